@@ -1,0 +1,39 @@
+//! Two-sided bounds from one sweep (MacQueen 1966, Porteus 1971).
+//!
+//! Each operator here is monotone with T(v + k·1) = T(v) + λk·1. Hence with d = T(w) − w,
+//!   T(w) + λ/(1−λ)·min d ≤ v^T ≤ T(w) + λ/(1−λ)·max d
+//! for its fixed point v^T. An allowance for rounding widens both sides.
+
+/// Bounds of a value vector, state by state.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Bounds {
+    pub(crate) lower: Vec<f64>,
+    pub(crate) upper: Vec<f64>,
+}
+
+/// Machine precision of the sums in a sweep, in units of the largest value or cost.
+const ROUNDING: f64 = 16.0 * f64::EPSILON;
+
+/// Allowance for rounding in a fixed point of size `scale`.
+pub(crate) fn rounding(scale: f64, discount: f64) -> f64 {
+    ROUNDING * scale / (1.0 - discount)
+}
+
+/// How far below and above `after` = T(`before`) the fixed point may lie.
+pub(crate) fn macqueen_porteus(
+    before: &[f64],
+    after: &[f64],
+    discount: f64,
+    cost_scale: f64,
+) -> (f64, f64) {
+    let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
+    let mut scale = cost_scale;
+    for (w, t) in before.iter().zip(after) {
+        low = low.min(t - w);
+        high = high.max(t - w);
+        scale = scale.max(w.abs()).max(t.abs());
+    }
+    let factor = discount / (1.0 - discount);
+    let slack = rounding(scale, discount);
+    (factor * low - slack, factor * high + slack)
+}

@@ -1,0 +1,435 @@
+//! FOM-VI, Algorithm 1 of [GCK21]: value iteration with a first-order oracle.
+//!
+//! Epoch ℓ runs T_ℓ = ⌈ℓ^q⌉ first-order steps on every state's game at the current v, from the last
+//! iterates; the weighted averages x̄, ȳ of that epoch give v⁺ = F^{x̄,ȳ}(v). The answer is the
+//! average over all epochs (`Average::All`, as published) or over the last one.
+//!
+//! Every now and then the answer is certified: the worst case of x̄ over the set bounds v* from
+//! above, the best response to ȳ bounds it from below, DG = upper − lower. Checks are scheduled by
+//! counted work so that they stay below a tenth of it, whatever the machine.
+
+use serde::{Deserialize, Serialize};
+
+use super::evaluation::Evaluation;
+use super::linear::DENSE_LIMIT;
+use super::response::{Kernel, Response};
+use super::sweep::{ChainRows, ChainShape, Cuts, Fields, Workers, for_each_state};
+use crate::game::{Game, GameMemory, Layout, Lookahead, Reference};
+use crate::model::Model;
+use crate::oracle::first_order::{FirstOrder, Setup, StateSlot, StepRule};
+use crate::saddle::{Iterate, Method, Schedule, Workspace};
+use crate::solve::{Incumbent, Run, Status};
+use crate::uncertainty::{Scratch, UncertaintySet};
+
+/// Which average is the answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Average {
+    /// Over all epochs, as published.
+    All,
+    /// Over the last epoch.
+    Epoch,
+}
+
+/// Settings of FOM-VI.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FomSettings {
+    /// Geometries; `None` chooses (ℓ2,ℓ2) for the ellipsoid and (ℓ1,ℓ1) for KL.
+    pub setup: Option<Setup>,
+    /// p ≥ 0 in the weights ω_t = t^p.
+    pub weights: f64,
+    /// q ≥ 0 in the epoch lengths T_ℓ = ⌈ℓ^q⌉.
+    pub epochs: f64,
+    /// Step sizes.
+    pub steps: StepRule,
+    /// First-order method.
+    pub method: Method,
+    /// Which average is the answer.
+    pub average: Average,
+    /// Whether an epoch starts from the average of the one before (as PDLP restarts) instead of
+    /// its last iterates; needs [`Average::Epoch`].
+    pub restart: bool,
+    /// Whether v moves to the middle of the certified bounds after a check.
+    pub jump: bool,
+}
+
+impl Default for FomSettings {
+    fn default() -> Self {
+        FomSettings {
+            setup: None,
+            weights: 2.0,
+            epochs: 2.0,
+            steps: StepRule::Centred,
+            method: Method::Pda,
+            average: Average::Epoch,
+            restart: false,
+            jump: true,
+        }
+    }
+}
+
+impl FomSettings {
+    /// The paper's algorithm to the letter (errata applied): its steps, v₀ = 0, the average over
+    /// all epochs.
+    pub fn paper() -> Self {
+        FomSettings {
+            steps: StepRule::Paper,
+            average: Average::All,
+            restart: false,
+            jump: false,
+            ..FomSettings::default()
+        }
+    }
+}
+
+/// Work of a check may be this share of the first-order work.
+const CHECK_SHARE: f64 = 0.09;
+/// Checks without a smaller gap before rounding is taken to be the limit.
+const PATIENCE: u32 = 60;
+
+struct Worker {
+    game: GameMemory,
+    scratch: Scratch,
+    workspace: Workspace,
+}
+
+/// Iterates, sums and multipliers of all states.
+struct Memory {
+    x: Vec<f64>,
+    x_sum: Vec<f64>,
+    x_epoch: Vec<f64>,
+    gradient: Vec<f64>,
+    budget: Vec<f64>,
+    row: Vec<f64>,
+    y: Vec<f64>,
+    y_sum: Vec<f64>,
+}
+
+struct FomVi<'a> {
+    model: &'a Model,
+    layout: &'a Layout,
+    oracle: FirstOrder<'a>,
+    settings: &'a FomSettings,
+    ahead: Lookahead,
+    ahead_single: Lookahead,
+    memory: Memory,
+    workers: Workers<Worker>,
+    values: Vec<f64>,
+    next: Vec<f64>,
+}
+
+/// Runs FOM-VI until the gap is certified or the run is stopped.
+pub(crate) fn run(
+    model: &Model,
+    set: &UncertaintySet,
+    setup: Setup,
+    settings: &FomSettings,
+    run: &mut Run<'_>,
+) -> Status {
+    let layout = Layout::new(model, set);
+    run.work.kernel_entries = layout.entries(model) as u64;
+    let mut evaluation = Evaluation::new(model, set, &layout);
+    let mut response = Response::new(model, set, &layout);
+    let mut fom = FomVi::new(model, &layout, set, setup, settings);
+    let mut checker = Checker::new(model);
+    if let Some(status) = checker.first(run, &mut evaluation, &mut response) {
+        return status;
+    }
+    if settings.jump {
+        checker.middle(&mut fom.values);
+    }
+    fom.start();
+    let mut steps_before = 0;
+    for epoch in 1_u64.. {
+        if run.work.sweeps >= run.limits.max_sweeps {
+            return Status::SweepLimit;
+        }
+        let steps = (epoch as f64).powf(settings.epochs).ceil().clamp(1.0, 1e15) as u64;
+        let schedule = Schedule { steps, first: steps_before, power: settings.weights };
+        fom.epoch(schedule, run);
+        if let Some(status) = run.signal.status() {
+            return status;
+        }
+        steps_before += steps;
+        let residual = largest_change(&fom.values, &fom.next);
+        std::mem::swap(&mut fom.values, &mut fom.next);
+        run.work.sweeps += 1;
+        run.work.first_order_steps = steps_before;
+        run.work.oracle_calls += fom.values.len() as u64;
+        run.work.entries += fom.take_entries();
+        if checker.due(run) {
+            let verdict = checker.check(&fom, run, &mut evaluation, &mut response);
+            if settings.jump {
+                checker.middle(&mut fom.values);
+            }
+            run.report(residual);
+            if let Some(status) = verdict {
+                return status;
+            }
+        } else {
+            run.report(residual);
+        }
+    }
+    unreachable!("epochs are counted in 64 bits")
+}
+
+fn largest_change(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).fold(0.0, |m, (a, b)| m.max((a - b).abs()))
+}
+
+impl<'a> FomVi<'a> {
+    fn new(
+        model: &'a Model,
+        layout: &'a Layout,
+        set: &'a UncertaintySet,
+        setup: Setup,
+        settings: &'a FomSettings,
+    ) -> FomVi<'a> {
+        let (states, rows, entries) = (model.states(), model.rows(), layout.entries(model));
+        let discount = model.discount();
+        let oracle = FirstOrder {
+            set,
+            setup,
+            rule: settings.steps,
+            method: settings.method,
+            value_bound: discount * model.largest_cost() / (1.0 - discount),
+            states,
+        };
+        let (most_rows, most_entries) = layout.largest_state(model);
+        let values = match settings.steps {
+            StepRule::Paper => vec![0.0; states],
+            StepRule::Centred => cheapest_costs(model),
+        };
+        FomVi {
+            model,
+            layout,
+            ahead: Lookahead::new(oracle.reference(), discount, states),
+            ahead_single: Lookahead::new(Reference::Maximum, discount, states),
+            oracle,
+            settings,
+            memory: Memory {
+                x: vec![0.0; rows],
+                x_sum: vec![0.0; rows],
+                x_epoch: vec![0.0; rows],
+                gradient: vec![0.0; rows],
+                budget: vec![0.0; rows],
+                row: vec![0.0; rows],
+                y: vec![0.0; entries],
+                y_sum: vec![0.0; entries],
+            },
+            workers: Workers::new(|| Worker {
+                game: GameMemory::new(most_rows, most_entries),
+                scratch: Scratch::new(most_rows, most_entries),
+                workspace: Workspace::new(settings.method, most_rows, most_entries),
+            }),
+            values,
+            next: vec![0.0; states],
+        }
+    }
+
+    fn take_entries(&mut self) -> u64 {
+        let mut total = 0;
+        self.workers.visit(|w| total += std::mem::take(&mut w.scratch.entries));
+        total
+    }
+
+    /// Puts every state's iterates at their starting point.
+    fn start(&mut self) {
+        self.ahead.set(&self.values);
+        let (model, layout, oracle, ahead) = (self.model, self.layout, &self.oracle, &self.ahead);
+        let fields = Fields {
+            states: 0..model.states(),
+            per_state: [],
+            per_row: [&mut self.memory.x],
+            per_entry: [&mut self.memory.y],
+            chain: ChainRows::default(),
+        };
+        let cuts = Cuts { model, layout, chain: ChainShape::None };
+        for_each_state(cuts, fields, &self.workers, &|at, worker: &mut Worker| {
+            let s = at.states.start;
+            if !model.is_terminal(s) {
+                let game = Game::load(model, layout, s, ahead, &mut worker.game);
+                let ([x], [y]) = (at.per_row, at.per_entry);
+                oracle.start(&game, x, y);
+            }
+        });
+    }
+
+    /// One epoch: leaves v⁺ in `next`, sums and iterates in memory.
+    fn epoch(&mut self, schedule: Schedule, run: &Run<'_>) {
+        self.ahead.set(&self.values);
+        self.ahead_single.set(&self.values);
+        let (model, layout, oracle) = (self.model, self.layout, &self.oracle);
+        let (ahead, ahead_single) = (&self.ahead, &self.ahead_single);
+        let fresh = self.settings.average == Average::Epoch;
+        let restart = self.settings.restart && fresh;
+        let Memory { x, x_sum, x_epoch, gradient, budget, row, y, y_sum } = &mut self.memory;
+        let fields = Fields {
+            states: 0..model.states(),
+            per_state: [&mut self.next],
+            per_row: [x, x_sum, x_epoch, gradient, budget, row],
+            per_entry: [y, y_sum],
+            chain: ChainRows::default(),
+        };
+        let cuts = Cuts { model, layout, chain: ChainShape::None };
+        for_each_state(cuts, fields, &self.workers, &|at, worker: &mut Worker| {
+            let s = at.states.start;
+            let rows = model.rows_of(s);
+            let [next] = at.per_state;
+            next[0] = 0.0;
+            if rows.is_empty() || run.signal.raised() {
+                return;
+            }
+            let ahead = if rows.len() == 1 { ahead_single } else { ahead };
+            let game = Game::load(model, layout, s, ahead, &mut worker.game);
+            let [x, x_sum, x_epoch, gradient, budget, row] = at.per_row;
+            let [y, y_sum] = at.per_entry;
+            x_epoch.fill(0.0);
+            gradient.fill(0.0);
+            if fresh {
+                y_sum.fill(0.0);
+            }
+            let slot = StateSlot {
+                s,
+                first_row: rows.start,
+                iterate: Iterate { x, y, x_sum: x_epoch, y_sum, gradient_sum: gradient },
+                budget,
+                row,
+            };
+            let (scratch, workspace) = (&mut worker.scratch, &mut worker.workspace);
+            let weight = oracle.epoch(&game, schedule, slot, scratch, workspace);
+            for (x, g) in x_epoch.iter().zip(&*gradient) {
+                next[0] += x / weight * (g / weight);
+            }
+            for (sum, x) in x_sum.iter_mut().zip(&*x_epoch) {
+                *sum = if fresh { *x } else { *sum + x };
+            }
+            if restart {
+                oracle.restart(&game, weight, x_epoch, y_sum, x, y, row);
+            }
+        });
+    }
+
+    /// The averaged policy.
+    fn policy(&self) -> Vec<f64> {
+        let mut x = self.memory.x_sum.clone();
+        for s in 0..self.model.states() {
+            let x = &mut x[self.model.rows_of(s)];
+            let total: f64 = x.iter().sum();
+            x.iter_mut().for_each(|x| *x /= total);
+        }
+        x
+    }
+}
+
+/// min_a c(s,a) in every state.
+fn cheapest_costs(model: &Model) -> Vec<f64> {
+    let least = |s| model.rows_of(s).map(|r| model.cost[r]).fold(f64::INFINITY, f64::min);
+    (0..model.states()).map(|s| if model.is_terminal(s) { 0.0 } else { least(s) }).collect()
+}
+
+/// Certifies answers and decides when it is worth doing.
+struct Checker {
+    policy_values: Vec<f64>,
+    response_values: Vec<f64>,
+    /// Work of all checks after the first, and of the last one, in entries.
+    spent: u64,
+    last: u64,
+    least_gap: f64,
+    stalled: u32,
+    linear_cost: u64,
+}
+
+impl Checker {
+    fn new(model: &Model) -> Checker {
+        let states = model.states();
+        let n = states as u64;
+        Checker {
+            policy_values: vec![0.0; states],
+            response_values: vec![0.0; states],
+            spent: 0,
+            last: 0,
+            least_gap: f64::INFINITY,
+            stalled: 0,
+            linear_cost: if states <= DENSE_LIMIT { n * n * n / 3 } else { 40 * n * n.min(64) },
+        }
+    }
+
+    /// v ← the middle between the policy's worst case and the best response to the kernel.
+    fn middle(&self, values: &mut [f64]) {
+        for ((v, a), b) in values.iter_mut().zip(&self.policy_values).zip(&self.response_values) {
+            *v = 0.5 * (a + b);
+        }
+    }
+
+    /// Certifies the nominal solution, so that there is an answer whatever happens next.
+    fn first(
+        &mut self,
+        run: &mut Run<'_>,
+        evaluation: &mut Evaluation<'_>,
+        response: &mut Response<'_>,
+    ) -> Option<Status> {
+        let tolerance = 0.02 * run.limits.gap;
+        let below =
+            response.run(Kernel::Nominal, &mut self.response_values, tolerance, &run.signal);
+        let policy = response.policy.clone();
+        self.policy_values.copy_from_slice(&self.response_values);
+        let above = evaluation.run(&policy, &mut self.policy_values, tolerance, &run.signal);
+        run.incumbent = Incumbent { policy, lower: below.lower, upper: above.upper };
+        self.account(run, evaluation, response);
+        self.spent = 0;
+        self.verdict(run)
+    }
+
+    fn due(&self, run: &Run<'_>) -> bool {
+        let done = (run.work.entries - self.spent.min(run.work.entries)) as f64;
+        (self.spent + self.last) as f64 <= CHECK_SHARE * done
+    }
+
+    fn check(
+        &mut self,
+        fom: &FomVi<'_>,
+        run: &mut Run<'_>,
+        evaluation: &mut Evaluation<'_>,
+        response: &mut Response<'_>,
+    ) -> Option<Status> {
+        let tolerance = 0.02 * run.limits.gap;
+        let policy = fom.policy();
+        self.policy_values.copy_from_slice(&fom.values);
+        self.response_values.copy_from_slice(&fom.values);
+        let above = evaluation.run(&policy, &mut self.policy_values, tolerance, &run.signal);
+        let kernel = Kernel::Average(&fom.memory.y_sum);
+        let below = response.run(kernel, &mut self.response_values, tolerance, &run.signal);
+        run.incumbent.improve(policy, &below.lower, above.upper);
+        self.account(run, evaluation, response);
+        self.verdict(run)
+    }
+
+    fn account(
+        &mut self,
+        run: &mut Run<'_>,
+        evaluation: &mut Evaluation<'_>,
+        response: &mut Response<'_>,
+    ) {
+        let sweeps =
+            std::mem::take(&mut evaluation.sweeps) + std::mem::take(&mut response.sweeps);
+        let entries = evaluation.take_entries() + 2 * sweeps * run.work.kernel_entries;
+        self.last = entries + sweeps * self.linear_cost;
+        self.spent += self.last;
+        run.work.entries += entries;
+        run.work.oracle_calls += sweeps * self.policy_values.len() as u64;
+    }
+
+    fn verdict(&mut self, run: &Run<'_>) -> Option<Status> {
+        let gap = run.incumbent.gap();
+        if gap <= run.limits.gap {
+            return Some(Status::Certified);
+        }
+        if let Some(status) = run.signal.status() {
+            return Some(status);
+        }
+        self.stalled = if gap < 0.999 * self.least_gap { 0 } else { self.stalled + 1 };
+        self.least_gap = self.least_gap.min(gap);
+        (gap <= run.rounding_floor() || self.stalled >= PATIENCE).then_some(Status::PrecisionLimit)
+    }
+}

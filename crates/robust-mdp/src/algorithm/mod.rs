@@ -1,0 +1,9 @@
+//! Outer loops, and the evaluations that certify them.
+
+pub(crate) mod bounds;
+pub(crate) mod evaluation;
+mod fixed_point;
+pub(crate) mod fom_vi;
+pub(crate) mod linear;
+pub(crate) mod response;
+pub(crate) mod sweep;

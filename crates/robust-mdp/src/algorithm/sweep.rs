@@ -1,0 +1,174 @@
+//! A sweep over states: plain slices in and out, in parallel, the same bits for any thread count.
+//!
+//! Arrays come in three shapes: one value a state, one a row, one an entry of the kernel player.
+//! [`for_each_state`] cuts them at state boundaries and hands every state its own pieces; what a
+//! state computes depends on these alone, never on which thread did it.
+
+use std::ops::Range;
+use std::sync::Mutex;
+
+use crate::game::Layout;
+use crate::model::Model;
+
+/// Mutable arrays of a contiguous range of states.
+pub(crate) struct Fields<'a, const K: usize, const N: usize, const M: usize> {
+    pub(crate) states: Range<usize>,
+    pub(crate) per_state: [&'a mut [f64]; K],
+    pub(crate) per_row: [&'a mut [f64]; N],
+    pub(crate) per_entry: [&'a mut [f64]; M],
+    pub(crate) chain: ChainRows<'a>,
+}
+
+/// Rows of the collapsed chain P^{x,y}; empty in sweeps that build none.
+#[derive(Default)]
+pub(crate) struct ChainRows<'a> {
+    pub(crate) entries: &'a mut [f64],
+    pub(crate) columns: &'a mut [u32],
+}
+
+impl ChainRows<'_> {
+    /// Starts one state's row anew.
+    pub(crate) fn clear(&mut self) {
+        self.entries.fill(0.0);
+    }
+
+    /// Adds p to the row: in place when dense, else as its `at`-th entry.
+    pub(crate) fn add(&mut self, at: &mut usize, next: usize, p: f64) {
+        if self.columns.is_empty() {
+            self.entries[next] += p;
+        } else {
+            self.entries[*at] = p;
+            self.columns[*at] = next as u32;
+            *at += 1;
+        }
+    }
+}
+
+/// Where ranges of states begin in arrays over rows and entries.
+#[derive(Clone, Copy)]
+pub(crate) struct Cuts<'a> {
+    pub(crate) model: &'a Model,
+    pub(crate) layout: &'a Layout,
+    pub(crate) chain: ChainShape<'a>,
+}
+
+/// How the rows of the chain are stored.
+#[derive(Clone, Copy)]
+pub(crate) enum ChainShape<'a> {
+    None,
+    Dense(usize),
+    Sparse(&'a [usize]),
+}
+
+impl ChainShape<'_> {
+    fn entries(self, states: Range<usize>) -> usize {
+        match self {
+            ChainShape::None => 0,
+            ChainShape::Dense(width) => states.len() * width,
+            ChainShape::Sparse(pointers) => pointers[states.end] - pointers[states.start],
+        }
+    }
+}
+
+impl<'a, const K: usize, const N: usize, const M: usize> Fields<'a, K, N, M> {
+    fn split(self, cuts: Cuts<'_>, at: usize) -> (Self, Self) {
+        let Fields { states, per_state, per_row, per_entry, chain } = self;
+        let rows = cuts.model.state_ptr[at] - cuts.model.state_ptr[states.start];
+        let row_range = cuts.model.state_ptr[states.start]..cuts.model.state_ptr[at];
+        let entries = cuts.layout.span(row_range).len();
+        let (state_left, state_right) = split_all(per_state, at - states.start);
+        let (row_left, row_right) = split_all(per_row, rows);
+        let (entry_left, entry_right) = split_all(per_entry, entries);
+        let links = cuts.chain.entries(states.start..at);
+        let (link_left, link_right) = chain.entries.split_at_mut(links);
+        let (column_left, column_right) = match cuts.chain {
+            ChainShape::Sparse(_) => chain.columns.split_at_mut(links),
+            _ => chain.columns.split_at_mut(0),
+        };
+        (
+            Fields {
+                states: states.start..at,
+                per_state: state_left,
+                per_row: row_left,
+                per_entry: entry_left,
+                chain: ChainRows { entries: link_left, columns: column_left },
+            },
+            Fields {
+                states: at..states.end,
+                per_state: state_right,
+                per_row: row_right,
+                per_entry: entry_right,
+                chain: ChainRows { entries: link_right, columns: column_right },
+            },
+        )
+    }
+}
+
+fn split_all<const N: usize>(
+    arrays: [&mut [f64]; N],
+    at: usize,
+) -> ([&mut [f64]; N], [&mut [f64]; N]) {
+    let mut right = [const { None }; N];
+    let mut i = 0;
+    let left = arrays.map(|a| {
+        let (l, r) = a.split_at_mut(at);
+        right[i] = Some(r);
+        i += 1;
+        l
+    });
+    (left, right.map(|r| r.expect("one right half for each array")))
+}
+
+/// One working memory a thread.
+pub(crate) struct Workers<W>(Vec<Mutex<W>>);
+
+impl<W> Workers<W> {
+    pub(crate) fn new(make: impl Fn() -> W) -> Workers<W> {
+        Workers((0..rayon::current_num_threads()).map(|_| Mutex::new(make())).collect())
+    }
+
+    /// Folds over the memories of all threads.
+    pub(crate) fn visit(&mut self, mut visit: impl FnMut(&mut W)) {
+        for worker in &mut self.0 {
+            visit(worker.get_mut().unwrap_or_else(|poisoned| poisoned.into_inner()));
+        }
+    }
+}
+
+/// Calls `visit` once for every state of `fields`, in parallel.
+pub(crate) fn for_each_state<W: Send, const K: usize, const N: usize, const M: usize>(
+    cuts: Cuts<'_>,
+    fields: Fields<'_, K, N, M>,
+    workers: &Workers<W>,
+    visit: &(impl Fn(Fields<'_, K, N, M>, &mut W) + Sync),
+) {
+    let grain = fields.states.len().div_ceil(16 * workers.0.len()).max(1);
+    divide(cuts, fields, grain, workers, visit);
+}
+
+fn divide<W: Send, const K: usize, const N: usize, const M: usize>(
+    cuts: Cuts<'_>,
+    mut fields: Fields<'_, K, N, M>,
+    grain: usize,
+    workers: &Workers<W>,
+    visit: &(impl Fn(Fields<'_, K, N, M>, &mut W) + Sync),
+) {
+    if fields.states.len() > grain && workers.0.len() > 1 {
+        let middle = fields.states.start + fields.states.len() / 2;
+        let (left, right) = fields.split(cuts, middle);
+        rayon::join(
+            || divide(cuts, left, grain, workers, visit),
+            || divide(cuts, right, grain, workers, visit),
+        );
+        return;
+    }
+    let thread = rayon::current_thread_index().unwrap_or(0) % workers.0.len();
+    // No other task runs on this thread while the lock is held: leaves do not fork.
+    let mut worker = workers.0[thread].lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+    while !fields.states.is_empty() {
+        let next = fields.states.start + 1;
+        let (state, rest) = fields.split(cuts, next);
+        visit(state, &mut worker);
+        fields = rest;
+    }
+}

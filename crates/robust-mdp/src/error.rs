@@ -1,0 +1,339 @@
+//! What can be wrong with a question: with a model, with a file, with a setting.
+//!
+//! How a valid run ended is a status, not an error. Every message says where the trouble is and
+//! what was expected instead.
+
+use std::fmt;
+use std::io;
+use std::path::PathBuf;
+
+/// A state or an action in a message: its number and, where it has one, its name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Label {
+    /// Number, counted from 0 (actions: within their state).
+    pub index: usize,
+    /// The name the model gives it.
+    pub name: Option<Box<str>>,
+}
+
+impl From<usize> for Label {
+    fn from(index: usize) -> Self {
+        Label { index, name: None }
+    }
+}
+
+impl fmt::Display for Label {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.name {
+            Some(name) => write!(f, "{} (“{name}”)", self.index),
+            None => write!(f, "{}", self.index),
+        }
+    }
+}
+
+/// Why a model is not a Markov decision process.
+#[derive(thiserror::Error, Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum ModelError {
+    /// There is no state.
+    #[error("the model has no states, expected at least one")]
+    Empty,
+    /// State numbers must fit in 32 bits.
+    #[error("the model has {states} states, expected at most {}", u32::MAX)]
+    TooManyStates {
+        /// States that were added.
+        states: usize,
+    },
+    /// Neither the model nor the caller gives a discount factor.
+    #[error("the discount factor is missing: the model has none, so give one (--discount)")]
+    MissingDiscount,
+    /// The discount factor is no number of [0,1).
+    #[error("the discount factor is {value:?}, expected a number in [0, 1)")]
+    Discount {
+        /// What was given.
+        value: f64,
+    },
+    /// A state has no actions and was not declared terminal.
+    #[error("state {state} has no actions, expected at least one or a declared terminal state")]
+    NoActions {
+        /// The state.
+        state: Label,
+    },
+    /// A state was declared terminal and has actions.
+    #[error("state {state} is declared terminal, expected no actions in it")]
+    TerminalWithActions {
+        /// The state.
+        state: Label,
+    },
+    /// An action or a declaration came before the first state.
+    #[error("an action or a terminal mark comes before the first state, expected a state first")]
+    ActionBeforeState,
+    /// A transition came before the first action of its state.
+    #[error("state {state}: a transition comes before the first action, expected an action first")]
+    TransitionBeforeAction {
+        /// The state.
+        state: Label,
+    },
+    /// The probabilities of a row do not sum to one.
+    #[error(
+        "state {state}, action {action}: probabilities sum to {sum:?}, expected 1 within {:?}",
+        crate::model::SUM_TOLERANCE
+    )]
+    RowSum {
+        /// The state.
+        state: Label,
+        /// The action.
+        action: Label,
+        /// Their sum.
+        sum: f64,
+    },
+    /// A probability is below zero.
+    #[error(
+        "state {state}, action {action}: the probability of next state {next} is {value:?}, \
+         expected at least 0"
+    )]
+    NegativeProbability {
+        /// The state.
+        state: Label,
+        /// The action.
+        action: Label,
+        /// The next state.
+        next: usize,
+        /// The probability.
+        value: f64,
+    },
+    /// A probability is infinite or not a number.
+    #[error(
+        "state {state}, action {action}: the probability of next state {next} is {value:?}, \
+         expected a finite number"
+    )]
+    ProbabilityNotFinite {
+        /// The state.
+        state: Label,
+        /// The action.
+        action: Label,
+        /// The next state.
+        next: usize,
+        /// The probability.
+        value: f64,
+    },
+    /// The cost or reward of an action is infinite or not a number.
+    #[error(
+        "state {state}, action {action}: the cost or reward is {value:?}, expected a finite number"
+    )]
+    CostNotFinite {
+        /// The state.
+        state: Label,
+        /// The action.
+        action: Label,
+        /// The cost.
+        value: f64,
+    },
+    /// The cost or reward of a transition is infinite or not a number.
+    #[error(
+        "state {state}, action {action}: the cost or reward on moving to state {next} is {value:?}, \
+         expected a finite number"
+    )]
+    TransitionCostNotFinite {
+        /// The state.
+        state: Label,
+        /// The action.
+        action: Label,
+        /// The next state.
+        next: usize,
+        /// The cost.
+        value: f64,
+    },
+    /// A transition leads to a state the model does not have.
+    #[error(
+        "state {state}, action {action}: next state {next} does not exist, \
+         expected a number below {states}"
+    )]
+    NextOutOfRange {
+        /// The state.
+        state: Label,
+        /// The action.
+        action: Label,
+        /// The next state.
+        next: usize,
+        /// Number of states.
+        states: usize,
+    },
+    /// The initial distribution has the wrong length.
+    #[error(
+        "the initial distribution has {length} entries, expected one for each of {states} states"
+    )]
+    InitialLength {
+        /// Its length.
+        length: usize,
+        /// Number of states.
+        states: usize,
+    },
+    /// An initial probability is negative, infinite or not a number.
+    #[error(
+        "the initial probability of state {state} is {value:?}, expected a finite number of at least 0"
+    )]
+    InitialProbability {
+        /// The state.
+        state: Label,
+        /// The probability.
+        value: f64,
+    },
+    /// The initial distribution does not sum to one.
+    #[error(
+        "the initial probabilities sum to {sum:?}, expected 1 within {:?}",
+        crate::model::SUM_TOLERANCE
+    )]
+    InitialSum {
+        /// Their sum.
+        sum: f64,
+    },
+}
+
+impl ModelError {
+    /// The state and, within it, the action at fault, where the error lies in one place.
+    pub fn place(&self) -> Option<(usize, Option<usize>)> {
+        use ModelError::*;
+        match self {
+            NoActions { state }
+            | TerminalWithActions { state }
+            | TransitionBeforeAction { state } => Some((state.index, None)),
+            RowSum { state, action, .. }
+            | NegativeProbability { state, action, .. }
+            | ProbabilityNotFinite { state, action, .. }
+            | CostNotFinite { state, action, .. }
+            | TransitionCostNotFinite { state, action, .. }
+            | NextOutOfRange { state, action, .. } => Some((state.index, Some(action.index))),
+            _ => None,
+        }
+    }
+
+    /// The next state at fault, where the error lies on one transition.
+    pub fn next(&self) -> Option<usize> {
+        use ModelError::*;
+        match self {
+            NegativeProbability { next, .. }
+            | ProbabilityNotFinite { next, .. }
+            | TransitionCostNotFinite { next, .. }
+            | NextOutOfRange { next, .. } => Some(*next),
+            _ => None,
+        }
+    }
+}
+
+/// Anything the library refuses.
+#[derive(thiserror::Error, Debug)]
+#[non_exhaustive]
+pub enum Error {
+    /// The model is not valid.
+    #[error(transparent)]
+    Model(#[from] ModelError),
+    /// The model in a file is not valid.
+    #[error("{}{source}", place(path, line))]
+    ModelAt {
+        /// The file.
+        path: PathBuf,
+        /// Line of the file, counted from 1.
+        line: Option<u64>,
+        /// What is wrong with the model.
+        source: ModelError,
+    },
+    /// A file could not be read or written.
+    #[error("{}: {source}", path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// A file is not in the format it should be in.
+    #[error("{}{message}", place(path, line))]
+    Parse {
+        /// The file.
+        path: PathBuf,
+        /// Line of the file, counted from 1.
+        line: Option<u64>,
+        /// What was found and what was expected.
+        message: String,
+    },
+    /// The work would need more memory than it may use.
+    #[error(
+        "{what} needs about {:.1} GiB of memory, expected at most {:.1} GiB",
+        gib(needed),
+        gib(allowed)
+    )]
+    Memory {
+        /// What needs it.
+        what: String,
+        /// Bytes needed.
+        needed: u64,
+        /// Bytes that may be used.
+        allowed: u64,
+    },
+    /// A setting does not make sense.
+    #[error("{0}")]
+    Input(String),
+}
+
+fn place(path: &std::path::Path, line: &Option<u64>) -> String {
+    match line {
+        Some(line) => format!("{}, line {line}: ", path.display()),
+        None => format!("{}: ", path.display()),
+    }
+}
+
+fn gib(bytes: &u64) -> f64 {
+    *bytes as f64 / (1u64 << 30) as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_say_where_and_what() {
+        let named = |index, name: &str| Label {
+            index,
+            name: Some(name.into()),
+        };
+        let source = ModelError::RowSum {
+            state: named(3, "ok"),
+            action: named(1, "run"),
+            sum: 0.98,
+        };
+        let text =
+            "state 3 (“ok”), action 1 (“run”): probabilities sum to 0.98, expected 1 within 1e-9";
+        assert_eq!(source.to_string(), text);
+        let at = Error::ModelAt {
+            path: "a.csv".into(),
+            line: Some(12),
+            source,
+        };
+        assert_eq!(at.to_string(), format!("a.csv, line 12: {text}"));
+        let memory = Error::Memory {
+            what: "the table".into(),
+            needed: 3 << 30,
+            allowed: 1 << 30,
+        };
+        assert_eq!(
+            memory.to_string(),
+            "the table needs about 3.0 GiB of memory, expected at most 1.0 GiB"
+        );
+    }
+
+    #[test]
+    fn places() {
+        let error = ModelError::NegativeProbability {
+            state: 2.into(),
+            action: 1.into(),
+            next: 4,
+            value: -0.1,
+        };
+        assert_eq!((error.place(), error.next()), (Some((2, Some(1))), Some(4)));
+        assert_eq!(
+            ModelError::NoActions { state: 5.into() }.place(),
+            Some((5, None))
+        );
+        assert_eq!(ModelError::Empty.place(), None);
+    }
+}

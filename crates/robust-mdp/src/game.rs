@@ -1,0 +1,379 @@
+//! One state's zero-sum game: min_x max_y Σ_a x_a (c_a + ⟨b_a, y_a⟩), b_a(i) = c(s,a,i) + λv_i.
+//!
+//! Rows sum to one, so that a constant taken out of b_a and put into c_a changes nothing. Taking
+//! out the mean, the midrange or the maximum of b_a keeps the coupling small, whatever the sign
+//! and size of v.
+//!
+//! Dense models whose costs do not depend on the next state need no copy at all: all rows share
+//! λv and borrow the model's own probabilities. Everything else is gathered into scratch memory
+//! once per state and sweep.
+
+use std::ops::Range;
+
+use pulp::{Simd, WithSimd};
+
+use crate::lanes::{dispatch, dot};
+use crate::model::Model;
+use crate::uncertainty::{Block, Distance, Gain, Rectangularity, Support, UncertaintySet};
+
+/// Which constant is taken out of every row objective.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Reference {
+    /// Smallest Euclidean norm.
+    Mean,
+    /// Smallest maximum norm.
+    Midrange,
+    /// Objectives ≤ 0, exact near the vertices.
+    Maximum,
+}
+
+impl Reference {
+    fn of(self, b: &[f64]) -> f64 {
+        let (low, high) = range(b);
+        match self {
+            Reference::Mean => {
+                // Around the midrange, so that large common offsets do not cost digits.
+                let mid = 0.5 * (low + high);
+                mid + b.iter().map(|b| b - mid).sum::<f64>() / b.len() as f64
+            }
+            Reference::Midrange => 0.5 * (low + high),
+            Reference::Maximum => high,
+        }
+    }
+}
+
+fn range(b: &[f64]) -> (f64, f64) {
+    b.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), &b| (l.min(b), h.max(b)))
+}
+
+/// Where each row's entries lie in the flat arrays of the kernel player.
+#[derive(Clone, Debug)]
+pub(crate) enum Layout {
+    /// Every row has an entry for each of the S states.
+    Full(usize),
+    /// Rows have entries for their positive nominal probabilities only.
+    Positive(Vec<usize>),
+}
+
+impl Layout {
+    pub(crate) fn new(model: &Model, set: &UncertaintySet) -> Layout {
+        let everywhere = set.distance == Distance::Ellipsoid && set.support == Support::All;
+        if everywhere || model.is_dense() && model.positive_transitions() == model.transitions() {
+            return Layout::Full(model.states());
+        }
+        let mut pointers = Vec::with_capacity(model.rows() + 1);
+        pointers.push(0);
+        for r in 0..model.rows() {
+            let positive = model.row(r).prob.iter().filter(|&&p| p > 0.0).count();
+            pointers.push(pointers[r] + positive);
+        }
+        Layout::Positive(pointers)
+    }
+
+    /// Where the rows `rows` lie.
+    pub(crate) fn span(&self, rows: Range<usize>) -> Range<usize> {
+        match self {
+            Layout::Full(width) => rows.start * width..rows.end * width,
+            Layout::Positive(pointers) => pointers[rows.start]..pointers[rows.end],
+        }
+    }
+
+    /// Entries of all rows of the model.
+    pub(crate) fn entries(&self, model: &Model) -> usize {
+        self.span(0..model.rows()).end
+    }
+
+    /// Most rows and most entries of one state.
+    pub(crate) fn largest_state(&self, model: &Model) -> (usize, usize) {
+        (0..model.states()).fold((0, 0), |(rows, entries), s| {
+            let of = model.rows_of(s);
+            (rows.max(of.len()), entries.max(self.span(of).len()))
+        })
+    }
+}
+
+/// What every state's game needs of the value vector, computed once a sweep.
+#[derive(Clone, Debug)]
+pub(crate) struct Lookahead {
+    reference: Reference,
+    discount: f64,
+    values: Vec<f64>,
+    /// λ(v − reference), where all rows share it.
+    shared: Vec<f64>,
+    /// λ·reference.
+    offset: f64,
+    norms: Norms,
+}
+
+/// Size of the coupling.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Norms {
+    /// max_a ‖b_a‖₂.
+    pub(crate) euclidean: f64,
+    /// max_a ‖b_a‖_∞.
+    pub(crate) maximum: f64,
+}
+
+impl Norms {
+    fn of(b: &[f64]) -> Norms {
+        Norms {
+            euclidean: b.iter().map(|b| b * b).sum::<f64>().sqrt(),
+            maximum: b.iter().fold(0.0, |m, b| m.max(b.abs())),
+        }
+    }
+
+    fn or_larger(self, other: Norms) -> Norms {
+        Norms {
+            euclidean: self.euclidean.max(other.euclidean),
+            maximum: self.maximum.max(other.maximum),
+        }
+    }
+}
+
+impl Lookahead {
+    pub(crate) fn new(reference: Reference, discount: f64, states: usize) -> Lookahead {
+        let zeros = vec![0.0; states];
+        Lookahead {
+            reference,
+            discount,
+            values: zeros.clone(),
+            shared: zeros,
+            offset: 0.0,
+            norms: Norms::default(),
+        }
+    }
+
+    pub(crate) fn set(&mut self, values: &[f64]) {
+        self.values.copy_from_slice(values);
+        let reference = self.reference.of(values);
+        for (b, v) in self.shared.iter_mut().zip(values) {
+            *b = self.discount * (v - reference);
+        }
+        self.offset = self.discount * reference;
+        self.norms = Norms::of(&self.shared);
+    }
+}
+
+/// Scratch memory for [`Game::load`].
+#[derive(Debug, Default)]
+pub(crate) struct GameMemory {
+    offsets: Vec<usize>,
+    nominal: Vec<f64>,
+    gain: Vec<f64>,
+    base: Vec<f64>,
+    nominal_value: Vec<f64>,
+    columns: Vec<u32>,
+}
+
+impl GameMemory {
+    pub(crate) fn new(rows: usize, entries: usize) -> GameMemory {
+        GameMemory {
+            offsets: Vec::with_capacity(rows + 1),
+            nominal: Vec::with_capacity(entries),
+            gain: Vec::with_capacity(entries),
+            base: Vec::with_capacity(rows),
+            nominal_value: Vec::with_capacity(rows),
+            columns: Vec::with_capacity(entries),
+        }
+    }
+}
+
+/// One state's game.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Game<'a> {
+    offsets: &'a [usize],
+    nominal: &'a [f64],
+    gain: Gain<'a>,
+    nominal_value: &'a [f64],
+    /// c_a plus what was taken out of b_a.
+    pub(crate) base: &'a [f64],
+    /// Next states of the entries; `None`: each row lists all states in order.
+    columns: Option<&'a [u32]>,
+    pub(crate) norms: Norms,
+}
+
+impl<'a> Game<'a> {
+    /// Sets up the game of state `s` at the values of `ahead`.
+    pub(crate) fn load(
+        model: &'a Model,
+        layout: &Layout,
+        s: usize,
+        ahead: &'a Lookahead,
+        memory: &'a mut GameMemory,
+    ) -> Game<'a> {
+        let rows = model.rows_of(s);
+        memory.offsets.clear();
+        memory.base.clear();
+        memory.nominal_value.clear();
+        let start = layout.span(rows.start..rows.start).start;
+        memory.offsets.push(0);
+        for r in rows.clone() {
+            memory.offsets.push(layout.span(r..r + 1).end - start);
+        }
+        let full = matches!(layout, Layout::Full(_));
+        let shared = full && !model.has_transition_costs();
+        let borrow = full && model.is_dense();
+        if !(shared && borrow) {
+            gather(model, rows.clone(), full, shared, ahead, memory);
+        }
+        let mut norms = ahead.norms;
+        if shared {
+            memory.base.extend(rows.clone().map(|r| model.cost[r] + ahead.offset));
+        } else {
+            norms = Norms::default();
+            for (k, r) in rows.clone().enumerate() {
+                let b = &mut memory.gain[memory.offsets[k]..memory.offsets[k + 1]];
+                let reference = ahead.reference.of(b);
+                b.iter_mut().for_each(|b| *b -= reference);
+                norms = norms.or_larger(Norms::of(b));
+                memory.base.push(model.cost[r] + reference);
+            }
+        }
+        memory.nominal_value.resize(rows.len(), 0.0);
+        let GameMemory { offsets, nominal, gain, base, nominal_value, columns } = memory;
+        let nominal = if borrow {
+            &model.prob[model.span(rows.start).start..][..offsets[rows.len()]]
+        } else {
+            nominal
+        };
+        let gain = if shared { Gain::Shared(&ahead.shared) } else { Gain::PerRow(gain) };
+        let block = Block { offsets, nominal, gain, nominal_value: &[], radius: 0.0 };
+        dispatch(Values { block, y: nominal, out: nominal_value });
+        let columns = if full { None } else { Some(&columns[..]) };
+        Game { offsets, nominal, gain, nominal_value, base, columns, norms }
+    }
+
+    pub(crate) fn actions(&self) -> usize {
+        self.base.len()
+    }
+
+    /// Entries of all rows.
+    pub(crate) fn entries(&self) -> usize {
+        self.offsets[self.actions()]
+    }
+
+    /// All rows, sharing one budget.
+    pub(crate) fn block(&self, radius: f64) -> Block<'a> {
+        Block {
+            offsets: self.offsets,
+            nominal: self.nominal,
+            gain: self.gain,
+            nominal_value: self.nominal_value,
+            radius,
+        }
+    }
+
+    /// c_a + ⟨b_a, y⁰_a⟩.
+    pub(crate) fn nominal_value(&self, k: usize) -> f64 {
+        self.base[k] + self.nominal_value[k]
+    }
+
+    /// The action of least nominal cost.
+    pub(crate) fn greedy(&self) -> usize {
+        (0..self.actions())
+            .min_by(|&a, &b| self.nominal_value(a).total_cmp(&self.nominal_value(b)))
+            .expect("a state with actions")
+    }
+
+    pub(crate) fn nominal(&self) -> &'a [f64] {
+        self.nominal
+    }
+
+    /// Σ_a x_a (c(s,a) + Σ_i y_ai c(s,a,i)): the one-step cost of (x, y).
+    pub(crate) fn expected_cost(
+        &self,
+        model: &Model,
+        rows: Range<usize>,
+        x: &[f64],
+        y: &[f64],
+    ) -> f64 {
+        let mut total = 0.0;
+        for ((k, r), &x) in rows.enumerate().zip(x).filter(|(_, x)| **x > 0.0) {
+            total += x * model.cost[r];
+            if !model.has_transition_costs() {
+                continue;
+            }
+            let y = &y[self.offsets[k]..self.offsets[k + 1]];
+            let row = model.row(r);
+            match self.columns {
+                None => total += x * row.entries().map(|(i, _, c)| y[i] * c).sum::<f64>(),
+                Some(_) => {
+                    let listed = row.entries().filter(|e| e.1 > 0.0);
+                    total += x * listed.zip(y).map(|((_, _, c), y)| y * c).sum::<f64>();
+                }
+            }
+        }
+        total
+    }
+
+    /// Visits row `k` of a kernel laid out like this game as (next state, entry).
+    pub(crate) fn entries_of<'y>(
+        &self,
+        k: usize,
+        y: &'y [f64],
+    ) -> impl Iterator<Item = (usize, f64)> + use<'y, 'a> {
+        let span = self.offsets[k]..self.offsets[k + 1];
+        let columns = self.columns.map(|c| &c[span.clone()]);
+        y[span].iter().enumerate().map(move |(i, &y)| (columns.map_or(i, |c| c[i] as usize), y))
+    }
+}
+
+/// Copies the rows of a state next to each other, with their objectives.
+fn gather(
+    model: &Model,
+    rows: Range<usize>,
+    full: bool,
+    shared: bool,
+    ahead: &Lookahead,
+    memory: &mut GameMemory,
+) {
+    memory.nominal.clear();
+    memory.gain.clear();
+    memory.columns.clear();
+    let states = model.states();
+    for r in rows {
+        let row = model.row(r);
+        if full {
+            let start = memory.nominal.len();
+            memory.nominal.resize(start + states, 0.0);
+            for (next, p, _) in row.entries() {
+                memory.nominal[start + next] = p;
+            }
+            if !shared {
+                memory.gain.extend(ahead.values.iter().map(|v| ahead.discount * v));
+                for (next, _, extra) in row.entries() {
+                    memory.gain[start + next] += extra;
+                }
+            }
+        } else {
+            for (next, p, extra) in row.entries().filter(|e| e.1 > 0.0) {
+                memory.nominal.push(p);
+                memory.gain.push(ahead.discount * ahead.values[next] + extra);
+                memory.columns.push(next as u32);
+            }
+        }
+    }
+}
+
+/// ⟨b_a, y_a⟩ of every row.
+pub(crate) struct Values<'a> {
+    pub(crate) block: Block<'a>,
+    pub(crate) y: &'a [f64],
+    pub(crate) out: &'a mut [f64],
+}
+
+impl WithSimd for Values<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        for k in 0..self.block.rows() {
+            self.out[k] = dot(simd, &self.y[self.block.span(k)], self.block.gain(k));
+        }
+    }
+}
+
+/// Budgets of a state: one for all rows, or one a row.
+pub(crate) fn shares_budget(set: &UncertaintySet) -> bool {
+    set.rectangularity == Rectangularity::State
+}

@@ -1,0 +1,217 @@
+//! craam's transitions as a table, one (s, a, s') a line, numbers from 0:
+//! `idstatefrom,idaction,idstateto,probability,reward`, or `cost` for a model to minimise.
+//!
+//! Lines come in any order. A reward that is the same on all lines of (s, a) is the action's own;
+//! otherwise each line's is a further reward on its transition, and the action's own is 0.
+
+use std::io::{self, Write};
+use std::path::Path;
+
+use super::table::Table;
+use crate::error::{Error, ModelError};
+use crate::model::{Model, ModelBuilder, Objective};
+
+/// One line, 32 bytes.
+#[derive(Clone, Copy)]
+struct Transition {
+    from: u32,
+    action: u32,
+    to: u32,
+    line: u32,
+    prob: f64,
+    cost: f64,
+}
+
+/// Reads a model; the discount factor can only come from the caller.
+pub(super) fn read(path: &Path, discount: Option<f64>) -> Result<(Model, Vec<String>), Error> {
+    let (objective, mut lines) = read_lines(path)?;
+    let discount =
+        discount.ok_or_else(|| super::model_error(path, None, ModelError::MissingDiscount))?;
+    let states = lines
+        .iter()
+        .map(|t| t.from.max(t.to) as usize + 1)
+        .max()
+        .unwrap_or(0);
+    if states > 10 * lines.len() + 1_000_000 {
+        let count = lines.len();
+        return Err(super::parse_error(
+            path,
+            lines
+                .iter()
+                .find(|t| t.from.max(t.to) as usize + 1 == states)
+                .map(Transition::line),
+            format!(
+                "state {} among only {count} lines: the numbers look wrong, \
+                 expected states counted from 0",
+                states - 1
+            ),
+        ));
+    }
+    lines.sort_unstable_by_key(|t| (t.from, t.action, t.to, t.line));
+    let mut builder = ModelBuilder::new(discount).objective(objective);
+    let terminal = feed(&mut builder, states, &lines);
+    let model = builder
+        .build()
+        .map_err(|e| super::model_error(path, line_of(&lines, &e), e))?;
+    Ok((
+        model,
+        super::terminal_warning(&terminal).into_iter().collect(),
+    ))
+}
+
+impl Transition {
+    fn line(&self) -> u64 {
+        self.line.into()
+    }
+}
+
+fn read_lines(path: &Path) -> Result<(Objective, Vec<Transition>), Error> {
+    let mut table = Table::open(path)?;
+    let columns = ["idstatefrom", "idaction", "idstateto"];
+    let [from, action, to] = columns.map(|name| table.require(&[name]));
+    let (from, action, to) = (from?, action?, to?);
+    let prob = table.require(&["probability"])?;
+    let cost = table.require(&["reward", "cost"])?;
+    let objective = match (table.column(&["reward"]), table.column(&["cost"])) {
+        (Some(_), Some(_)) => {
+            return Err(table.error("the header has “reward” and “cost”, expected one of them"));
+        }
+        (Some(_), None) => Objective::MaxReward,
+        _ => Objective::MinCost,
+    };
+    let outcome = table.column(&["idoutcome"]);
+    let mut first_outcome = None;
+    let mut lines = Vec::new();
+    while table.advance()? {
+        if let Some(column) = outcome {
+            let id = table.id(column)?;
+            if *first_outcome.get_or_insert(id) != id {
+                return Err(table.error(
+                    "a second value of idoutcome: models with several outcomes \
+                     are not supported, expected one",
+                ));
+            }
+        }
+        lines.push(Transition {
+            from: table.id(from)?,
+            action: table.id(action)?,
+            to: table.id(to)?,
+            line: table.line().try_into().unwrap_or(u32::MAX),
+            prob: table.number(prob)?,
+            cost: table.number(cost)?,
+        });
+    }
+    Ok((objective, lines))
+}
+
+/// Gives sorted lines to the builder; returns the states without lines.
+fn feed(builder: &mut ModelBuilder, states: usize, lines: &[Transition]) -> Vec<usize> {
+    let mut terminal = Vec::new();
+    let mut rest = lines;
+    for s in 0..states {
+        builder.add_state(None);
+        let (of_state, after) = rest.split_at(rest.partition_point(|t| t.from as usize <= s));
+        rest = after;
+        if of_state.is_empty() {
+            builder.mark_terminal();
+            terminal.push(s);
+        }
+        for (number, row) in of_state.chunk_by(|a, b| a.action == b.action).enumerate() {
+            let id = row[0].action;
+            let name = (id as usize != number).then(|| id.to_string());
+            let same = row.iter().all(|t| t.cost == row[0].cost);
+            builder.add_action(name.as_deref(), if same { row[0].cost } else { 0.0 });
+            for t in row {
+                builder.add_transition(t.to as usize, t.prob, if same { 0.0 } else { t.cost });
+            }
+        }
+        if builder.error().is_some() {
+            break;
+        }
+    }
+    terminal
+}
+
+/// The line to blame for `error`: of the transition, or the first of the action or state.
+fn line_of(lines: &[Transition], error: &ModelError) -> Option<u64> {
+    let (state, action) = error.place()?;
+    let of_state = lines.iter().filter(|t| t.from as usize == state);
+    let of_state: Vec<&Transition> = of_state.collect();
+    let row = of_state
+        .chunk_by(|a, b| a.action == b.action)
+        .nth(action.unwrap_or(0))?;
+    let at_fault = |t: &&&Transition| match error {
+        ModelError::NegativeProbability { .. } => t.prob < 0.0,
+        ModelError::ProbabilityNotFinite { .. } => !t.prob.is_finite(),
+        ModelError::CostNotFinite { .. } | ModelError::TransitionCostNotFinite { .. } => {
+            !t.cost.is_finite()
+        }
+        _ => true,
+    };
+    row.iter().filter(at_fault).map(|t| t.line()).min()
+}
+
+/// Writes a model, without names, discount factor and initial distribution.
+pub(super) fn write(model: &Model, path: &Path) -> Result<(), Error> {
+    if model.rows() == 0 {
+        let message = "a model without actions has no lines to write as CSV, expected .json";
+        return Err(Error::Input(message.into()));
+    }
+    super::write_atomically(path, |w| write_lines(model, w))
+}
+
+fn write_lines(model: &Model, w: &mut dyn Write) -> io::Result<()> {
+    let (sign, name) = match model.objective() {
+        Objective::MinCost => (1.0, "cost"),
+        Objective::MaxReward => (-1.0, "reward"),
+    };
+    writeln!(w, "idstatefrom,idaction,idstateto,probability,{name}")?;
+    let mut last = 0;
+    for s in 0..model.states() {
+        let ids = action_ids(model, s);
+        for (r, id) in model.rows_of(s).zip(ids) {
+            let row = model.row(r);
+            last = last.max(s);
+            for (to, p, further) in row.entries().filter(|&(_, p, c)| p > 0.0 || c != 0.0) {
+                let cost = sign * (row.cost + further) + 0.0;
+                writeln!(w, "{s},{id},{to},{p:?},{cost:?}")?;
+                last = last.max(to);
+            }
+        }
+    }
+    if last + 1 < model.states() {
+        write_last_state(model, sign, w)?;
+    }
+    Ok(())
+}
+
+/// A terminal last state that no transition reaches: a line of probability 0 makes it exist.
+fn write_last_state(model: &Model, sign: f64, w: &mut dyn Write) -> io::Result<()> {
+    let s = (0..model.states())
+        .find(|&s| !model.is_terminal(s))
+        .unwrap_or(0);
+    let r = model.rows_of(s).start;
+    let row = model.row(r);
+    let further = row.transition_cost.map_or(0.0, |c| c[0]);
+    let same = row.entries().all(|(_, _, c)| c == further);
+    let cost = if same {
+        sign * (row.cost + further) + 0.0
+    } else {
+        0.0
+    };
+    let id = action_ids(model, s)[0];
+    writeln!(w, "{s},{id},{},0,{cost:?}", model.states() - 1)
+}
+
+/// The names of a state's actions where they are increasing numbers, else their positions.
+fn action_ids(model: &Model, s: usize) -> Vec<u32> {
+    let rows = model.rows_of(s);
+    let positions = 0..rows.len() as u32;
+    let names: Option<Vec<u32>> = rows.map(|r| model.action_name(s, r).parse().ok()).collect();
+    names
+        .filter(|ids| ids.is_sorted_by(|a, b| a < b))
+        .unwrap_or_else(|| positions.collect())
+}
+
+#[cfg(test)]
+mod tests;

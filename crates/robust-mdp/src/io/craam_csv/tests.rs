@@ -1,0 +1,157 @@
+use super::*;
+use crate::io::tests::Folder;
+
+const HEADER: &str = "idstatefrom,idaction,idstateto,probability,reward\n";
+
+fn read_text(text: impl AsRef<[u8]>) -> Result<(Model, Vec<String>), Error> {
+    read(&Folder::new().with("m.csv", text), Some(0.9))
+}
+
+fn message(text: impl AsRef<[u8]>) -> String {
+    let text = read_text(text).unwrap_err().to_string();
+    text.rsplit_once("m.csv").unwrap().1.to_owned()
+}
+
+#[test]
+fn columns_in_any_order_lines_in_any_order() {
+    let text = "\u{feff}\"note\", Probability ,\"idstateto\",idaction,idstatefrom,cost\r\n\
+                x,1,0,0,1,5\r\n,0.25,1,0,0,2\r\n\r\n,0.75,0,0,0,2\r\n";
+    let (model, warnings) = read_text(text).unwrap();
+    assert_eq!(
+        (model.states(), model.rows(), model.objective()),
+        (2, 2, Objective::MinCost)
+    );
+    assert_eq!(model.row(0).prob, [0.75, 0.25]);
+    assert_eq!((model.row(0).cost, model.row(1).cost), (2.0, 5.0));
+    assert!(warnings.is_empty() && !model.has_transition_costs());
+}
+
+#[test]
+fn repeated_lines_merge_and_rewards_may_differ() {
+    let (model, _) =
+        read_text(format!("{HEADER}0,0,0,0.25,4\n0,0,0,0.25,0\n0,0,0,0.5,1\n")).unwrap();
+    // (0.25·4 + 0.25·0 + 0.5·1) = 1.5, negated inside.
+    assert_eq!(model.row(0).transition_cost.unwrap(), [-1.5]);
+    assert_eq!((model.row(0).cost, model.row(0).prob), (0.0, &[1.0][..]));
+}
+
+#[test]
+fn sparse_action_numbers_become_names() {
+    let text = format!("{HEADER}0,5,0,1,1\n0,0,0,1,0\n1,0,1,1,0\n1,1,1,1,0\n");
+    let (model, _) = read_text(&text).unwrap();
+    let names: Vec<_> = (0..4).map(|r| model.action_name(r / 2, r)).collect();
+    assert_eq!(names, ["0", "5", "0", "1"]);
+    let folder = Folder::new();
+    write(&model, &folder.file("again.csv")).unwrap();
+    assert_eq!(read(&folder.file("again.csv"), Some(0.9)).unwrap().0, model);
+}
+
+#[test]
+fn states_without_lines_are_terminal() {
+    let (model, warnings) = read_text(format!("{HEADER}0,0,7,1,1\n")).unwrap();
+    assert_eq!(model.states(), 8);
+    assert!(model.is_terminal(7));
+    assert_eq!(
+        warnings,
+        ["7 states have no actions: taken as terminal with value 0: 1, 2, 3, 4, 5, …"]
+    );
+}
+
+#[test]
+fn outcomes() {
+    let header = "idoutcome,idstatefrom,idaction,idstateto,probability,reward\n";
+    assert!(read_text(format!("{header}0,0,0,0,1,2\n0,1,0,1,1,0\n")).is_ok());
+    let two = message(format!("{header}0,0,0,0,1,2\n1,0,0,0,1,0\n"));
+    assert!(
+        two.starts_with(", line 3: a second value of idoutcome"),
+        "{two}"
+    );
+}
+
+#[test]
+fn errors_name_the_line() {
+    let body = |lines: &str| message(format!("{HEADER}{lines}"));
+    for (text, expected) in [
+        (
+            body("0,0,0,1\n"),
+            ", line 2: only 4 of 5 columns, expected one for “reward” too",
+        ),
+        (
+            body("0,0,0,1,1\n\n0,x,0,1,1\n"),
+            ", line 4: idaction is “x”, expected a whole number",
+        ),
+        (body("-1,0,0,1,1\n"), ", line 2: idstatefrom is “-1”"),
+        (
+            body("4294967295,0,0,1,1\n"),
+            ", line 2: idstatefrom is “4294967295”",
+        ),
+        (
+            body("0,0,0,NA,1\n"),
+            ", line 2: probability is “NA”, expected a number",
+        ),
+        (
+            body("1,0,0,1,1\n0,0,0,0.5,1\n"),
+            ", line 3: state 0, action 0: probabilities sum to 0.5",
+        ),
+        (
+            body("0,0,0,1,1\n0,0,0,-0.5,1\n"),
+            ", line 3: state 0, action 0: the probability of next",
+        ),
+        (
+            body("0,0,0,1,1\n0,2,0,nan,1\n"),
+            ", line 3: state 0, action 1 (“2”): the probability",
+        ),
+        (
+            body("0,0,0,0.5,1\n0,0,1,0.5,inf\n"),
+            ", line 3: state 0, action 0: the cost or reward on",
+        ),
+        (
+            body("0,0,4000000000,1,1\n"),
+            ", line 2: state 4000000000 among only 1 lines",
+        ),
+        (body(""), ": the model has no states"),
+        (
+            message("a,b\n"),
+            ", line 1: the header has no column “idstatefrom”; it has: a, b",
+        ),
+        (message(""), ": the file is empty"),
+        (
+            message("idstatefrom,idaction,idstateto,probability,reward,cost\n"),
+            ", line 1: the header has “reward”",
+        ),
+        (
+            message(b"\xff\xfe\x00"),
+            ", line 1: the line is not UTF-8 text",
+        ),
+    ] {
+        assert!(text.starts_with(expected), "{text}");
+    }
+    let path = Folder::new().with("m.csv", format!("{HEADER}0,0,0,1,1\n"));
+    assert!(read(&path, None).is_err());
+    let folder = Folder::new();
+    let path = folder.with("m.csv", format!("{HEADER}0,0,0,1,1\n"));
+    assert!(
+        read(&path, None)
+            .unwrap_err()
+            .to_string()
+            .contains("--discount")
+    );
+}
+
+#[test]
+fn five_megabytes() {
+    let mut text = HEADER.to_owned();
+    for s in 0..50_000u32 {
+        for k in 0..4 {
+            let to = (s * 7919 + k * 104_729) % 50_000;
+            text.push_str(&format!("{s},{},{to},0.5,{}.25\n", k / 2, s % 10));
+        }
+    }
+    assert!(text.len() > 4_000_000);
+    let (model, _) = read_text(&text).unwrap();
+    assert_eq!(
+        (model.states(), model.rows(), model.transitions()),
+        (50_000, 100_000, 200_000)
+    );
+    assert_eq!(model.row(19).cost, -9.25);
+}

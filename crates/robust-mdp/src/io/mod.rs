@@ -1,0 +1,141 @@
+//! Files: models, radii, policies and kernels. One file a format.
+//!
+//! Readers stream, never trust a declared size, and say the line where something is wrong.
+//! Writers replace a file in one step, so that a reader sees the old one or the new one whole.
+
+mod atomic;
+mod craam_csv;
+mod json;
+mod kernel;
+mod names;
+mod npy;
+mod npz;
+mod policy;
+mod radius;
+mod table;
+#[cfg(test)]
+mod tests;
+
+pub use atomic::write_atomically;
+pub use kernel::{KernelRows, write_kernel};
+pub use policy::{read_policy, write_policy};
+pub use radius::{RadiusTable, read_radii};
+
+use std::fs::File;
+use std::path::Path;
+use std::str::FromStr;
+
+use crate::error::{Error, ModelError};
+use crate::model::Model;
+
+/// A model file format.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// The native format: everything a model holds.
+    Json,
+    /// craam's table of transitions, one a line.
+    Csv,
+    /// NumPy arrays.
+    Npz,
+}
+
+impl Format {
+    /// The format that the ending of `path` names.
+    pub fn of(path: &Path) -> Result<Format, Error> {
+        let ending = path
+            .extension()
+            .map(|e| e.to_string_lossy().to_ascii_lowercase());
+        ending.as_deref().unwrap_or("").parse().map_err(|_| {
+            Error::Input(format!(
+                "{}: the format cannot be told from the file's ending, \
+                 expected .json, .csv or .npz (or name the format)",
+                path.display()
+            ))
+        })
+    }
+}
+
+impl FromStr for Format {
+    type Err = Error;
+
+    fn from_str(name: &str) -> Result<Format, Error> {
+        match name {
+            "json" => Ok(Format::Json),
+            "csv" => Ok(Format::Csv),
+            "npz" => Ok(Format::Npz),
+            _ => Err(Error::Input(format!(
+                "format “{name}”, expected json, csv or npz"
+            ))),
+        }
+    }
+}
+
+/// Reads a model; also returns what the reader took for granted, to be shown as warnings.
+///
+/// The format follows from the file's ending unless given; `discount` overrides the file's.
+pub fn read_model(
+    path: &Path,
+    format: Option<Format>,
+    discount: Option<f64>,
+) -> Result<(Model, Vec<String>), Error> {
+    match format.map_or_else(|| Format::of(path), Ok)? {
+        Format::Json => Ok((json::read(path, discount)?, Vec::new())),
+        Format::Csv => craam_csv::read(path, discount),
+        Format::Npz => npz::read(path, discount),
+    }
+}
+
+/// Writes a model; the format follows from the file's ending unless given.
+///
+/// Only JSON keeps names. CSV also loses the discount factor and the initial distribution.
+pub fn write_model(model: &Model, path: &Path, format: Option<Format>) -> Result<(), Error> {
+    match format.map_or_else(|| Format::of(path), Ok)? {
+        Format::Json => json::write(model, path),
+        Format::Csv => craam_csv::write(model, path),
+        Format::Npz => npz::write(model, path),
+    }
+}
+
+fn open(path: &Path) -> Result<File, Error> {
+    let io_error = |source| Error::Io {
+        path: path.to_owned(),
+        source,
+    };
+    let file = File::open(path).map_err(io_error)?;
+    if file.metadata().map_err(io_error)?.is_dir() {
+        return Err(io_error(std::io::ErrorKind::IsADirectory.into()));
+    }
+    Ok(file)
+}
+
+fn parse_error(path: &Path, line: Option<u64>, message: impl Into<String>) -> Error {
+    Error::Parse {
+        path: path.to_owned(),
+        line,
+        message: message.into(),
+    }
+}
+
+fn model_error(path: &Path, line: Option<u64>, source: ModelError) -> Error {
+    Error::ModelAt {
+        path: path.to_owned(),
+        line,
+        source,
+    }
+}
+
+/// “3 states have no actions: 1, 4, 5”, naming at most five.
+fn terminal_warning(terminal: &[usize]) -> Option<String> {
+    let first: Vec<String> = terminal.iter().take(5).map(usize::to_string).collect();
+    let dots = if terminal.len() > 5 { ", …" } else { "" };
+    let list = format!("{}{dots}", first.join(", "));
+    match terminal.len() {
+        0 => None,
+        1 => Some(format!(
+            "state {list} has no actions: taken as terminal with value 0"
+        )),
+        n => Some(format!(
+            "{n} states have no actions: taken as terminal with value 0: {list}"
+        )),
+    }
+}

@@ -1,0 +1,116 @@
+//! Dense kernels `P[S,A,S]`, read state by state.
+//!
+//! An action whose row is all zeros does not exist in its state; a state without any is
+//! terminal.
+
+use std::fs::File;
+use std::io::BufReader;
+
+use zip::read::ZipFile;
+
+use super::{Archive, Costs, array_error, rescale_single};
+use crate::error::Error;
+use crate::io::npy::{Array, Wrong};
+use crate::model::{ModelBuilder, Objective};
+
+/// Gives all states to the builder; returns the terminal ones.
+pub(super) fn feed(
+    archive: &mut Archive<'_>,
+    objective: Objective,
+    single: bool,
+    builder: &mut ModelBuilder,
+) -> Result<Vec<usize>, Error> {
+    let shape = archive.shape("P")?;
+    let (states, actions) = match shape[..] {
+        [s, a, next] if s == next && s > 0 && a > 0 => (s, a),
+        _ => {
+            return Err(archive.wrong(format!("`P` has shape {shape:?}, expected [S, A, S]")));
+        }
+    };
+    let costs = archive.costs(objective, &[states, actions], &shape)?;
+    let path = archive.path;
+    let mut kernel = Kernel::new(archive.array("P")?).map_err(|w| array_error(path, "P", w))?;
+    // Both fit: the rewards or costs of all rows have been read.
+    let (states, actions) = (states as usize, actions as usize);
+    let mut block = Vec::new();
+    let mut terminal = Vec::new();
+    for s in 0..states {
+        kernel
+            .block(s, &mut block)
+            .map_err(|w| array_error(path, "P", w))?;
+        if single {
+            block.chunks_exact_mut(states).for_each(rescale_single);
+        }
+        builder.add_state(None);
+        if feed_state(builder, &costs, s, actions, &block) == 0 {
+            builder.mark_terminal();
+            terminal.push(s);
+        }
+        if builder.error().is_some() {
+            break;
+        }
+    }
+    Ok(terminal)
+}
+
+/// Returns how many actions state `s` has.
+fn feed_state(
+    builder: &mut ModelBuilder,
+    costs: &Costs,
+    s: usize,
+    actions: usize,
+    block: &[f64],
+) -> usize {
+    let states = block.len() / actions;
+    let mut exist = 0;
+    for (a, row) in block.chunks_exact(states).enumerate() {
+        if row.iter().all(|&p| p == 0.0) {
+            continue;
+        }
+        let r = s * actions + a;
+        let start = r * states;
+        let (cost, further) = costs.of_row(r, start..start + states);
+        let name = (a != exist).then(|| a.to_string());
+        builder.add_action(name.as_deref(), cost);
+        for (to, &p) in row.iter().enumerate() {
+            let c = if further {
+                costs.further(start + to)
+            } else {
+                0.0
+            };
+            if p != 0.0 || c != 0.0 {
+                builder.add_transition(to, p, c);
+            }
+        }
+        exist += 1;
+    }
+    exist
+}
+
+/// The kernel, a state at a time where the file's order allows it.
+enum Kernel<'z> {
+    Stream(Array<ZipFile<'z, BufReader<File>>>, u64),
+    Held(Vec<f64>, usize),
+}
+
+impl<'z> Kernel<'z> {
+    fn new(array: Array<ZipFile<'z, BufReader<File>>>) -> Result<Self, Wrong> {
+        array.len()?;
+        let block = array.header.shape[1] * array.header.shape[2];
+        match array.header.fortran {
+            true => Ok(Kernel::Held(array.all_floats()?, block as usize)),
+            false => Ok(Kernel::Stream(array, block)),
+        }
+    }
+
+    fn block(&mut self, s: usize, out: &mut Vec<f64>) -> Result<(), Wrong> {
+        out.clear();
+        match self {
+            Kernel::Stream(array, block) => array.floats(*block, out),
+            Kernel::Held(values, block) => {
+                out.extend_from_slice(&values[s * *block..(s + 1) * *block]);
+                Ok(())
+            }
+        }
+    }
+}

@@ -1,0 +1,246 @@
+//! NumPy archives: a zip file of arrays, dense `P[S,A,S]` or sparse rows (CSR), with rewards `R`
+//! or costs `C`, and optionally `discount` and `p0`.
+
+mod csr;
+mod dense;
+mod write;
+
+pub(super) use write::{Csr, write, write_kernel};
+
+use std::fs::File;
+use std::io::BufReader;
+use std::ops::Range;
+use std::path::Path;
+
+use zip::ZipArchive;
+use zip::read::ZipFile;
+
+use super::npy::{Array, Wrong};
+use super::{model_error, parse_error};
+use crate::error::{Error, ModelError};
+use crate::model::distribution::compensated_sum;
+use crate::model::{Model, ModelBuilder, Objective};
+
+/// Arrays a model may have; others are named in a warning.
+const KNOWN: [&str; 13] = [
+    "P",
+    "R",
+    "C",
+    "R_next",
+    "C_next",
+    "discount",
+    "p0",
+    "data",
+    "indices",
+    "indptr",
+    "shape",
+    "state_ptr",
+    "format",
+];
+
+/// Reads a model; `discount` overrides the file's.
+pub(super) fn read(path: &Path, discount: Option<f64>) -> Result<(Model, Vec<String>), Error> {
+    let mut archive = Archive::open(path)?;
+    let mut warnings = archive.unused();
+    let discount = match discount {
+        Some(discount) => Some(discount),
+        None => archive.one_number("discount")?,
+    };
+    let Some(discount) = discount else {
+        return Err(model_error(path, None, ModelError::MissingDiscount));
+    };
+    let objective = archive.objective()?;
+    let mut builder = ModelBuilder::new(discount).objective(objective);
+    if archive.has("p0") {
+        builder.set_initial(Some(archive.floats("p0")?));
+    }
+    let name = if archive.has("P") { "P" } else { "data" };
+    let single = archive.has(name) && archive.array(name)?.is_single();
+    if single {
+        warnings.push(format!(
+            "`{name}` is float32: its rows are rescaled to sum to one"
+        ));
+    }
+    let terminal = match archive.has("P") {
+        true => dense::feed(&mut archive, objective, single, &mut builder)?,
+        false => csr::feed(&mut archive, objective, single, &mut builder)?,
+    };
+    warnings.extend(super::terminal_warning(&terminal));
+    let model = builder.build().map_err(|e| model_error(path, None, e))?;
+    Ok((model, warnings))
+}
+
+struct Archive<'p> {
+    path: &'p Path,
+    zip: ZipArchive<BufReader<File>>,
+    names: Vec<String>,
+}
+
+impl<'p> Archive<'p> {
+    fn open(path: &'p Path) -> Result<Self, Error> {
+        let zip = ZipArchive::new(BufReader::new(super::open(path)?))
+            .map_err(|e| parse_error(path, None, format!("not a NumPy archive (.npz): {e}")))?;
+        let stems = (0..zip.len()).filter_map(|k| zip.name_for_index(k)?.ok());
+        let names = stems
+            .filter_map(|n| n.strip_suffix(".npy").map(str::to_owned))
+            .collect();
+        Ok(Archive { path, zip, names })
+    }
+
+    fn has(&self, name: &str) -> bool {
+        self.names.iter().any(|n| n == name)
+    }
+
+    fn wrong(&self, message: impl Into<String>) -> Error {
+        parse_error(self.path, None, message)
+    }
+
+    fn unused(&self) -> Vec<String> {
+        let unknown = self.names.iter().filter(|n| !KNOWN.contains(&n.as_str()));
+        unknown
+            .map(|n| format!("the array `{n}` is not used"))
+            .collect()
+    }
+
+    /// Whether rewards or costs are given.
+    fn objective(&self) -> Result<Objective, Error> {
+        match (self.has("R"), self.has("C")) {
+            (true, false) => Ok(Objective::MaxReward),
+            (false, true) => Ok(Objective::MinCost),
+            (true, true) => Err(self.wrong("both `R` and `C`, expected rewards or costs")),
+            (false, false) => {
+                let found = self.names.join(", ");
+                Err(self.wrong(format!(
+                    "neither `R` nor `C`, expected one of them; found {found}"
+                )))
+            }
+        }
+    }
+
+    /// Opens an array.
+    fn array(&mut self, name: &str) -> Result<Array<ZipFile<'_, BufReader<File>>>, Error> {
+        let path = self.path;
+        let found = self.names.join(", ");
+        let no_array = |_| parse_error(path, None, format!("no array `{name}`; found {found}"));
+        let file = self.zip.by_name(&format!("{name}.npy")).map_err(no_array)?;
+        Array::new(file).map_err(|wrong| array_error(path, name, wrong))
+    }
+
+    fn shape(&mut self, name: &str) -> Result<Vec<u64>, Error> {
+        Ok(self.array(name)?.header.shape)
+    }
+
+    fn floats(&mut self, name: &str) -> Result<Vec<f64>, Error> {
+        let path = self.path;
+        self.array(name)?
+            .all_floats()
+            .map_err(|wrong| array_error(path, name, wrong))
+    }
+
+    fn counts(&mut self, name: &str) -> Result<Vec<u64>, Error> {
+        let path = self.path;
+        self.array(name)?
+            .counts()
+            .map_err(|wrong| array_error(path, name, wrong))
+    }
+
+    fn one_number(&mut self, name: &str) -> Result<Option<f64>, Error> {
+        if !self.has(name) {
+            return Ok(None);
+        }
+        let shape = self.shape(name)?;
+        if shape.iter().any(|&d| d != 1) {
+            return Err(self.wrong(format!("`{name}` has shape {shape:?}, expected one number")));
+        }
+        Ok(self.floats(name)?.first().copied())
+    }
+
+    /// The costs of a model with rows of shape `row_shape` and transitions of shape
+    /// `transition_shape`.
+    fn costs(
+        &mut self,
+        objective: Objective,
+        row_shape: &[u64],
+        transition_shape: &[u64],
+    ) -> Result<Costs, Error> {
+        let (name, next_name) = match objective {
+            Objective::MinCost => ("C", "C_next"),
+            Objective::MaxReward => ("R", "R_next"),
+        };
+        let shape = self.shape(name)?;
+        if shape != row_shape && shape != transition_shape {
+            return Err(self.wrong(format!(
+                "`{name}` has shape {shape:?}, expected {row_shape:?} or {transition_shape:?}"
+            )));
+        }
+        if !self.has(next_name) {
+            let values = self.floats(name)?;
+            return Ok(match shape == row_shape {
+                true => Costs {
+                    own: Some(values),
+                    further: None,
+                },
+                false => Costs {
+                    own: None,
+                    further: Some(values),
+                },
+            });
+        }
+        let next_shape = self.shape(next_name)?;
+        if shape != row_shape || next_shape != transition_shape {
+            return Err(self.wrong(format!(
+                "`{name}` has shape {shape:?} and `{next_name}` {next_shape:?}, \
+                 expected {row_shape:?} and {transition_shape:?}"
+            )));
+        }
+        let own = Some(self.floats(name)?);
+        Ok(Costs {
+            own,
+            further: Some(self.floats(next_name)?),
+        })
+    }
+}
+
+/// How far probabilities rounded to float32 may sum from one.
+const SINGLE_TOLERANCE: f64 = 1e-5;
+
+/// Makes a row of float32 probabilities sum to one as float64, unless it is plainly wrong.
+fn rescale_single(row: &mut [f64]) {
+    let sum = compensated_sum(row);
+    if (sum - 1.0).abs() <= SINGLE_TOLERANCE {
+        row.iter_mut().for_each(|p| *p /= sum);
+    }
+}
+
+fn array_error(path: &Path, name: &str, wrong: Wrong) -> Error {
+    parse_error(path, None, format!("array `{name}`: {wrong}"))
+}
+
+/// Costs of rows, of transitions, or both.
+struct Costs {
+    own: Option<Vec<f64>>,
+    further: Option<Vec<f64>>,
+}
+
+impl Costs {
+    /// The cost of row `r`, whose transitions lie at `span`, and whether transitions add to it.
+    ///
+    /// Where only transitions have costs, one that all of a row share is the action's own.
+    fn of_row(&self, r: usize, span: Range<usize>) -> (f64, bool) {
+        match (&self.own, &self.further) {
+            (Some(own), further) => (own[r], further.is_some()),
+            (None, Some(further)) => match &further[span] {
+                [first, rest @ ..] if rest.iter().all(|c| c == first) => (*first, false),
+                _ => (0.0, true),
+            },
+            (None, None) => (0.0, false),
+        }
+    }
+
+    fn further(&self, at: usize) -> f64 {
+        self.further.as_ref().map_or(0.0, |f| f[at])
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,75 @@
+//! Policies x(a|s) as a table `state,action,probability`. Actions left out have probability 0.
+
+use std::path::Path;
+
+use super::names::Names;
+use super::table::{Table, write_field};
+use crate::error::Error;
+use crate::model::distribution;
+use crate::model::{Model, SUM_TOLERANCE};
+
+/// Reads a policy: one probability a row of the model, summing to one in each state.
+pub fn read_policy(path: &Path, model: &Model) -> Result<Vec<f64>, Error> {
+    let mut table = Table::open(path)?;
+    let state = table.require(&["state", "idstate"])?;
+    let action = table.require(&["action", "idaction"])?;
+    let prob = table.require(&["probability"])?;
+    let names = Names::new(model);
+    let mut policy = vec![f64::NAN; model.rows()];
+    while table.advance()? {
+        let s = names
+            .state(table.field(state)?)
+            .map_err(|m| table.error(m))?;
+        let r = names
+            .row(s, table.field(action)?)
+            .map_err(|m| table.error(m))?;
+        let value = table.number(prob)?;
+        if !(value >= 0.0 && value.is_finite()) {
+            let message = format!("probability {value:?}, expected a finite number of at least 0");
+            return Err(table.error(message));
+        }
+        if !policy[r].is_nan() {
+            return Err(table.error("a second probability for the same action, expected one"));
+        }
+        policy[r] = value + 0.0;
+    }
+    policy
+        .iter_mut()
+        .filter(|p| p.is_nan())
+        .for_each(|p| *p = 0.0);
+    for s in (0..model.states()).filter(|&s| !model.is_terminal(s)) {
+        distribution::normalise(&mut policy[model.rows_of(s)]).map_err(|sum| {
+            let name = names.state_text(s);
+            let message = format!(
+                "the probabilities of state “{name}” sum to {sum:?}, \
+                 expected 1 within {SUM_TOLERANCE:?}"
+            );
+            super::parse_error(path, None, message)
+        })?;
+    }
+    Ok(policy)
+}
+
+/// Writes a policy: every action of every state, those of probability 0 too.
+pub fn write_policy(path: &Path, model: &Model, policy: &[f64]) -> Result<(), Error> {
+    if policy.len() != model.rows() {
+        let (n, rows) = (policy.len(), model.rows());
+        return Err(Error::Input(format!(
+            "a policy of {n} entries, expected {rows}"
+        )));
+    }
+    let names = Names::new(model);
+    super::write_atomically(path, |w| {
+        w.write_all(b"state,action,probability\n")?;
+        for s in 0..model.states() {
+            let state = names.state_text(s);
+            for r in model.rows_of(s) {
+                write_field(w, &state)?;
+                w.write_all(b",")?;
+                write_field(w, &names.action_text(s, r))?;
+                writeln!(w, ",{:?}", policy[r])?;
+            }
+        }
+        Ok(())
+    })
+}

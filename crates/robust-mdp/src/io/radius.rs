@@ -1,0 +1,91 @@
+//! Radii from a table: `state,radius` or `state,action,radius`; craam's `idstate`, `idaction`
+//! and `budget` are taken as other names of the same columns.
+
+use std::path::Path;
+
+use super::names::Names;
+use super::table::Table;
+use crate::error::Error;
+use crate::model::Model;
+
+/// Radii read from a file.
+#[derive(Clone, Debug, PartialEq)]
+pub enum RadiusTable {
+    /// One a state; terminal states may be left out and get 0.
+    PerState(Vec<f64>),
+    /// One a row, that is, one for each action of each state.
+    PerRow(Vec<f64>),
+}
+
+/// Reads the radii of all states, or of all actions if the file has a column for them.
+///
+/// Each must be there exactly once, at least 0 and finite.
+pub fn read_radii(path: &Path, model: &Model) -> Result<RadiusTable, Error> {
+    let mut table = Table::open(path)?;
+    let state = table.require(&["state", "idstate"])?;
+    let action = table.column(&["action", "idaction"]);
+    let radius = table.require(&["radius", "budget"])?;
+    let names = Names::new(model);
+    let length = if action.is_some() {
+        model.rows()
+    } else {
+        model.states()
+    };
+    let mut radii = vec![f64::NAN; length];
+    while table.advance()? {
+        let s = names
+            .state(table.field(state)?)
+            .map_err(|m| table.error(m))?;
+        let at = match action {
+            Some(column) => names
+                .row(s, table.field(column)?)
+                .map_err(|m| table.error(m))?,
+            None => s,
+        };
+        let value = table.number(radius)?;
+        if !(value >= 0.0 && value.is_finite()) {
+            let message = format!("radius {value:?}, expected a finite number of at least 0");
+            return Err(table.error(message));
+        }
+        if !radii[at].is_nan() {
+            return Err(table.error("a second radius for the same place, expected one"));
+        }
+        radii[at] = value + 0.0;
+    }
+    complete(path, model, &names, radii, action.is_some())
+}
+
+fn complete(
+    path: &Path,
+    model: &Model,
+    names: &Names<'_>,
+    mut radii: Vec<f64>,
+    per_row: bool,
+) -> Result<RadiusTable, Error> {
+    for s in 0..model.states() {
+        let rows = model.rows_of(s);
+        if !per_row && rows.is_empty() && radii[s].is_nan() {
+            radii[s] = 0.0;
+        }
+        let missing = match per_row {
+            true => rows.clone().find(|&r| radii[r].is_nan()),
+            false => radii[s].is_nan().then_some(rows.start),
+        };
+        if let Some(r) = missing {
+            let state = names.state_text(s);
+            let message = match per_row {
+                true => {
+                    let action = names.action_text(s, r);
+                    format!("no radius for state “{state}”, action “{action}”, expected one")
+                }
+                false => format!("no radius for state “{state}”, expected one for every state"),
+            };
+            return Err(super::parse_error(path, None, message));
+        }
+    }
+    Ok(if per_row {
+        RadiusTable::PerRow(radii)
+    } else {
+        RadiusTable::PerState(radii)
+    })
+}

@@ -1,0 +1,348 @@
+//! Comma-separated tables with a header (RFC 4180): fields may be quoted, with doubled quotes
+//! inside; lines end in LF or CRLF; a byte-order mark, spaces around fields and blank lines are
+//! let through. Columns go by their name in the header, in any order.
+
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::path::{Path, PathBuf};
+
+use crate::error::Error;
+
+/// Longest record: a longer one means that the file is no table.
+const RECORD_LIMIT: usize = 1 << 20;
+
+pub(super) struct Table<R> {
+    reader: R,
+    path: PathBuf,
+    header: Vec<String>,
+    /// Line where the latest record begins, and the number of lines read.
+    line: u64,
+    lines_read: u64,
+    raw: Vec<u8>,
+    /// The fields of the latest record, one after the other.
+    text: String,
+    ends: Vec<usize>,
+}
+
+impl Table<BufReader<File>> {
+    pub(super) fn open(path: &Path) -> Result<Self, Error> {
+        Table::new(BufReader::with_capacity(1 << 16, super::open(path)?), path)
+    }
+}
+
+impl<R: BufRead> Table<R> {
+    /// Reads the header.
+    pub(super) fn new(reader: R, path: &Path) -> Result<Self, Error> {
+        let mut table = Table {
+            reader,
+            path: path.to_owned(),
+            header: Vec::new(),
+            line: 0,
+            lines_read: 0,
+            raw: Vec::new(),
+            text: String::new(),
+            ends: Vec::new(),
+        };
+        if !table.advance()? {
+            return Err(super::parse_error(
+                path,
+                None,
+                "the file is empty, expected a header line",
+            ));
+        }
+        let name = |k| table.slice(k).to_ascii_lowercase();
+        table.header = (0..table.ends.len()).map(name).collect();
+        Ok(table)
+    }
+
+    /// The column of the first of `names` that the header has.
+    pub(super) fn column(&self, names: &[&str]) -> Option<usize> {
+        names
+            .iter()
+            .find_map(|name| self.header.iter().position(|h| h == name))
+    }
+
+    /// As [`Table::column`]; its absence is an error.
+    pub(super) fn require(&self, names: &[&str]) -> Result<usize, Error> {
+        self.column(names).ok_or_else(|| {
+            let wanted = names.join("” or “");
+            let found = self.header.join(", ");
+            self.error(format!(
+                "the header has no column “{wanted}”; it has: {found}"
+            ))
+        })
+    }
+
+    /// Goes to the next record; false at the end of the file.
+    pub(super) fn advance(&mut self) -> Result<bool, Error> {
+        loop {
+            self.line = self.lines_read + 1;
+            self.raw.clear();
+            if !self.read_line()? {
+                return Ok(false);
+            }
+            if self.raw.iter().all(u8::is_ascii_whitespace) {
+                continue;
+            }
+            let (mut quotes, mut followed) = (QuoteScan::default(), 0);
+            while self.raw[followed..].contains(&b'"') || quotes.open {
+                quotes.follow(&self.raw[followed..]);
+                followed = self.raw.len();
+                if quotes.open && !self.read_line()? {
+                    return Err(self.error("a quoted field does not end, expected a closing \""));
+                }
+            }
+            self.split()?;
+            return Ok(true);
+        }
+    }
+
+    /// Line where the latest record begins.
+    pub(super) fn line(&self) -> u64 {
+        self.line
+    }
+
+    pub(super) fn field(&self, column: usize) -> Result<&str, Error> {
+        if column >= self.ends.len() {
+            let (n, name) = (self.ends.len(), &self.header[column]);
+            let expected = self.header.len();
+            return Err(self.error(format!(
+                "only {n} of {expected} columns, expected one for “{name}” too"
+            )));
+        }
+        Ok(self.slice(column))
+    }
+
+    pub(super) fn number(&self, column: usize) -> Result<f64, Error> {
+        let text = self.field(column)?;
+        text.parse().map_err(|_| {
+            self.error(format!(
+                "{} is “{text}”, expected a number",
+                self.header[column]
+            ))
+        })
+    }
+
+    /// A number from 0 to 2³² − 2; `1e5` and `3.0` are taken too, as R writes them.
+    pub(super) fn id(&self, column: usize) -> Result<u32, Error> {
+        let text = self.field(column)?;
+        let whole = |x: f64| (x.fract() == 0.0 && (0.0..1e15).contains(&x)).then_some(x as u64);
+        let id = text
+            .parse::<u64>()
+            .ok()
+            .or_else(|| text.parse().ok().and_then(whole));
+        id.filter(|&id| id < u64::from(u32::MAX))
+            .map(|id| id as u32)
+            .ok_or_else(|| {
+                let (name, top) = (&self.header[column], u32::MAX - 1);
+                self.error(format!(
+                    "{name} is “{text}”, expected a whole number from 0 to {top}"
+                ))
+            })
+    }
+
+    /// An error at the latest record.
+    pub(super) fn error(&self, message: impl Into<String>) -> Error {
+        super::parse_error(&self.path, Some(self.line.max(1)), message)
+    }
+
+    fn slice(&self, column: usize) -> &str {
+        let start = if column == 0 {
+            0
+        } else {
+            self.ends[column - 1]
+        };
+        &self.text[start..self.ends[column]]
+    }
+
+    /// Appends one line to `raw`.
+    fn read_line(&mut self) -> Result<bool, Error> {
+        let room = (RECORD_LIMIT - self.raw.len().min(RECORD_LIMIT)) as u64 + 1;
+        let read = (&mut self.reader)
+            .take(room)
+            .read_until(b'\n', &mut self.raw);
+        let read = read.map_err(|source| Error::Io {
+            path: self.path.clone(),
+            source,
+        })?;
+        if self.raw.len() > RECORD_LIMIT {
+            return Err(self.error(format!("the line is longer than {RECORD_LIMIT} bytes")));
+        }
+        if self.lines_read == 0 && self.raw.starts_with(b"\xEF\xBB\xBF") {
+            self.raw.drain(..3);
+        }
+        self.lines_read += u64::from(read > 0);
+        Ok(read > 0)
+    }
+
+    fn split(&mut self) -> Result<(), Error> {
+        self.text.clear();
+        self.ends.clear();
+        let Ok(raw) = std::str::from_utf8(&self.raw) else {
+            return Err(self.error("the line is not UTF-8 text"));
+        };
+        let mut rest = raw.trim_ascii();
+        loop {
+            let field = rest.trim_ascii_start();
+            let after = match field.strip_prefix('"') {
+                Some(quoted) => take_quoted(quoted, &mut self.text).trim_ascii_start(),
+                None => {
+                    let end = field.find(',').unwrap_or(field.len());
+                    self.text.push_str(field[..end].trim_ascii_end());
+                    &field[end..]
+                }
+            };
+            self.ends.push(self.text.len());
+            match after.strip_prefix(',') {
+                Some(next) => rest = next,
+                None if after.is_empty() => return Ok(()),
+                None => return Err(self.error("text after a closing \", expected a comma")),
+            }
+        }
+    }
+}
+
+/// Follows quotes through a record that comes in pieces.
+#[derive(Default)]
+struct QuoteScan {
+    /// Inside quotes.
+    open: bool,
+    /// The field has begun, and with a quote.
+    begun: bool,
+    quoted: bool,
+}
+
+impl QuoteScan {
+    fn follow(&mut self, bytes: &[u8]) {
+        for &byte in bytes {
+            match byte {
+                b'"' if !self.begun => (self.open, self.begun, self.quoted) = (true, true, true),
+                // A doubled quote closes and opens again at once.
+                b'"' if self.quoted => self.open = !self.open,
+                b',' if !self.open => *self = QuoteScan::default(),
+                b' ' | b'\t' => {}
+                _ => self.begun = true,
+            }
+        }
+    }
+}
+
+/// Copies a quoted field and returns what follows its closing quote.
+fn take_quoted<'a>(mut quoted: &'a str, text: &mut String) -> &'a str {
+    while let Some(end) = quoted.find('"') {
+        text.push_str(&quoted[..end]);
+        quoted = &quoted[end + 1..];
+        match quoted.strip_prefix('"') {
+            Some(more) => {
+                text.push('"');
+                quoted = more;
+            }
+            None => return quoted,
+        }
+    }
+    text.push_str(quoted);
+    ""
+}
+
+/// Writes a field, quoted where it must be.
+pub(super) fn write_field(w: &mut dyn Write, field: &str) -> std::io::Result<()> {
+    let plain = !field.contains([',', '"', '\n', '\r']) && field.trim_ascii() == field;
+    match plain && !field.is_empty() {
+        true => w.write_all(field.as_bytes()),
+        false => write!(w, "\"{}\"", field.replace('"', "\"\"")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn records(text: &[u8]) -> Result<Vec<Vec<String>>, Error> {
+        let mut table = Table::new(text, Path::new("t.csv"))?;
+        let mut all = vec![table.header.clone()];
+        while table.advance()? {
+            all.push(
+                (0..table.ends.len())
+                    .map(|k| table.slice(k).to_owned())
+                    .collect(),
+            );
+        }
+        Ok(all)
+    }
+
+    #[test]
+    fn quotes_spaces_endings() {
+        let text =
+            b"\xEF\xBB\xBF\"A\" , b\r\n\r\n 1 ,\" x, \"\"y\"\" \"\r\n,\n\"two\nlines\",\xC3\xA9";
+        let all = records(text).unwrap();
+        assert_eq!(
+            all,
+            [
+                ["a", "b"],
+                ["1", " x, \"y\" "],
+                ["", ""],
+                ["two\nlines", "é"]
+            ]
+        );
+    }
+
+    #[test]
+    fn fields_round_trip() {
+        for field in [
+            "plain",
+            "a,b",
+            "say \"so\"",
+            " padded ",
+            "two\nlines",
+            "",
+            "\"\"",
+            "é",
+        ] {
+            let mut out = b"x,y\n".to_vec();
+            write_field(&mut out, field).unwrap();
+            out.extend(b",1\n");
+            assert_eq!(records(&out).unwrap()[1], [field, "1"], "{field:?}");
+        }
+    }
+
+    #[test]
+    fn malformed() {
+        for (text, message) in [
+            (&b""[..], "t.csv: the file is empty, expected a header line"),
+            (b"\n \n", "t.csv: the file is empty, expected a header line"),
+            (
+                b"a\n\"b\"\" \n\n",
+                "t.csv, line 2: a quoted field does not end, expected a closing \"",
+            ),
+            (
+                b"a\n\"b\"c",
+                "t.csv, line 2: text after a closing \", expected a comma",
+            ),
+            (b"a\n\xFF", "t.csv, line 2: the line is not UTF-8 text"),
+        ] {
+            assert_eq!(records(text).unwrap_err().to_string(), message);
+        }
+        let long = vec![b'x'; RECORD_LIMIT + 1];
+        assert!(records(&long).is_err());
+        assert!(records(&long[1..]).is_ok());
+    }
+
+    #[test]
+    fn ids_and_lines() {
+        let text = &b"id,n\n\n7,1\n1e+05,x\n-1\n4294967295\n1.5\n"[..];
+        let mut table = Table::new(text, Path::new("t.csv")).unwrap();
+        table.advance().unwrap();
+        assert_eq!(
+            (table.id(0).unwrap(), table.number(1).unwrap(), table.line()),
+            (7, 1.0, 3)
+        );
+        table.advance().unwrap();
+        assert_eq!(table.id(0).unwrap(), 100_000);
+        let message = table.number(1).unwrap_err().to_string();
+        assert_eq!(message, "t.csv, line 4: n is “x”, expected a number");
+        while table.advance().unwrap() {
+            assert!(table.id(0).is_err() && table.number(1).is_err());
+        }
+        assert!(table.require(&["m"]).is_err());
+    }
+}

@@ -1,0 +1,286 @@
+//! Round trips through every format, and radii, policies and kernels.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::*;
+use crate::instances::{Garnet, healthcare, machine_replacement};
+use crate::model::{ModelBuilder, Objective};
+
+/// A folder of its own, removed at the end.
+pub(super) struct Folder(PathBuf);
+
+impl Folder {
+    pub(super) fn new() -> Self {
+        static COUNT: AtomicU64 = AtomicU64::new(0);
+        let name = format!(
+            "robust-mdp-{}-{}",
+            std::process::id(),
+            COUNT.fetch_add(1, Ordering::Relaxed)
+        );
+        let path = std::env::temp_dir().join(name);
+        fs::create_dir(&path).unwrap();
+        Folder(path)
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.0
+    }
+
+    pub(super) fn file(&self, name: &str) -> PathBuf {
+        self.0.join(name)
+    }
+
+    pub(super) fn with(&self, name: &str, content: impl AsRef<[u8]>) -> PathBuf {
+        let path = self.file(name);
+        fs::write(&path, content).unwrap();
+        path
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// Transition costs, rewards, uneven actions, a terminal state that nothing reaches, odd names.
+fn rich() -> Model {
+    let mut b = ModelBuilder::new(0.95)
+        .objective(Objective::MaxReward)
+        .initial(vec![0.5, 0.25, 0.25, 0.0])
+        .state("say \"so\", twice")
+        .action("gö", 1.5, &[(1, 1.0)]);
+    b.add_action(Some("a,b"), 0.0);
+    b.add_transition(0, 1.0 / 3.0, -2.0);
+    b.add_transition(1, 2.0 / 3.0, 0.1);
+    b.add_transition(2, 0.0, 7.0);
+    b.state("two\nlines")
+        .action("", -1e-300, &[(1, 1.0)])
+        .terminal("x")
+        .terminal("y")
+        .build()
+        .unwrap()
+}
+
+fn sparse() -> Model {
+    Garnet {
+        states: 60,
+        actions: 3,
+        branching: 0.05,
+        ..Garnet::default()
+    }
+    .model()
+    .unwrap()
+}
+
+fn nameless(mut model: Model) -> Model {
+    model.state_names = None;
+    model.action_names = None;
+    model
+}
+
+fn through(model: &Model, name: &str) -> Model {
+    let folder = Folder::new();
+    write_model(model, &folder.file(name), None).unwrap();
+    read_model(&folder.file(name), None, Some(model.discount()))
+        .unwrap()
+        .0
+}
+
+#[test]
+fn models_come_back_bit_for_bit() {
+    let machine = machine_replacement(12, 0.8).unwrap();
+    let dense = Garnet {
+        seed: 3,
+        ..Garnet::default()
+    }
+    .model()
+    .unwrap();
+    assert!(dense.is_dense() && !sparse().is_dense());
+    for model in [
+        machine,
+        dense,
+        sparse(),
+        healthcare(9, 0.5).unwrap(),
+        rich(),
+    ] {
+        assert_eq!(through(&model, "m.json"), model);
+        let mut plain = nameless(model);
+        assert_eq!(through(&plain, "m.npz"), plain);
+        plain.initial = None;
+        if !plain.has_transition_costs() {
+            assert_eq!(through(&plain, "m.csv"), plain);
+        }
+    }
+}
+
+#[test]
+fn csv_keeps_a_last_state_nothing_reaches() {
+    let model = nameless(rich());
+    assert_eq!(through(&model, "m.csv").states(), 4);
+    let unreached = ModelBuilder::new(0.5)
+        .objective(Objective::MaxReward)
+        .state("0")
+        .action("0", 3.0, &[(0, 1.0)])
+        .terminal("1")
+        .build()
+        .unwrap();
+    assert_eq!(
+        through(&nameless(unreached.clone()), "m.csv"),
+        nameless(unreached)
+    );
+    let end = ModelBuilder::new(0.5).terminal("end").build().unwrap();
+    assert!(write_model(&end, Path::new("never-written.csv"), None).is_err());
+    assert_eq!(through(&end, "m.json"), end);
+    assert_eq!(through(&nameless(end.clone()), "m.npz"), nameless(end));
+}
+
+#[test]
+fn formats_by_ending_or_name() {
+    assert_eq!(Format::of(Path::new("a/b.JSON")).unwrap(), Format::Json);
+    assert_eq!("npz".parse::<Format>().unwrap(), Format::Npz);
+    assert!(Format::of(Path::new("model")).is_err() && "xml".parse::<Format>().is_err());
+    let folder = Folder::new();
+    let path = folder.file("odd.ending");
+    write_model(&sparse(), &path, Some(Format::Json)).unwrap();
+    let (model, _) = read_model(&path, Some(Format::Json), Some(0.25)).unwrap();
+    assert_eq!(model.discount(), 0.25);
+    assert!(read_model(&path, None, None).is_err());
+    assert!(matches!(
+        read_model(&folder.file("no.csv"), None, None),
+        Err(Error::Io { .. })
+    ));
+    let inside = read_model(folder.path(), Some(Format::Json), None);
+    assert!(matches!(inside, Err(Error::Io { .. })));
+}
+
+/// Cut short or with one byte changed, a file gives a model or an error, never a panic.
+#[test]
+fn damaged_files_do_no_harm() {
+    let folder = Folder::new();
+    for name in ["m.json", "m.csv", "m.npz"] {
+        let path = folder.file(name);
+        write_model(&rich(), &path, None).unwrap();
+        let whole = fs::read(&path).unwrap();
+        let step = (whole.len() / 150).max(1);
+        for at in (0..whole.len()).step_by(step) {
+            let mut flipped = whole.clone();
+            flipped[at] ^= 1 << (at % 8);
+            for bytes in [&whole[..at], &flipped] {
+                let damaged = folder.with(name, bytes);
+                let _ = read_model(&damaged, None, Some(0.5));
+                let _ = read_policy(&damaged, &rich());
+                let _ = read_radii(&damaged, &rich());
+            }
+        }
+    }
+}
+
+#[test]
+fn policies() {
+    let (folder, model) = (Folder::new(), rich());
+    let path = folder.file("x.csv");
+    for policy in [[1.0, 0.0, 1.0], [0.1, 0.9, 1.0]] {
+        write_policy(&path, &model, &policy).unwrap();
+        assert_eq!(read_policy(&path, &model).unwrap(), policy);
+    }
+    let by_number = folder.with(
+        "n.csv",
+        "state,action,probability\n1,0,1\n0,1,1.0000000001\n",
+    );
+    assert_eq!(read_policy(&by_number, &model).unwrap(), [0.0, 1.0, 1.0]);
+    assert!(write_policy(&path, &model, &[1.0]).is_err());
+    for (text, message) in [
+        (
+            "0,0,0.5\n1,0,1",
+            "the probabilities of state “say \"so\", twice” sum to 0.5",
+        ),
+        ("0,0,1\n0,0,1", "line 3: a second probability"),
+        (
+            "0,2,1",
+            "line 2: state “say \"so\", twice” has no action “2”",
+        ),
+        (
+            "9,0,1",
+            "line 2: no state “9”, expected a name or a number up to 3",
+        ),
+        ("0,0,-1", "line 2: probability -1.0, expected"),
+        ("0,0,nan", "line 2: probability NaN"),
+        ("x,0,1", "has no action “0”"),
+    ] {
+        let path = folder.with("bad.csv", format!("state,action,probability\n{text}\n"));
+        let error = read_policy(&path, &model).unwrap_err().to_string();
+        assert!(error.contains(message), "{error}");
+    }
+}
+
+#[test]
+fn radii() {
+    let (folder, model) = (Folder::new(), rich());
+    let read = |text: &str| read_radii(&folder.with("r.csv", text), &model);
+    let per_state = read("radius,state\n0.5,1\n0.25,0\n").unwrap();
+    assert_eq!(per_state, RadiusTable::PerState(vec![0.25, 0.5, 0.0, 0.0]));
+    let per_row = read("idstate,idaction,budget\n1,0,3\n0,\"a,b\",2\n0,gö,1\n").unwrap();
+    assert_eq!(per_row, RadiusTable::PerRow(vec![1.0, 2.0, 3.0]));
+    for (text, message) in [
+        ("state,radius\n0,1\n", "no radius for state “two\nlines”"),
+        (
+            "state,action,radius\n0,0,1\n1,0,1\n",
+            "no radius for state “say \"so\", twice”, action “a,b”",
+        ),
+        ("state,radius\n0,1\n0,1\n", "line 3: a second radius"),
+        ("state,radius\n0,-1\n", "line 2: radius -1.0"),
+        ("state,radius\n0,inf\n", "line 2: radius inf"),
+        (
+            "state\n0\n",
+            "no column “radius” or “budget”; it has: state",
+        ),
+    ] {
+        let error = read(text).unwrap_err().to_string();
+        assert!(error.contains(message), "{error}");
+    }
+}
+
+#[test]
+fn shared_names_are_written_as_numbers() {
+    let twins = ModelBuilder::new(0.5)
+        .state("same")
+        .action("go", 0.0, &[(1, 1.0)])
+        .action("go", 1.0, &[(0, 1.0)])
+        .state("same")
+        .action("go", 0.0, &[(0, 1.0)])
+        .build()
+        .unwrap();
+    let folder = Folder::new();
+    let path = folder.file("x.csv");
+    write_policy(&path, &twins, &[0.25, 0.75, 1.0]).unwrap();
+    assert_eq!(read_policy(&path, &twins).unwrap(), [0.25, 0.75, 1.0]);
+    let unclear = folder.with("y.csv", "state,action,probability\nsame,go,1\n");
+    assert!(
+        read_policy(&unclear, &twins)
+            .unwrap_err()
+            .to_string()
+            .contains("several states")
+    );
+}
+
+#[test]
+fn kernels() {
+    let (folder, model) = (Folder::new(), rich());
+    let mut nominal = |r: usize, out: &mut Vec<(u32, f64)>| {
+        out.extend(model.row(r).entries().map(|(to, p, _)| (to as u32, p)));
+    };
+    let csv = folder.file("k.csv");
+    write_kernel(&csv, &model, &mut nominal).unwrap();
+    let text = fs::read_to_string(&csv).unwrap();
+    let first = "state,action,next,probability\n\"say \"\"so\"\", twice\",gö,\"two\nlines\",1.0\n";
+    assert!(text.starts_with(first), "{text}");
+    assert!(!text.contains(",x,"));
+    let npz = folder.file("k.npz");
+    write_kernel(&npz, &model, &mut nominal).unwrap();
+    assert!(fs::metadata(&npz).unwrap().len() > 0);
+    assert!(write_kernel(&folder.file("k.json"), &model, &mut nominal).is_err());
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2);
+}

@@ -1,0 +1,376 @@
+//! Vector arithmetic shared by the numerical kernels: exponential, logarithm and the log-domain
+//! Wright omega function on whole SIMD registers.
+//!
+//! Kernels are written once, generic over [`pulp::Simd`], and compiled for the portable,
+//! AVX2+FMA and AVX-512 targets; [`dispatch`] picks one at run time. Everything a kernel calls
+//! is `#[inline(always)]`, so that a whole pass over a state's rows is one function per target.
+//! Short rows and the tails of long ones are read through zero-filled masked loads.
+
+use pulp::bytemuck::cast;
+use pulp::{Arch, Simd, WithSimd};
+use std::sync::LazyLock;
+
+static ARCH: LazyLock<Arch> = LazyLock::new(Arch::new);
+
+/// Runs a kernel compiled for the best instruction set of this machine.
+#[inline]
+pub(crate) fn dispatch<K: WithSimd>(kernel: K) -> K::Output {
+    ARCH.dispatch(kernel)
+}
+
+/// Name of the instruction set that [`dispatch`] uses here.
+pub fn instruction_set() -> &'static str {
+    struct Name;
+    impl WithSimd for Name {
+        type Output = &'static str;
+        #[inline(always)]
+        fn with_simd<S: Simd>(self, _: S) -> &'static str {
+            match size_of::<S::f64s>() {
+                64 => "AVX-512",
+                32 => "AVX2+FMA",
+                16 => "128-bit SIMD",
+                _ => "portable",
+            }
+        }
+    }
+    dispatch(Name)
+}
+
+/// Visits equal-length slices register by register; the last, partial one is zero-filled.
+///
+/// `walk!(simd, [a, b] => |a, b| body)` binds `a`, `b` to registers in `body`.
+macro_rules! walk {
+    ($simd:expr, [$($slice:expr),+] => |$($lane:ident),+| $body:block) => {{
+        let lanes = size_of::<S::f64s>() / 8;
+        let length = crate::lanes::first_len!($($slice),+);
+        let full = length / lanes;
+        crate::lanes::walk!(@bind $simd, full, [$($slice),+], |$($lane),+| $body);
+        if full * lanes < length {
+            let from = full * lanes;
+            $(let $lane = $simd.partial_load_f64s(&$slice[from..length]);)+
+            $body
+        }
+    }};
+    (@bind $simd:expr, $full:ident, [$a:expr], |$x:ident| $body:block) => {
+        for &$x in &S::as_simd_f64s(&$a).0[..$full] $body
+    };
+    (@bind $simd:expr, $full:ident, [$a:expr, $b:expr], |$x:ident, $y:ident| $body:block) => {
+        for (&$x, &$y) in S::as_simd_f64s(&$a).0[..$full].iter()
+            .zip(&S::as_simd_f64s(&$b).0[..$full]) $body
+    };
+    (@bind $simd:expr, $full:ident, [$a:expr, $b:expr, $c:expr],
+     |$x:ident, $y:ident, $z:ident| $body:block) => {
+        for ((&$x, &$y), &$z) in S::as_simd_f64s(&$a).0[..$full].iter()
+            .zip(&S::as_simd_f64s(&$b).0[..$full])
+            .zip(&S::as_simd_f64s(&$c).0[..$full]) $body
+    };
+}
+macro_rules! first_len {
+    ($a:expr $(, $rest:expr)*) => {{
+        $(debug_assert_eq!($a.len(), $rest.len());)*
+        $a.len()
+    }};
+}
+pub(crate) use {first_len, walk};
+
+/// Number of zero-filled lanes in the last register of a row of `len` entries.
+#[inline(always)]
+pub(crate) fn padding<S: Simd>(len: usize) -> f64 {
+    let lanes = size_of::<S::f64s>() / 8;
+    ((lanes - len % lanes) % lanes) as f64
+}
+
+/// `⟨a, b⟩` with four independent accumulators.
+#[inline(always)]
+pub(crate) fn dot<S: Simd>(simd: S, a: &[f64], b: &[f64]) -> f64 {
+    let n = a.len().min(b.len());
+    let (av, at) = S::as_simd_f64s(&a[..n]);
+    let (bv, bt) = S::as_simd_f64s(&b[..n]);
+    let mut sum = [simd.splat_f64s(0.0); 4];
+    let (a4, a1) = pulp::as_arrays::<4, _>(av);
+    let (b4, b1) = pulp::as_arrays::<4, _>(bv);
+    for (a, b) in a4.iter().zip(b4) {
+        sum[0] = simd.mul_add_e_f64s(a[0], b[0], sum[0]);
+        sum[1] = simd.mul_add_e_f64s(a[1], b[1], sum[1]);
+        sum[2] = simd.mul_add_e_f64s(a[2], b[2], sum[2]);
+        sum[3] = simd.mul_add_e_f64s(a[3], b[3], sum[3]);
+    }
+    for (&a, &b) in a1.iter().zip(b1) {
+        sum[0] = simd.mul_add_e_f64s(a, b, sum[0]);
+    }
+    if !at.is_empty() {
+        let (a, b) = (simd.partial_load_f64s(at), simd.partial_load_f64s(bt));
+        sum[1] = simd.mul_add_e_f64s(a, b, sum[1]);
+    }
+    let left = simd.add_f64s(sum[0], sum[1]);
+    let right = simd.add_f64s(sum[2], sum[3]);
+    simd.reduce_sum_f64s(simd.add_f64s(left, right))
+}
+
+const MAGIC: f64 = 6_755_399_441_055_744.0; // 1.5 · 2⁵²
+const TWO32: f64 = 4_294_967_296.0;
+const LN2_HI: f64 = 6.931_471_803_691_238e-1;
+const LN2_LO: f64 = 1.908_214_929_270_587_7e-10;
+
+/// p·2ⁿ for an integral `n` that keeps the result a normal number.
+///
+/// Adding n·2³² to 1.5·2⁵² leaves n in the low bits of the high word; shifting that word left
+/// by 20 puts n where a double keeps its exponent.
+#[inline(always)]
+fn scale_by_power<S: Simd>(simd: S, p: S::f64s, n: S::f64s) -> S::f64s {
+    let t = simd.mul_add_e_f64s(n, simd.splat_f64s(TWO32), simd.splat_f64s(MAGIC));
+    if size_of::<S::f64s>() == 8 {
+        let (p, t): (u64, u64) = (cast(p), cast(t));
+        return cast(p.wrapping_add((t >> 32) << 52));
+    }
+    let exponent = simd.wrapping_dyn_shl_u32s(cast(t), simd.splat_u32s(20));
+    cast(simd.add_u32s(cast(p), exponent))
+}
+
+/// The e with x = 2ᵉ·m, m in [√½, √2), for positive normal x.
+#[inline(always)]
+fn exponent<S: Simd>(simd: S, x: S::f64s) -> S::f64s {
+    // Subtracting the high word of √½ makes the exponent field e − 1; a bias of 2¹¹ in that
+    // field keeps it positive, and the field is read off in the mantissa of 1.5·2⁵² + e·2³².
+    const ROOT_HALF: u64 = 0x3fe6_a09e_0000_0000;
+    const BIAS: u64 = 1 << 63;
+    if size_of::<S::f64s>() == 8 {
+        let bits: u64 = cast(x);
+        let field = bits.wrapping_sub(ROOT_HALF).wrapping_add(BIAS) >> 52;
+        return simd.splat_f64s(field as f64 - 2048.0);
+    }
+    let high = simd.splat_u64s(0xffff_ffff_0000_0000);
+    let bits = simd.sub_u64s(cast(x), simd.splat_u64s(ROOT_HALF));
+    let bits = simd.add_u64s(bits, simd.splat_u64s(BIAS));
+    let field = simd.wrapping_dyn_shr_u32s(cast(bits), simd.splat_u32s(20));
+    let field = simd.and_u64s(cast(field), high);
+    let t: S::f64s = cast(simd.or_u64s(field, simd.splat_u64s(MAGIC.to_bits())));
+    let e = simd.sub_f64s(t, simd.splat_f64s(MAGIC));
+    simd.mul_add_e_f64s(e, simd.splat_f64s(1.0 / TWO32), simd.splat_f64s(-2048.0))
+}
+
+/// Splits x = n·ln 2 + r with |r| ≤ ln 2 / 2 and returns (n, (eʳ − 1)/r).
+#[inline(always)]
+fn reduce<S: Simd>(simd: S, x: S::f64s) -> (S::f64s, S::f64s, S::f64s) {
+    let magic = simd.splat_f64s(MAGIC);
+    let log2e = simd.splat_f64s(std::f64::consts::LOG2_E);
+    let n = simd.sub_f64s(simd.mul_add_e_f64s(x, log2e, magic), magic);
+    let r = simd.mul_add_e_f64s(n, simd.splat_f64s(-LN2_HI), x);
+    let r = simd.mul_add_e_f64s(n, simd.splat_f64s(-LN2_LO), r);
+    const INVERSE_FACTORIALS: [f64; 12] = [
+        1.0 / 479_001_600.0,
+        1.0 / 39_916_800.0,
+        1.0 / 3_628_800.0,
+        1.0 / 362_880.0,
+        1.0 / 40_320.0,
+        1.0 / 5_040.0,
+        1.0 / 720.0,
+        1.0 / 120.0,
+        1.0 / 24.0,
+        1.0 / 6.0,
+        0.5,
+        1.0,
+    ];
+    let mut q = simd.splat_f64s(1.0 / 6_227_020_800.0);
+    for c in INVERSE_FACTORIALS {
+        q = simd.mul_add_e_f64s(q, r, simd.splat_f64s(c));
+    }
+    (n, r, q)
+}
+
+/// eˣ, relative error below 4e-16; x is clamped to [−708, 709].
+#[inline(always)]
+pub(crate) fn exp<S: Simd>(simd: S, x: S::f64s) -> S::f64s {
+    let x = simd.min_f64s(simd.max_f64s(x, simd.splat_f64s(-708.0)), simd.splat_f64s(709.0));
+    let (n, r, q) = reduce(simd, x);
+    scale_by_power(simd, simd.mul_add_e_f64s(q, r, simd.splat_f64s(1.0)), n)
+}
+
+/// eˣ − 1, accurate for small x; x is clamped to [−708, 709].
+#[inline(always)]
+pub(crate) fn exp_m1<S: Simd>(simd: S, x: S::f64s) -> S::f64s {
+    let one = simd.splat_f64s(1.0);
+    let x = simd.min_f64s(simd.max_f64s(x, simd.splat_f64s(-708.0)), simd.splat_f64s(709.0));
+    let (n, r, q) = reduce(simd, x);
+    let scale = scale_by_power(simd, one, n);
+    simd.mul_add_e_f64s(simd.mul_f64s(scale, q), r, simd.sub_f64s(scale, one))
+}
+
+/// ln x for positive normal x, relative error below 1e-15 away from x = 1.
+#[inline(always)]
+pub(crate) fn ln<S: Simd>(simd: S, x: S::f64s) -> S::f64s {
+    let e = exponent(simd, x);
+    let m = scale_by_power(simd, x, simd.neg_f64s(e));
+    // ln m = 2 artanh(f), f = (m − 1)/(m + 1).
+    let one = simd.splat_f64s(1.0);
+    let f = simd.div_f64s(simd.sub_f64s(m, one), simd.add_f64s(m, one));
+    let g = simd.mul_f64s(f, f);
+    const ODD_INVERSES: [f64; 10] = [
+        1.0 / 21.0,
+        1.0 / 19.0,
+        1.0 / 17.0,
+        1.0 / 15.0,
+        1.0 / 13.0,
+        1.0 / 11.0,
+        1.0 / 9.0,
+        1.0 / 7.0,
+        1.0 / 5.0,
+        1.0 / 3.0,
+    ];
+    let mut p = simd.splat_f64s(1.0 / 23.0);
+    for c in ODD_INVERSES {
+        p = simd.mul_add_e_f64s(p, g, simd.splat_f64s(c));
+    }
+    let twice = simd.add_f64s(f, f);
+    let tail = simd.mul_f64s(simd.mul_f64s(twice, g), p);
+    let low = simd.mul_add_e_f64s(e, simd.splat_f64s(LN2_LO), simd.add_f64s(tail, twice));
+    simd.mul_add_e_f64s(e, simd.splat_f64s(LN2_HI), low)
+}
+
+/// ln ω(z) where ω + ln ω = z (ω is the Wright omega function), for z ≥ −700.
+///
+/// Solved as eˡ + l = z in l = ln ω, so that nothing overflows: a start within 0.15 of the root
+/// and three Halley steps.
+#[inline(always)]
+pub(crate) fn ln_omega<S: Simd>(simd: S, z: S::f64s) -> S::f64s {
+    let one = simd.splat_f64s(1.0);
+    let z = simd.max_f64s(z, simd.splat_f64s(-1.0e6));
+    let d = simd.sub_f64s(z, one);
+    // Taylor expansion at ω(1) = 1.
+    let half = simd.splat_f64s(0.5);
+    let near = simd.mul_f64s(d, simd.mul_add_e_f64s(d, simd.splat_f64s(-1.0 / 16.0), half));
+    let large = simd.max_f64s(z, one);
+    let log = ln(simd, large);
+    let far = simd.sub_f64s(log, simd.div_f64s(log, large));
+    let mut l = simd.select_f64s(simd.less_than_f64s(z, simd.splat_f64s(-2.0)), z, near);
+    l = simd.select_f64s(simd.less_than_f64s(simd.splat_f64s(4.0), z), far, l);
+    for _ in 0..3 {
+        let w = exp(simd, l);
+        let f = simd.sub_f64s(simd.add_f64s(w, l), z);
+        let slope = simd.add_f64s(w, one);
+        let twice = simd.mul_f64s(simd.add_f64s(f, f), slope);
+        let two_slope2 = simd.mul_f64s(simd.add_f64s(slope, slope), slope);
+        let denominator = simd.sub_f64s(two_slope2, simd.mul_f64s(f, w));
+        l = simd.sub_f64s(l, simd.div_f64s(twice, denominator));
+    }
+    l
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Map<'a>(u8, &'a [f64], &'a mut [f64]);
+    impl WithSimd for Map<'_> {
+        type Output = ();
+        #[inline(always)]
+        fn with_simd<S: Simd>(self, simd: S) {
+            let lanes = size_of::<S::f64s>() / 8;
+            for (x, out) in self.1.chunks(lanes).zip(self.2.chunks_mut(lanes)) {
+                let x = simd.partial_load_f64s(x);
+                let y = match self.0 {
+                    0 => exp(simd, x),
+                    1 => exp_m1(simd, x),
+                    2 => ln(simd, x),
+                    _ => ln_omega(simd, x),
+                };
+                simd.partial_store_f64s(out, y);
+            }
+        }
+    }
+
+    /// Applies a function on the best target and on the portable one.
+    fn map(function: u8, x: &[f64]) -> [Vec<f64>; 2] {
+        let mut best = vec![0.0; x.len()];
+        dispatch(Map(function, x, &mut best));
+        let mut portable = vec![0.0; x.len()];
+        Map(function, x, &mut portable).with_simd(pulp::Scalar::new());
+        [best, portable]
+    }
+
+    fn grid(from: f64, to: f64, n: usize) -> Vec<f64> {
+        (0..n).map(|i| from + (to - from) * i as f64 / (n - 1) as f64).collect()
+    }
+
+    #[test]
+    fn exponential_matches_the_standard_library() {
+        let x = [grid(-707.0, 708.0, 20_011), grid(-1.0, 1.0, 2_001)].concat();
+        for y in map(0, &x) {
+            for (&x, y) in x.iter().zip(y) {
+                assert!((y / x.exp() - 1.0).abs() < 5e-16, "exp {x}: {y}");
+            }
+        }
+        let tiny = [1e-300, -1e-20, 1e-12, -3e-7, 1e-3, 0.3, -0.4, 5.0, -20.0, 0.0];
+        for y in map(1, &tiny) {
+            for (&x, y) in tiny.iter().zip(y) {
+                assert!((y - x.exp_m1()).abs() <= 6e-16 * x.exp_m1().abs(), "expm1 {x}: {y}");
+            }
+        }
+    }
+
+    #[test]
+    fn logarithm_matches_the_standard_library() {
+        let mut x: Vec<f64> = grid(-700.0, 700.0, 9_973).iter().map(|x| x.exp()).collect();
+        x.extend(grid(0.3, 3.0, 4_001));
+        for y in map(2, &x) {
+            for (&x, y) in x.iter().zip(y) {
+                assert!((y - x.ln()).abs() <= 1e-15 * x.ln().abs().max(0.1), "ln {x}: {y}");
+            }
+        }
+    }
+
+    /// Reference values from 60-digit arithmetic: the root l of eˡ + l = z.
+    #[test]
+    fn wright_omega_matches_sixty_digits() {
+        #[rustfmt::skip]
+        #[allow(clippy::excessive_precision)]
+        let table = [
+            (-690.0, -690.0),
+            (-30.0, -30.000_000_000_000_093_576),
+            (-10.0, -10.000_045_397_868_749_215),
+            (-5.0, -5.006_693_000_497_730_993_3),
+            (-3.0, -3.047_478_491_024_865_475_7),
+            (-2.5, -2.576_072_213_407_902_555_7),
+            (-2.0, -2.120_028_238_987_641_229_5),
+            (-1.75, -1.899_624_754_678_818_820_2),
+            (-1.0, -1.278_464_542_761_073_795_1),
+            (-0.5, -0.904_673_848_545_938_520_56),
+            (0.0, -0.567_143_290_409_783_873_00),
+            (0.25, -0.412_195_081_464_512_339_60),
+            (0.5, -0.266_248_608_161_750_258_88),
+            (1.0, 0.0),
+            (1.5, 0.235_040_279_874_499_458_03),
+            (2.0, 0.442_854_401_002_388_583_14),
+            (2.75, 0.711_979_160_308_406_308_34),
+            (3.0, 0.792_059_968_430_677_001_42),
+            (3.75, 1.008_503_821_804_868_677_9),
+            (4.0, 1.073_728_937_556_499_087_1),
+            (4.5, 1.195_335_081_830_674_728_5),
+            (5.0, 1.306_558_641_039_350_195_7),
+            (7.5, 1.749_318_388_852_885_186_8),
+            (10.0, 2.070_579_904_980_302_651_4),
+            (20.0, 2.842_438_953_784_447_067_8),
+            (50.0, 3.832_280_834_507_910_329_6),
+            (100.0, 4.558_513_354_424_168_159_8),
+            (1000.0, 6.900_830_527_610_895_611_8),
+            (1e4, 9.209_419_005_748_075_138_2),
+            (1e6, 13.815_496_742_372_096_877_9),
+            (1e10, 23.025_850_927_637_871_744_8),
+        ];
+        let z: Vec<f64> = table.iter().map(|t| t.0).collect();
+        for l in map(3, &z) {
+            for (&(z, exact), l) in table.iter().zip(l) {
+                assert!((l - exact).abs() <= 4e-16 * exact.abs().max(0.5), "{z}: {l} {exact}");
+            }
+        }
+        // Everywhere between: the defining equation, relative to its terms.
+        let z = [grid(-700.0, 60.0, 30_001), grid(-4.0, 6.0, 10_001), grid(60.0, 1e5, 2_001)].concat();
+        for l in map(3, &z) {
+            for (&z, l) in z.iter().zip(l) {
+                let residual = l.exp() + l - z;
+                let scale = l.exp().max(l.abs()).max(z.abs());
+                assert!(residual.abs() <= 4e-16 * (1.0 + l.abs()) * scale, "{z}: {residual}");
+            }
+        }
+    }
+}

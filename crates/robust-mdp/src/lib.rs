@@ -1,0 +1,58 @@
+//! Robust Markov decision processes: a policy, the worst-case kernel and a proof of how good they
+//! are.
+//!
+//! The problem: min over policies x, max over kernels y in an uncertainty set P around the nominal
+//! kernel y⁰, of the expected discounted cost. P is rectangular, so that the value is the fixed
+//! point of
+//!
+//! > F(v)_s = min_{x ∈ Δ(A)} max_{y ∈ P_s} Σ_a x_a (c_sa + λ⟨y_a, v⟩).
+//!
+//! Rooms, in the order data walks through them: [`model`] (with [`io`] and [`instances`]) →
+//! [`uncertainty`] → oracles and outer loops → [`solve`](fn@solve) → [`Solution`]. The first-order
+//! methods in [`saddle`] and [`geometry`] know nothing of Markov decision processes.
+//!
+//! ```
+//! use robust_mdp::{ModelBuilder, Options, solve, uncertainty::UncertaintySet};
+//!
+//! let model = ModelBuilder::new(0.9)
+//!     .state("good")
+//!     .action("run", 0.0, &[(0, 0.7), (1, 0.3)])
+//!     .action("service", 1.0, &[(0, 0.95), (1, 0.05)])
+//!     .state("worn")
+//!     .action("run", 2.0, &[(1, 0.6), (2, 0.4)])
+//!     .action("repair", 5.0, &[(0, 1.0)])
+//!     .state("broken")
+//!     .action("replace", 15.0, &[(0, 1.0)])
+//!     .build()?;
+//! let solution = solve(&model, &UncertaintySet::kl(0.05), &Options::default())?;
+//! assert!(solution.gap <= solution.target_gap);
+//! println!("{:?} in {:?}", solution.policy_at(0), solution.initial_value);
+//! # Ok::<(), robust_mdp::Error>(())
+//! ```
+//!
+//! [GCK21]: J. Grand-Clément and C. Kroer, Scalable first-order methods for robust MDPs, AAAI 2021.
+
+pub mod error;
+pub mod geometry;
+pub mod instances;
+pub mod io;
+pub mod lanes;
+pub mod model;
+pub mod saddle;
+pub mod uncertainty;
+
+mod algorithm;
+mod game;
+mod oracle;
+mod solution;
+mod solve;
+
+pub use algorithm::fom_vi::{Average, FomSettings};
+pub use error::{Error, ModelError};
+pub use model::{Model, ModelBuilder, Objective};
+pub use oracle::first_order::{Setup, StepRule};
+pub use solution::{Evaluated, PolicyValue, Solution};
+pub use solve::{
+    Interrupt, Method, Observer, Options, Progress, Status, Work, evaluate, solve, solve_observed,
+    worst_kernel,
+};

@@ -1,0 +1,356 @@
+//! The one place where a model is checked.
+//!
+//! States come in order, each followed by its actions, each followed by its transitions. A row
+//! is sorted by next state, repeated next states are merged (probabilities p₁ + p₂, further cost
+//! (p₁c₁ + p₂c₂)/(p₁ + p₂)) and its probabilities are made to sum to one. A next state listed
+//! with probability 0 is kept only where it carries a further cost, which matters to sets that
+//! may leave the nominal support.
+
+mod finish;
+
+use super::{Objective, distribution};
+use crate::error::{Label, ModelError};
+
+/// Builds a [`Model`](super::Model) state by state and checks it.
+///
+/// Costs and rewards are given in the user's own sign. The first mistake is kept and returned by
+/// [`ModelBuilder::build`].
+///
+/// ```
+/// use robust_mdp::ModelBuilder;
+///
+/// let model = ModelBuilder::new(0.9)
+///     .state("good")
+///     .action("run", 0.0, &[(0, 0.8), (1, 0.2)])
+///     .state("worn")
+///     .action("run", 1.0, &[(1, 0.7), (2, 0.3)])
+///     .action("repair", 2.0, &[(0, 1.0)])
+///     .terminal("scrapped")
+///     .build()?;
+/// assert_eq!((model.states(), model.rows()), (3, 3));
+/// # Ok::<(), robust_mdp::ModelError>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct ModelBuilder {
+    discount: Option<f64>,
+    objective: Objective,
+    initial: Option<Vec<f64>>,
+    state_ptr: Vec<usize>,
+    terminal: Vec<bool>,
+    row_ptr: Vec<usize>,
+    next: Vec<u32>,
+    prob: Vec<f64>,
+    cost: Vec<f64>,
+    /// Made when the first nonzero further cost arrives.
+    transition_cost: Option<Vec<f64>>,
+    state_names: Option<Vec<String>>,
+    action_names: Option<Vec<String>>,
+    /// Transitions of the latest row, in the order given.
+    pending: Vec<(u32, f64, f64)>,
+    row_is_open: bool,
+    error: Option<ModelError>,
+}
+
+impl ModelBuilder {
+    /// An empty model with discount factor λ.
+    pub fn new(discount: f64) -> Self {
+        ModelBuilder {
+            discount: Some(discount),
+            ..Self::undiscounted()
+        }
+    }
+
+    /// An empty model whose discount factor is to come with [`ModelBuilder::set_discount`].
+    pub fn undiscounted() -> Self {
+        ModelBuilder {
+            discount: None,
+            objective: Objective::MinCost,
+            initial: None,
+            state_ptr: vec![0],
+            terminal: Vec::new(),
+            row_ptr: vec![0],
+            next: Vec::new(),
+            prob: Vec::new(),
+            cost: Vec::new(),
+            transition_cost: None,
+            state_names: None,
+            action_names: None,
+            pending: Vec::new(),
+            row_is_open: false,
+            error: None,
+        }
+    }
+
+    /// Sets what is optimised; it decides whether the numbers given are costs or rewards.
+    pub fn objective(mut self, objective: Objective) -> Self {
+        self.set_objective(objective);
+        self
+    }
+
+    /// Sets the initial distribution p₀.
+    pub fn initial(mut self, initial: Vec<f64>) -> Self {
+        self.set_initial(Some(initial));
+        self
+    }
+
+    /// Adds a named state.
+    pub fn state(mut self, name: &str) -> Self {
+        self.add_state(Some(name));
+        self
+    }
+
+    /// Adds a named terminal state: no actions, value 0.
+    pub fn terminal(mut self, name: &str) -> Self {
+        self.add_state(Some(name));
+        self.mark_terminal();
+        self
+    }
+
+    /// Adds a named action with all its (next state, probability) pairs to the latest state.
+    pub fn action(mut self, name: &str, cost: f64, next: &[(usize, f64)]) -> Self {
+        self.add_action(Some(name), cost);
+        next.iter()
+            .for_each(|&(to, p)| self.add_transition(to, p, 0.0));
+        self
+    }
+
+    /// Sets the discount factor λ.
+    pub fn set_discount(&mut self, discount: f64) {
+        self.discount = Some(discount);
+    }
+
+    /// Sets what is optimised.
+    pub fn set_objective(&mut self, objective: Objective) {
+        self.objective = objective;
+    }
+
+    /// Sets or removes the initial distribution p₀.
+    pub fn set_initial(&mut self, initial: Option<Vec<f64>>) {
+        self.initial = initial;
+    }
+
+    /// Starts a new state and returns its number.
+    pub fn add_state(&mut self, name: Option<&str>) -> usize {
+        self.finish_row();
+        let s = self.terminal.len();
+        self.terminal.push(false);
+        self.state_ptr.push(self.cost.len());
+        if let Some(names) = &mut self.state_names {
+            names.push(s.to_string());
+        }
+        if let Some(name) = name {
+            self.name_state(name);
+        }
+        s
+    }
+
+    /// Names the latest state.
+    pub fn name_state(&mut self, name: &str) {
+        let states = self.terminal.len();
+        let names = self.state_names.get_or_insert_with(|| numbers(states));
+        if let Some(last) = names.last_mut() {
+            *last = name.to_owned();
+        }
+    }
+
+    /// Declares the latest state terminal: no actions, value 0.
+    pub fn mark_terminal(&mut self) {
+        match self.terminal.last_mut() {
+            Some(terminal) => *terminal = true,
+            None => self.fail(ModelError::ActionBeforeState),
+        }
+    }
+
+    /// Starts a new action of the latest state.
+    pub fn add_action(&mut self, name: Option<&str>, cost: f64) {
+        self.finish_row();
+        if self.terminal.is_empty() {
+            return self.fail(ModelError::ActionBeforeState);
+        }
+        self.cost.push(cost + 0.0);
+        *self.state_ptr.last_mut().expect("starts with one entry") = self.cost.len();
+        self.name_action(name);
+        self.row_is_open = true;
+        if !cost.is_finite() {
+            let (state, action) = self.latest();
+            self.fail(ModelError::CostNotFinite {
+                state,
+                action,
+                value: cost,
+            });
+        }
+    }
+
+    /// Adds a transition to the latest action, with a further cost on top of the action's own.
+    pub fn add_transition(&mut self, next: usize, prob: f64, further_cost: f64) {
+        if !self.row_is_open {
+            let s = self.terminal.len();
+            return self.fail(match s {
+                0 => ModelError::ActionBeforeState,
+                _ => ModelError::TransitionBeforeAction {
+                    state: self.state_label(s - 1),
+                },
+            });
+        }
+        if let Some(error) = self.transition_error(next, prob, further_cost) {
+            return self.fail(error);
+        }
+        self.pending
+            .push((next as u32, prob + 0.0, further_cost + 0.0));
+    }
+
+    /// The first mistake so far, in what is complete.
+    pub fn error(&self) -> Option<&ModelError> {
+        self.error.as_ref()
+    }
+
+    /// Ends the latest action early, so that [`ModelBuilder::error`] speaks of it too.
+    pub fn finish_row(&mut self) {
+        if !std::mem::take(&mut self.row_is_open) {
+            return;
+        }
+        let start = self.prob.len();
+        let mut pending = std::mem::take(&mut self.pending);
+        merge(&mut pending);
+        for &(next, prob, further) in &pending {
+            if prob > 0.0 || further != 0.0 {
+                self.store(next, prob, further);
+            }
+        }
+        pending.clear();
+        self.pending = pending;
+        self.row_ptr.push(self.prob.len());
+        if let Err(sum) = distribution::normalise(&mut self.prob[start..]) {
+            let (state, action) = self.latest();
+            self.fail(ModelError::RowSum { state, action, sum });
+        }
+    }
+
+    fn transition_error(&self, next: usize, prob: f64, further: f64) -> Option<ModelError> {
+        if next < u32::MAX as usize && prob >= 0.0 && prob.is_finite() && further.is_finite() {
+            return None;
+        }
+        let (state, action) = self.latest();
+        Some(if next >= u32::MAX as usize {
+            ModelError::NextOutOfRange {
+                state,
+                action,
+                next,
+                states: u32::MAX as usize,
+            }
+        } else if !prob.is_finite() {
+            ModelError::ProbabilityNotFinite {
+                state,
+                action,
+                next,
+                value: prob,
+            }
+        } else if prob < 0.0 {
+            ModelError::NegativeProbability {
+                state,
+                action,
+                next,
+                value: prob,
+            }
+        } else {
+            ModelError::TransitionCostNotFinite {
+                state,
+                action,
+                next,
+                value: further,
+            }
+        })
+    }
+
+    fn store(&mut self, next: u32, prob: f64, further: f64) {
+        if further != 0.0 && self.transition_cost.is_none() {
+            self.transition_cost = Some(vec![0.0; self.prob.len()]);
+        }
+        if let Some(costs) = &mut self.transition_cost {
+            costs.push(further);
+        }
+        self.next.push(next);
+        self.prob.push(prob);
+    }
+
+    fn name_action(&mut self, name: Option<&str>) {
+        if name.is_some() && self.action_names.is_none() {
+            let count = |s: usize| self.state_ptr[s + 1] - self.state_ptr[s];
+            let mut names: Vec<String> = (0..self.terminal.len())
+                .flat_map(|s| numbers(count(s)))
+                .collect();
+            names.pop();
+            self.action_names = Some(names);
+        }
+        let s = self.terminal.len() - 1;
+        let number = self.cost.len() - 1 - self.state_ptr[s];
+        if let Some(names) = &mut self.action_names {
+            names.push(name.map_or_else(|| number.to_string(), str::to_owned));
+        }
+    }
+
+    fn fail(&mut self, error: ModelError) {
+        self.error.get_or_insert(error);
+    }
+
+    fn state_label(&self, s: usize) -> Label {
+        Label {
+            index: s,
+            name: self
+                .state_names
+                .as_ref()
+                .map(|names| names[s].as_str().into()),
+        }
+    }
+
+    fn labels(&self, s: usize, r: usize) -> (Label, Label) {
+        let name = self
+            .action_names
+            .as_ref()
+            .map(|names| names[r].as_str().into());
+        (
+            self.state_label(s),
+            Label {
+                index: r - self.state_ptr[s],
+                name,
+            },
+        )
+    }
+
+    fn latest(&self) -> (Label, Label) {
+        self.labels(self.terminal.len() - 1, self.cost.len() - 1)
+    }
+}
+
+/// Refuses a discount factor outside [0,1).
+pub(crate) fn check_discount(value: f64) -> Result<(), ModelError> {
+    match (0.0..1.0).contains(&value) {
+        true => Ok(()),
+        false => Err(ModelError::Discount { value }),
+    }
+}
+
+fn numbers(n: usize) -> Vec<String> {
+    (0..n).map(|i| i.to_string()).collect()
+}
+
+/// Sorts by next state and merges repeated ones.
+fn merge(row: &mut Vec<(u32, f64, f64)>) {
+    if !row.is_sorted_by_key(|e| e.0) {
+        row.sort_by_key(|e| e.0);
+    }
+    row.dedup_by(|again, kept| {
+        if again.0 != kept.0 {
+            return false;
+        }
+        let prob = kept.1 + again.1;
+        if prob > 0.0 && kept.2 != again.2 {
+            kept.2 = kept.2 * (kept.1 / prob) + again.2 * (again.1 / prob);
+        }
+        kept.1 = prob;
+        true
+    });
+}
+
+#[cfg(test)]
+mod tests;

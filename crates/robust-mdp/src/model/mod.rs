@@ -1,0 +1,188 @@
+//! The Markov decision process: states → actions → transitions, validated once.
+//!
+//! A model holds the nominal kernel y⁰, the costs and the discount λ. Every state `s` owns a
+//! contiguous range of *rows*, one per action; a row is a probability distribution over next
+//! states with an immediate cost `c(s,a)` and, optionally, a further cost `c(s,a,s')` on each
+//! stored transition. A state without rows is terminal: its value is 0.
+//!
+//! Rewards are negated when they enter, so that everything inside the library minimises.
+
+mod builder;
+pub(crate) mod distribution;
+mod row;
+
+pub use builder::ModelBuilder;
+pub(crate) use builder::check_discount;
+pub use distribution::SUM_TOLERANCE;
+pub use row::Row;
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use crate::error::ModelError;
+
+/// What the decision maker optimises, and hence the sign in which values are reported.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Objective {
+    /// Minimise the expected discounted cost.
+    #[default]
+    MinCost,
+    /// Maximise the expected discounted reward (stored as negative cost).
+    MaxReward,
+}
+
+impl Objective {
+    /// +1 for costs, −1 for rewards: internal value × sign = the user's value.
+    pub fn sign(self) -> f64 {
+        match self {
+            Objective::MinCost => 1.0,
+            Objective::MaxReward => -1.0,
+        }
+    }
+}
+
+/// Rows of the kernel, all dense or all sparse.
+///
+/// Dense rows carry no indices: entry `i` of a row is the probability of next state `i`.
+/// The builder stores a model densely when at least a third of its entries are positive.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Storage {
+    Dense,
+    Sparse { row_ptr: Vec<usize>, next: Vec<u32> },
+}
+
+/// A validated Markov decision process. Build one with [`ModelBuilder`].
+#[derive(Clone, Debug, PartialEq)]
+pub struct Model {
+    pub(crate) discount: f64,
+    pub(crate) objective: Objective,
+    /// Rows of state `s`: `state_ptr[s]..state_ptr[s + 1]`.
+    pub(crate) state_ptr: Vec<usize>,
+    pub(crate) storage: Storage,
+    pub(crate) prob: Vec<f64>,
+    /// One cost a row.
+    pub(crate) cost: Vec<f64>,
+    /// One further cost a stored transition, where the cost depends on the next state.
+    pub(crate) transition_cost: Option<Vec<f64>>,
+    pub(crate) initial: Option<Vec<f64>>,
+    pub(crate) state_names: Option<Vec<String>>,
+    /// One name a row.
+    pub(crate) action_names: Option<Vec<String>>,
+}
+
+impl Model {
+    /// Number of states S, terminal ones included.
+    pub fn states(&self) -> usize {
+        self.state_ptr.len() - 1
+    }
+
+    /// Number of state–action pairs.
+    pub fn rows(&self) -> usize {
+        self.cost.len()
+    }
+
+    /// Number of stored transitions (dense rows store all S of them).
+    pub fn transitions(&self) -> usize {
+        self.prob.len()
+    }
+
+    /// Number of transitions of positive probability.
+    pub fn positive_transitions(&self) -> usize {
+        self.prob.iter().filter(|&&p| p > 0.0).count()
+    }
+
+    /// The rows (one per action) of state `s`.
+    pub fn rows_of(&self, s: usize) -> Range<usize> {
+        self.state_ptr[s]..self.state_ptr[s + 1]
+    }
+
+    /// Row `r`: nominal probabilities, next states and costs.
+    pub fn row(&self, r: usize) -> Row<'_> {
+        let span = self.span(r);
+        Row {
+            prob: &self.prob[span.clone()],
+            next: match &self.storage {
+                Storage::Dense => None,
+                Storage::Sparse { next, .. } => Some(&next[span.clone()]),
+            },
+            cost: self.cost[r],
+            transition_cost: self.transition_cost.as_ref().map(|c| &c[span]),
+        }
+    }
+
+    /// Where row `r` lies in the flat arrays of transitions.
+    pub fn span(&self, r: usize) -> Range<usize> {
+        match &self.storage {
+            Storage::Dense => r * self.states()..(r + 1) * self.states(),
+            Storage::Sparse { row_ptr, .. } => row_ptr[r]..row_ptr[r + 1],
+        }
+    }
+
+    /// Whether rows are stored densely, without indices.
+    pub fn is_dense(&self) -> bool {
+        matches!(self.storage, Storage::Dense)
+    }
+
+    /// Whether state `s` has no actions; its value is then 0.
+    pub fn is_terminal(&self, s: usize) -> bool {
+        self.rows_of(s).is_empty()
+    }
+
+    /// Whether some cost depends on the next state.
+    pub fn has_transition_costs(&self) -> bool {
+        self.transition_cost.is_some()
+    }
+
+    /// The discount factor λ in [0,1).
+    pub fn discount(&self) -> f64 {
+        self.discount
+    }
+
+    /// The same model with another discount factor.
+    pub fn with_discount(mut self, discount: f64) -> Result<Model, ModelError> {
+        builder::check_discount(discount)?;
+        self.discount = discount;
+        Ok(self)
+    }
+
+    /// Minimise cost or maximise reward.
+    pub fn objective(&self) -> Objective {
+        self.objective
+    }
+
+    /// The initial distribution p₀, if the model has one; uniform is meant otherwise.
+    pub fn initial(&self) -> Option<&[f64]> {
+        self.initial.as_deref()
+    }
+
+    /// Expectation of `values` under p₀ (the plain mean when the model has none).
+    pub fn initial_mean(&self, values: &[f64]) -> f64 {
+        match &self.initial {
+            Some(p) => p.iter().zip(values).map(|(p, v)| p * v).sum(),
+            None => values.iter().sum::<f64>() / values.len() as f64,
+        }
+    }
+
+    /// The state's name, or its number.
+    pub fn state_name(&self, s: usize) -> Cow<'_, str> {
+        match &self.state_names {
+            Some(names) => Cow::Borrowed(&names[s]),
+            None => Cow::Owned(s.to_string()),
+        }
+    }
+
+    /// The name of the action of row `r`, or its number within its state.
+    pub fn action_name(&self, s: usize, r: usize) -> Cow<'_, str> {
+        match &self.action_names {
+            Some(names) => Cow::Borrowed(&names[r]),
+            None => Cow::Owned((r - self.state_ptr[s]).to_string()),
+        }
+    }
+
+    /// The largest |cost| of a row or transition of positive probability.
+    pub fn largest_cost(&self) -> f64 {
+        (0..self.rows())
+            .map(|r| self.row(r).largest_cost())
+            .fold(0.0, f64::max)
+    }
+}

@@ -1,0 +1,330 @@
+//! The first-order oracle: T steps of a saddle-point method on one state's game.
+//!
+//! Steps (τ, σ) satisfy τ·σ·L² = 1 and balance the players' distances, τ/σ = Θ_X/Θ_Y:
+//! - `centred`: b is centred, L = max_a‖b_a‖₂ (Euclidean y) or max_a‖b_a‖_∞ (entropy y; plain
+//!   entropy is 1-strongly convex in the norms the coupling needs), recomputed at every epoch;
+//!   Θ_Y is bounded through the budget, from a start at y⁰.
+//! - `paper`: the fixed steps of [GCK21] from ‖v‖_∞ ≤ max|c|/(1−λ), with Θ_X = 1 or ln A,
+//!   Θ_Y = A or A² ln S and the entropy scaled by A (its modulus in the ℓ1 norm).
+
+use pulp::{Simd, WithSimd};
+use serde::{Deserialize, Serialize};
+
+use super::worst_case::{Memory, worst_case};
+use crate::game::{Game, Reference, Values, shares_budget};
+use crate::geometry::Geometry;
+use crate::lanes::{dispatch, exp};
+use crate::saddle::{self, Iterate, Method, SaddlePoint, Schedule, Steps, Workspace};
+use crate::uncertainty::{
+    Block, Distance, Emit, LOWEST_LOG, Scratch, UncertaintySet, Warm, ellipsoid, kl,
+};
+
+/// Rule for the step sizes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum StepRule {
+    /// From the centred values, anew at every epoch.
+    #[default]
+    Centred,
+    /// The paper's fixed steps.
+    Paper,
+}
+
+/// Geometries of the two players.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Setup {
+    /// Of the policy.
+    pub x: Geometry,
+    /// Of the kernel.
+    pub y: Geometry,
+}
+
+/// The first-order oracle of a set.
+#[derive(Clone, Debug)]
+pub(crate) struct FirstOrder<'a> {
+    pub(crate) set: &'a UncertaintySet,
+    pub(crate) setup: Setup,
+    pub(crate) rule: StepRule,
+    pub(crate) method: Method,
+    /// λ·max|c|/(1−λ), for the paper's steps.
+    pub(crate) value_bound: f64,
+    pub(crate) states: usize,
+}
+
+/// What a state keeps between epochs, and what an epoch leaves.
+#[derive(Debug)]
+pub(crate) struct StateSlot<'a> {
+    pub(crate) s: usize,
+    pub(crate) first_row: usize,
+    pub(crate) iterate: Iterate<'a>,
+    pub(crate) budget: &'a mut [f64],
+    pub(crate) row: &'a mut [f64],
+}
+
+impl FirstOrder<'_> {
+    /// The constant to take out of the row objectives of a state with several actions; a single
+    /// action plays no game and needs [`Reference::Maximum`].
+    pub(crate) fn reference(&self) -> Reference {
+        match self.setup.y {
+            Geometry::Euclidean => Reference::Mean,
+            Geometry::Entropy => Reference::Midrange,
+        }
+    }
+
+    /// Starting point: x uniform, y nominal (with a little mass everywhere for the entropy).
+    pub(crate) fn start(&self, game: &Game<'_>, x: &mut [f64], y: &mut [f64]) {
+        self.setup.x.uniform(x);
+        match (self.set.distance, self.setup.y) {
+            (_, Geometry::Euclidean) => y.copy_from_slice(game.nominal()),
+            (Distance::Kl, Geometry::Entropy) => y.fill(0.0),
+            (_, Geometry::Entropy) => {
+                const MIXED: f64 = 0.1;
+                let block = game.block(0.0);
+                for k in 0..block.rows() {
+                    let n = block.span(k).len() as f64;
+                    for i in block.span(k) {
+                        let p = (1.0 - MIXED) * block.nominal[i] + MIXED / n;
+                        y[i] = p.ln().max(LOWEST_LOG);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Steps for a game, or `None` when no game is played: nothing to choose for nature, or
+    /// nothing at stake.
+    fn steps(&self, game: &Game<'_>, budget: f64) -> Option<Steps> {
+        let rows = game.actions() as f64;
+        let block = game.block(0.0);
+        let width = (0..block.rows()).map(|k| block.span(k).len()).max().unwrap_or(0) as f64;
+        if budget <= 0.0 || width <= 1.0 || game.norms.maximum <= 0.0 {
+            return None;
+        }
+        let euclidean_x = self.setup.x == Geometry::Euclidean;
+        let (coupling, theta_x, theta_y, modulus) = match self.rule {
+            StepRule::Centred => {
+                let theta_x = if euclidean_x { 0.5 * (1.0 - 1.0 / rows) } else { rows.ln() };
+                let (coupling, theta_y) = match (self.setup.y, self.set.distance) {
+                    (Geometry::Euclidean, _) => (game.norms.euclidean, budget.min(rows)),
+                    (Geometry::Entropy, Distance::Kl) => {
+                        (game.norms.maximum, budget.min(rows * width.ln()))
+                    }
+                    // KL ≤ χ² ≈ n·‖y − y⁰‖² near the nominal kernel.
+                    (Geometry::Entropy, _) => {
+                        (game.norms.maximum, (2.0 * budget * width).min(rows * width.ln()))
+                    }
+                };
+                (coupling, theta_x, theta_y, 1.0)
+            }
+            StepRule::Paper => {
+                let theta_x = if euclidean_x { 1.0 } else { rows.ln() };
+                let states = self.states as f64;
+                match self.setup.y {
+                    Geometry::Euclidean => (self.value_bound * states.sqrt(), theta_x, rows, 1.0),
+                    Geometry::Entropy => {
+                        (self.value_bound, theta_x, rows * rows * states.ln(), rows)
+                    }
+                }
+            }
+        };
+        let balance = (theta_x / theta_y).sqrt();
+        Some(Steps { tau: balance / coupling, sigma: 1.0 / (balance * coupling * modulus) })
+    }
+
+    /// Runs one epoch from the slot's iterates, adding to its sums; returns the weight added.
+    pub(crate) fn epoch(
+        &self,
+        game: &Game<'_>,
+        schedule: Schedule,
+        slot: StateSlot<'_>,
+        scratch: &mut Scratch,
+        workspace: &mut Workspace,
+    ) -> f64 {
+        let rows = game.actions();
+        let total_budget = if shares_budget(self.set) {
+            self.set.radius_at(slot.s, slot.first_row)
+        } else {
+            (0..rows).map(|k| self.set.radius_at(slot.s, slot.first_row + k)).sum()
+        };
+        let steps = if rows > 1 { self.steps(game, total_budget) } else { None };
+        match steps {
+            Some(steps) => {
+                let StateSlot { s, first_row, iterate, budget, row } = slot;
+                let mut problem = StateProblem { oracle: self, s, first_row, game, budget, row, scratch };
+                saddle::run(self.method, &mut problem, steps, schedule, iterate, workspace)
+            }
+            None => self.without_a_game(game, schedule, slot, scratch),
+        }
+    }
+
+    /// Moves the iterates to an epoch's average.
+    #[allow(clippy::too_many_arguments)]
+    pub(crate) fn restart(
+        &self,
+        game: &Game<'_>,
+        weight: f64,
+        x_sum: &[f64],
+        y_sum: &[f64],
+        x: &mut [f64],
+        y: &mut [f64],
+        row: &mut [f64],
+    ) {
+        for (x, sum) in x.iter_mut().zip(x_sum) {
+            let average = sum / weight;
+            *x = match self.setup.x {
+                Geometry::Euclidean => average,
+                Geometry::Entropy => average.ln().max(LOWEST_LOG),
+            };
+        }
+        let block = game.block(0.0);
+        for (i, (y, sum)) in y.iter_mut().zip(y_sum).enumerate() {
+            let average = sum / weight;
+            *y = match (self.setup.y, self.set.distance) {
+                (Geometry::Euclidean, _) => average,
+                (Geometry::Entropy, Distance::Kl) => (average / block.nominal[i]).ln().max(LOWEST_LOG),
+                (Geometry::Entropy, _) => average.ln().max(LOWEST_LOG),
+            };
+        }
+        if (self.setup.y, self.set.distance) == (Geometry::Entropy, Distance::Kl) {
+            for (k, mean) in row.iter_mut().enumerate() {
+                *mean = block.span(k).map(|i| block.nominal[i] * y[i]).sum();
+            }
+        }
+    }
+
+    /// One action, or nothing for nature to choose: x is a best action, y nature's best response
+    /// to it.
+    fn without_a_game(
+        &self,
+        game: &Game<'_>,
+        schedule: Schedule,
+        slot: StateSlot<'_>,
+        scratch: &mut Scratch,
+    ) -> f64 {
+        let weight: f64 = (0..schedule.steps).map(|i| schedule.weight(i)).sum();
+        let StateSlot { s, first_row, iterate, budget, row } = slot;
+        let best = game.greedy();
+        iterate.x_sum[best] += weight;
+        if game.actions() == 1 {
+            let mut y = std::mem::take(&mut scratch.buffer);
+            let memory = Memory { budget, row };
+            let value = worst_case(self.set, s, first_row, game, &[1.0], &mut y, memory, scratch);
+            for (sum, y) in iterate.y_sum.iter_mut().zip(&y) {
+                *sum += weight * y;
+            }
+            iterate.gradient_sum[0] += weight * value;
+            scratch.buffer = y;
+            return weight;
+        }
+        for (sum, y) in iterate.y_sum.iter_mut().zip(game.nominal()) {
+            *sum += weight * y;
+        }
+        for (k, sum) in iterate.gradient_sum.iter_mut().enumerate() {
+            *sum += weight * game.nominal_value(k);
+        }
+        weight
+    }
+}
+
+/// One state's game as a saddle-point problem.
+struct StateProblem<'a> {
+    oracle: &'a FirstOrder<'a>,
+    s: usize,
+    first_row: usize,
+    game: &'a Game<'a>,
+    budget: &'a mut [f64],
+    row: &'a mut [f64],
+    scratch: &'a mut Scratch,
+}
+
+impl StateProblem<'_> {
+    fn add_base(&self, gradient: &mut [f64]) {
+        for (g, c) in gradient.iter_mut().zip(self.game.base) {
+            *g += c;
+        }
+    }
+}
+
+impl SaddlePoint for StateProblem<'_> {
+    fn gradient_x(&mut self, y: &[f64], gradient: &mut [f64]) {
+        let block = self.game.block(0.0);
+        self.scratch.entries += block.entries() as u64;
+        match (self.oracle.setup.y, self.oracle.set.distance) {
+            (Geometry::Euclidean, _) => dispatch(Values { block, y, out: gradient }),
+            (Geometry::Entropy, Distance::Kl) => {
+                dispatch(LogValues { block, log: y, times_nominal: true, out: gradient });
+            }
+            (Geometry::Entropy, _) => {
+                dispatch(LogValues { block, log: y, times_nominal: false, out: gradient });
+            }
+        }
+        self.add_base(gradient);
+    }
+
+    fn step_x(&mut self, step: f64, gradient: &[f64], x: &mut [f64], point: &mut [f64]) {
+        self.oracle.setup.x.step(step, gradient, x, point);
+    }
+
+    fn step_y(
+        &mut self,
+        step: f64,
+        x: &[f64],
+        y: &mut [f64],
+        weight: f64,
+        sum: &mut [f64],
+        gradient: &mut [f64],
+    ) {
+        let set = self.oracle.set;
+        let prox = match (set.distance, self.oracle.setup.y) {
+            (Distance::Kl, Geometry::Entropy) => kl::prox_entropy,
+            (Distance::Kl, Geometry::Euclidean) => kl::prox_euclidean,
+            (_, Geometry::Entropy) => ellipsoid::prox_entropy,
+            (_, Geometry::Euclidean) => ellipsoid::prox_euclidean,
+        };
+        if shares_budget(set) {
+            let block = self.game.block(set.radius_at(self.s, self.first_row));
+            let warm = Warm { budget: &mut self.budget[0], row: self.row };
+            let emit = Emit { weight, sum, value: gradient };
+            prox(block, step, x, y, warm, emit, self.scratch);
+        } else {
+            let all = self.game.block(0.0);
+            for k in 0..all.rows() {
+                let span = all.span(k);
+                let block = all.row(k, set.radius_at(self.s, self.first_row + k));
+                let warm = Warm { budget: &mut self.budget[k], row: &mut self.row[k..k + 1] };
+                let sum = &mut sum[span.clone()];
+                let emit = Emit { weight, sum, value: &mut gradient[k..k + 1] };
+                prox(block, step, &x[k..k + 1], &mut y[span], warm, emit, self.scratch);
+            }
+        }
+        self.add_base(gradient);
+    }
+}
+
+/// ⟨b_a, y_a⟩ from log-weights: y = eˡ, or y⁰eˡ.
+struct LogValues<'a> {
+    block: Block<'a>,
+    log: &'a [f64],
+    times_nominal: bool,
+    out: &'a mut [f64],
+}
+
+impl WithSimd for LogValues<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        for k in 0..self.block.rows() {
+            let span = self.block.span(k);
+            let (nominal, gain) = (&self.block.nominal[span.clone()], self.block.gain(k));
+            let log = &self.log[span];
+            let mut value = simd.splat_f64s(0.0);
+            crate::lanes::walk!(simd, [log, nominal, gain] => |l, y0, b| {
+                let e = exp(simd, l);
+                let y = if self.times_nominal { simd.mul_f64s(e, y0) } else { e };
+                value = simd.mul_add_e_f64s(y, b, value);
+            });
+            self.out[k] = simd.reduce_sum_f64s(value);
+        }
+    }
+}

@@ -1,0 +1,4 @@
+//! Oracles: what one state's game is worth at given values.
+
+pub(crate) mod first_order;
+pub(crate) mod worst_case;

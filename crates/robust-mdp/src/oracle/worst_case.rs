@@ -1,0 +1,51 @@
+//! Worst case of a fixed policy in one state: max_{y ∈ P_s} Σ_a x_a (c_a + ⟨b_a, y_a⟩).
+//!
+//! The value is an upper bound by weak duality, tight up to rounding; y attains it.
+
+use crate::game::{Game, shares_budget};
+use crate::uncertainty::{Distance, Scratch, UncertaintySet, Warm, ellipsoid, kl};
+
+/// The budget multipliers remembered between sweeps: one a row (the first alone for sets with one
+/// budget a state), and one further multiplier a row.
+#[derive(Debug)]
+pub(crate) struct Memory<'a> {
+    pub(crate) budget: &'a mut [f64],
+    pub(crate) row: &'a mut [f64],
+}
+
+/// Upper bound of the worst case; the maximiser goes to `y`. The game's objectives must be
+/// referenced at their maxima.
+pub(crate) fn worst_case(
+    set: &UncertaintySet,
+    s: usize,
+    first_row: usize,
+    game: &Game<'_>,
+    x: &[f64],
+    y: &mut [f64],
+    memory: Memory<'_>,
+    scratch: &mut Scratch,
+) -> f64 {
+    let base: f64 = x.iter().zip(game.base).map(|(x, c)| x * c).sum();
+    let support = match set.distance {
+        Distance::Kl => kl::support,
+        Distance::Ellipsoid | Distance::None => ellipsoid::support,
+    };
+    if shares_budget(set) {
+        let block = game.block(set.radius_at(s, first_row));
+        let warm = Warm { budget: &mut memory.budget[0], row: memory.row };
+        return base + support(block, x, y, warm, scratch);
+    }
+    let all = game.block(0.0);
+    let mut total = base;
+    for k in 0..game.actions() {
+        let block = all.row(k, set.radius_at(s, first_row + k));
+        let warm = Warm { budget: &mut memory.budget[k], row: &mut memory.row[k..k + 1] };
+        let y = &mut y[all.span(k)];
+        if x[k] > 0.0 {
+            total += x[k] * support(block, &[1.0], y, warm, scratch);
+        } else {
+            y.copy_from_slice(block.nominal);
+        }
+    }
+    total
+}

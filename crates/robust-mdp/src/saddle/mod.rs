@@ -1,0 +1,149 @@
+//! First-order methods for bilinear saddle points min_x max_y ⟨c, x⟩ + ⟨Kx, y⟩.
+//!
+//! They see a problem only through [`SaddlePoint`]: proximal steps of either player and the
+//! gradient c + Kᵀy. Iterates are in mirror coordinates (see [`crate::geometry`]).
+//!
+//! Every method leaves weighted sums of the points whose average converges: with weights
+//! ω_t = t^p, t counted from `first`, the averaged duality gap falls like O(1/T) for [`pda`]
+//! (Chambolle & Pock 2016) and [`mirror_prox`] (Nemirovski 2004), like O(1/√T) for
+//! [`mirror_descent`] (Ben-Tal & Nemirovski).
+
+pub mod mirror_descent;
+pub mod mirror_prox;
+pub mod pda;
+
+use serde::{Deserialize, Serialize};
+
+/// A bilinear saddle-point problem with proximal steps for both players.
+pub trait SaddlePoint {
+    /// Kᵀy + c at the point with mirror coordinates `y`.
+    fn gradient_x(&mut self, y: &[f64], gradient: &mut [f64]);
+
+    /// x ← argmin ⟨step·gradient, x⟩ + D(x, x'), in place; the point itself goes to `point`.
+    fn step_x(&mut self, step: f64, gradient: &[f64], x: &mut [f64], point: &mut [f64]);
+
+    /// y ← argmax ⟨step·K x, y⟩ − D(y, y'), in place. Adds weight·y to `sum` (weight 0: leaves it
+    /// alone) and writes c + Kᵀy to `gradient`.
+    fn step_y(
+        &mut self,
+        step: f64,
+        x: &[f64],
+        y: &mut [f64],
+        weight: f64,
+        sum: &mut [f64],
+        gradient: &mut [f64],
+    );
+}
+
+/// Step sizes with τ·σ·L² ≤ 1, L a bound of the coupling K in the players' norms.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Steps {
+    /// Of the minimising player x.
+    pub tau: f64,
+    /// Of the maximising player y.
+    pub sigma: f64,
+}
+
+/// Which first-order method runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Method {
+    /// Primal–dual algorithm of Chambolle and Pock with Bregman distances.
+    #[default]
+    Pda,
+    /// Mirror prox.
+    MirrorProx,
+    /// Saddle-point mirror descent.
+    MirrorDescent,
+}
+
+/// How long to run and how to weigh the iterates.
+#[derive(Clone, Copy, Debug)]
+pub struct Schedule {
+    /// Number of steps.
+    pub steps: u64,
+    /// Steps taken before on the same problem: the first new one has t = first + 1.
+    pub first: u64,
+    /// ω_t = t^power.
+    pub power: f64,
+}
+
+impl Schedule {
+    /// ω_t of the i-th step of this run, i = 0, 1, …
+    pub fn weight(&self, i: u64) -> f64 {
+        let t = (self.first + i + 1) as f64;
+        match self.power {
+            0.0 => 1.0,
+            1.0 => t,
+            2.0 => t * t,
+            p => t.powf(p),
+        }
+    }
+}
+
+/// Iterates and running sums of one problem; all slices belong to the caller.
+#[derive(Debug)]
+pub struct Iterate<'a> {
+    /// Mirror coordinates of x.
+    pub x: &'a mut [f64],
+    /// Mirror coordinates of y.
+    pub y: &'a mut [f64],
+    /// Σ ω_t x_t.
+    pub x_sum: &'a mut [f64],
+    /// Σ ω_t y_t.
+    pub y_sum: &'a mut [f64],
+    /// Σ ω_t (c + Kᵀy_t).
+    pub gradient_sum: &'a mut [f64],
+}
+
+/// Working memory of a run, for up to `n` entries of x and `m` of y.
+#[derive(Debug)]
+pub struct Workspace {
+    point: Vec<f64>,
+    previous: Vec<f64>,
+    gradient: Vec<f64>,
+    half_gradient: Vec<f64>,
+    half_x: Vec<f64>,
+    half_y: Vec<f64>,
+}
+
+impl Workspace {
+    /// Memory for problems up to this size; only mirror prox uses the `m` part.
+    pub fn new(method: Method, n: usize, m: usize) -> Workspace {
+        let m = if method == Method::MirrorProx { m } else { 0 };
+        let n = || vec![0.0; n];
+        Workspace {
+            point: n(),
+            previous: n(),
+            gradient: n(),
+            half_gradient: n(),
+            half_x: n(),
+            half_y: vec![0.0; m],
+        }
+    }
+}
+
+/// Runs a method and returns the total weight Σ ω_t of the points it added to the sums.
+pub fn run<P: SaddlePoint>(
+    method: Method,
+    problem: &mut P,
+    steps: Steps,
+    schedule: Schedule,
+    iterate: Iterate<'_>,
+    workspace: &mut Workspace,
+) -> f64 {
+    match method {
+        Method::Pda => pda::run(problem, steps, schedule, iterate, workspace),
+        Method::MirrorProx => mirror_prox::run(problem, steps, schedule, iterate, workspace),
+        Method::MirrorDescent => mirror_descent::run(problem, steps, schedule, iterate, workspace),
+    }
+}
+
+fn add(weight: f64, from: &[f64], to: &mut [f64]) {
+    for (to, from) in to.iter_mut().zip(from) {
+        *to += weight * from;
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,139 @@
+//! What a run gives back: the policy, its bounds, how it ended and what it cost.
+
+use std::ops::Range;
+
+use crate::algorithm::bounds::Bounds;
+use crate::model::Model;
+use crate::oracle::first_order::Setup;
+use crate::solve::{Incumbent, Status, Work};
+
+/// A policy with certified bounds. Values are in the model's own sign (rewards as rewards).
+#[derive(Clone, Debug, PartialEq)]
+pub struct Solution {
+    /// How the run ended.
+    pub status: Status,
+    /// The gap that was asked for.
+    pub target_gap: f64,
+    /// The certified gap: the largest upper − lower over states.
+    pub gap: f64,
+    /// Lower bounds, one a state. They bound the optimal value and the policy's worst case alike
+    /// (for rewards: the policy's worst case is at least this).
+    pub lower: Vec<f64>,
+    /// Upper bounds, one a state.
+    pub upper: Vec<f64>,
+    /// Midpoints of the bounds.
+    pub values: Vec<f64>,
+    /// Action probabilities, flat over state–action pairs.
+    pub policy: Vec<f64>,
+    /// Bounds of the value at the initial distribution: (lower, upper).
+    pub initial_value: (f64, f64),
+    /// Work counts.
+    pub work: Work,
+    /// Wall-clock seconds.
+    pub seconds: f64,
+    /// Geometries that the first-order oracle used.
+    pub setup: Setup,
+    /// What the user should know about the input.
+    pub warnings: Vec<String>,
+    state_ptr: Vec<usize>,
+}
+
+impl Solution {
+    #[allow(clippy::too_many_arguments)]
+    pub(crate) fn new(
+        model: &Model,
+        status: Status,
+        target_gap: f64,
+        incumbent: Incumbent,
+        work: Work,
+        seconds: f64,
+        setup: Setup,
+        warnings: Vec<String>,
+    ) -> Solution {
+        let gap = incumbent.gap();
+        let bounds = in_own_sign(model, incumbent.lower, incumbent.upper);
+        Solution {
+            status,
+            target_gap,
+            gap,
+            values: bounds.values,
+            initial_value: bounds.initial,
+            lower: bounds.lower,
+            upper: bounds.upper,
+            policy: incumbent.policy,
+            work,
+            seconds,
+            setup,
+            warnings,
+            state_ptr: model.state_ptr.clone(),
+        }
+    }
+
+    /// Action probabilities in state `s` (empty for a terminal state).
+    pub fn policy_at(&self, s: usize) -> &[f64] {
+        &self.policy[self.rows(s)]
+    }
+
+    fn rows(&self, s: usize) -> Range<usize> {
+        self.state_ptr[s]..self.state_ptr[s + 1]
+    }
+}
+
+/// Bounds of a policy's worst-case and nominal values, in the model's own sign.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Evaluated {
+    /// Certified if the worst-case bounds are as narrow as asked.
+    pub status: Status,
+    /// The gap that was asked for.
+    pub target_gap: f64,
+    /// Worst case over the set.
+    pub worst: PolicyValue,
+    /// Under the nominal kernel.
+    pub nominal: PolicyValue,
+    /// Wall-clock seconds.
+    pub seconds: f64,
+}
+
+/// Bounds of a value vector.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PolicyValue {
+    /// Lower bounds, one a state.
+    pub lower: Vec<f64>,
+    /// Upper bounds, one a state.
+    pub upper: Vec<f64>,
+    /// Midpoints.
+    pub values: Vec<f64>,
+    /// (lower, upper) at the initial distribution.
+    pub initial: (f64, f64),
+}
+
+impl Evaluated {
+    pub(crate) fn new(
+        model: &Model,
+        status: Status,
+        target_gap: f64,
+        worst: Bounds,
+        nominal: Bounds,
+        seconds: f64,
+    ) -> Evaluated {
+        Evaluated {
+            status,
+            target_gap,
+            worst: in_own_sign(model, worst.lower, worst.upper),
+            nominal: in_own_sign(model, nominal.lower, nominal.upper),
+            seconds,
+        }
+    }
+}
+
+fn in_own_sign(model: &Model, lower: Vec<f64>, upper: Vec<f64>) -> PolicyValue {
+    let sign = model.objective().sign();
+    let (lower, upper) = if sign > 0.0 {
+        (lower, upper)
+    } else {
+        (upper.iter().map(|u| 0.0 - u).collect(), lower.iter().map(|l| 0.0 - l).collect())
+    };
+    let values = lower.iter().zip(&upper).map(|(l, u)| 0.5 * (l + u)).collect();
+    let initial = (model.initial_mean(&lower), model.initial_mean(&upper));
+    PolicyValue { lower, upper, values, initial }
+}

@@ -1,0 +1,421 @@
+//! The one entry point: a model, a set and a gap in; a policy with certified bounds out.
+//!
+//! This file owns the clock, the limits and the observer; it does no input or output.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use serde::{Deserialize, Serialize};
+
+use crate::algorithm::bounds::rounding;
+use crate::algorithm::evaluation::Evaluation;
+use crate::algorithm::fom_vi::{self, Average, FomSettings};
+use crate::algorithm::response::{Kernel, Response};
+use crate::error::Error;
+use crate::game::Layout;
+use crate::geometry::Geometry;
+use crate::model::Model;
+use crate::oracle::first_order::Setup;
+use crate::solution::{Evaluated, Solution};
+use crate::uncertainty::{Distance, UncertaintySet};
+
+/// The algorithm of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Method {
+    /// Chosen by the library.
+    #[default]
+    Auto,
+    /// First-order value iteration (Algorithm 1 of the paper).
+    FomVi,
+}
+
+/// How a valid run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Status {
+    /// upper − lower ≤ gap in every state.
+    Certified,
+    /// Out of sweeps; the bounds hold.
+    SweepLimit,
+    /// Out of time; the bounds hold.
+    TimeLimit,
+    /// Rounding does not allow a smaller gap; the bounds hold.
+    PrecisionLimit,
+    /// Stopped by the caller; the bounds hold.
+    Interrupted,
+}
+
+/// What to ask of a run. All fields have defaults.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// The algorithm.
+    pub method: Method,
+    /// Stop when upper − lower ≤ gap in every state; `None` means 1e-6·max(1, largest |cost|).
+    pub gap: Option<f64>,
+    /// Most epochs or sweeps.
+    pub max_sweeps: u64,
+    /// Most wall-clock time.
+    pub time_limit: Option<Duration>,
+    /// Threads; `None` means all cores. The answer does not depend on it.
+    pub threads: Option<usize>,
+    /// Settings of FOM-VI.
+    pub fom: FomSettings,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options {
+            method: Method::Auto,
+            gap: None,
+            max_sweeps: u64::MAX,
+            time_limit: None,
+            threads: None,
+            fom: FomSettings::default(),
+        }
+    }
+}
+
+/// Work counted independently of the machine.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Work {
+    /// Epochs (FOM-VI) or sweeps.
+    pub sweeps: u64,
+    /// State games and evaluations solved.
+    pub oracle_calls: u64,
+    /// First-order steps taken in each state.
+    pub first_order_steps: u64,
+    /// Entries of kernel rows visited.
+    pub entries: u64,
+    /// Entries of one kernel.
+    pub kernel_entries: u64,
+}
+
+impl Work {
+    /// Entries visited, in kernels.
+    pub fn kernel_passes(&self) -> f64 {
+        self.entries as f64 / self.kernel_entries.max(1) as f64
+    }
+}
+
+/// State of a run after a sweep.
+#[derive(Clone, Copy, Debug)]
+pub struct Progress {
+    /// Wall-clock time so far.
+    pub seconds: f64,
+    /// Best certified lower bound at p₀, in the model's own sign.
+    pub lower: f64,
+    /// Best certified upper bound at p₀, in the model's own sign.
+    pub upper: f64,
+    /// Largest certified upper − lower over states.
+    pub gap: f64,
+    /// The gap that was asked for.
+    pub target: f64,
+    /// ‖v⁺ − v‖_∞ of the last sweep.
+    pub residual: f64,
+    /// Work so far.
+    pub work: Work,
+}
+
+/// Watches a run and may stop it.
+pub trait Observer: Sync {
+    /// Called after every sweep.
+    fn progress(&mut self, _: &Progress) {}
+}
+
+impl Observer for () {}
+
+/// A flag that ends a run cleanly, from another thread or a signal handler.
+#[derive(Debug, Default)]
+pub struct Interrupt(AtomicBool);
+
+impl Interrupt {
+    /// A flag that is down.
+    pub const fn new() -> Interrupt {
+        Interrupt(AtomicBool::new(false))
+    }
+
+    /// Asks the run to end with the best certified answer so far.
+    pub fn raise(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+/// What ends a run early.
+pub(crate) struct Signal<'a> {
+    interrupt: &'a Interrupt,
+    deadline: Option<Instant>,
+}
+
+impl Signal<'_> {
+    pub(crate) fn raised(&self) -> bool {
+        self.status().is_some()
+    }
+
+    pub(crate) fn status(&self) -> Option<Status> {
+        if self.interrupt.0.load(Ordering::Relaxed) {
+            Some(Status::Interrupted)
+        } else if self.deadline.is_some_and(|d| Instant::now() >= d) {
+            Some(Status::TimeLimit)
+        } else {
+            None
+        }
+    }
+}
+
+pub(crate) struct Limits {
+    pub(crate) gap: f64,
+    pub(crate) max_sweeps: u64,
+}
+
+/// The best certified answer so far: lower ≤ v* ≤ v^policy ≤ upper.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Incumbent {
+    pub(crate) policy: Vec<f64>,
+    pub(crate) lower: Vec<f64>,
+    pub(crate) upper: Vec<f64>,
+}
+
+impl Incumbent {
+    /// Largest upper − lower.
+    pub(crate) fn gap(&self) -> f64 {
+        widest(&self.lower, &self.upper)
+    }
+
+    /// Lower bounds are kept state by state; an upper bound belongs to its policy.
+    pub(crate) fn improve(&mut self, policy: Vec<f64>, lower: &[f64], upper: Vec<f64>) {
+        for (best, lower) in self.lower.iter_mut().zip(lower) {
+            *best = best.max(*lower);
+        }
+        if widest(&self.lower, &upper) < self.gap() {
+            self.policy = policy;
+            self.upper = upper;
+        }
+    }
+
+    /// Largest |bound|.
+    fn scale(&self) -> f64 {
+        self.lower.iter().chain(&self.upper).fold(0.0, |m, v| m.max(v.abs()))
+    }
+}
+
+fn widest(lower: &[f64], upper: &[f64]) -> f64 {
+    lower.iter().zip(upper).fold(0.0, |m, (l, u)| m.max(u - l))
+}
+
+/// A run in progress.
+pub(crate) struct Run<'a> {
+    pub(crate) limits: Limits,
+    pub(crate) signal: Signal<'a>,
+    pub(crate) work: Work,
+    pub(crate) incumbent: Incumbent,
+    model: &'a Model,
+    started: Instant,
+    observer: &'a mut (dyn Observer + Send),
+}
+
+impl Run<'_> {
+    /// What rounding alone leaves between the bounds: twice the allowance on either side.
+    pub(crate) fn rounding_floor(&self) -> f64 {
+        let scale = self.incumbent.scale().max(self.model.largest_cost());
+        4.0 * rounding(scale, self.model.discount())
+    }
+
+    /// Tells the observer where the run stands.
+    pub(crate) fn report(&mut self, residual: f64) {
+        let sign = self.model.objective().sign();
+        let a = sign * self.model.initial_mean(&self.incumbent.lower);
+        let b = sign * self.model.initial_mean(&self.incumbent.upper);
+        let progress = Progress {
+            seconds: self.started.elapsed().as_secs_f64(),
+            lower: a.min(b),
+            upper: a.max(b),
+            gap: self.incumbent.gap(),
+            target: self.limits.gap,
+            residual,
+            work: self.work,
+        };
+        self.observer.progress(&progress);
+    }
+}
+
+/// Solves the robust problem; see [`solve_observed`] for progress and interruption.
+pub fn solve(model: &Model, set: &UncertaintySet, options: &Options) -> Result<Solution, Error> {
+    solve_observed(model, set, options, &mut (), &Interrupt::new())
+}
+
+/// Solves min over policies, max over kernels of the set, of the expected discounted cost.
+///
+/// The solution's policy x, bounds and gap satisfy lower ≤ v* ≤ v^x ≤ upper in every state, where
+/// v^x is the worst case of x over the set, and upper − lower ≤ gap if the status is
+/// [`Status::Certified`]. The same input gives the same bits for any number of threads (unless a
+/// time limit or an interrupt ends the run).
+pub fn solve_observed(
+    model: &Model,
+    set: &UncertaintySet,
+    options: &Options,
+    observer: &mut (dyn Observer + Send),
+    interrupt: &Interrupt,
+) -> Result<Solution, Error> {
+    set.validate(model)?;
+    let gap = target_gap(model, options.gap)?;
+    let setup = check_fom(set, &options.fom)?;
+    check_memory(model, set)?;
+    let mut warnings: Vec<String> = set.vacuity(model).into_iter().collect();
+    if options.fom.restart && options.fom.average == Average::All {
+        warnings.push("restarts need the epoch average; they are off".into());
+    }
+    let started = Instant::now();
+    let deadline = options.time_limit.and_then(|limit| started.checked_add(limit));
+    let mut run = Run {
+        limits: Limits { gap, max_sweeps: options.max_sweeps },
+        signal: Signal { interrupt, deadline },
+        work: Work::default(),
+        incumbent: Incumbent::default(),
+        model,
+        started,
+        observer,
+    };
+    let status = in_pool(options.threads, || {
+        fom_vi::run(model, set, setup, &options.fom, &mut run)
+    })?;
+    let seconds = started.elapsed().as_secs_f64();
+    let Run { work, incumbent, .. } = run;
+    Ok(Solution::new(model, status, gap, incumbent, work, seconds, setup, warnings))
+}
+
+/// Worst-case and nominal cost of a given policy (flat over rows), with bounds.
+pub fn evaluate(
+    model: &Model,
+    set: &UncertaintySet,
+    policy: &[f64],
+    gap: Option<f64>,
+    threads: Option<usize>,
+    interrupt: &Interrupt,
+) -> Result<Evaluated, Error> {
+    set.validate(model)?;
+    check_policy(model, policy)?;
+    check_memory(model, set)?;
+    let gap = target_gap(model, gap)?;
+    let started = Instant::now();
+    let signal = Signal { interrupt, deadline: None };
+    let bound = |set: &UncertaintySet| {
+        let layout = Layout::new(model, set);
+        let mut values = vec![0.0; model.states()];
+        Evaluation::new(model, set, &layout).run(policy, &mut values, gap, &signal)
+    };
+    let (worst, nominal) =
+        in_pool(threads, || (bound(set), bound(&UncertaintySet::none())))?;
+    let status = match signal.status() {
+        Some(status) => status,
+        None if widest(&worst.lower, &worst.upper) <= gap => Status::Certified,
+        None => Status::PrecisionLimit,
+    };
+    Ok(Evaluated::new(model, status, gap, worst, nominal, started.elapsed().as_secs_f64()))
+}
+
+/// The kernel of the set that is worst for `policy`, row by row: `visit(row, next, probability)`
+/// for every entry of positive probability. `values` is the policy's worst-case value, in the
+/// model's own sign.
+pub fn worst_kernel(
+    model: &Model,
+    set: &UncertaintySet,
+    policy: &[f64],
+    values: &[f64],
+    mut visit: impl FnMut(usize, usize, f64),
+) -> Result<(), Error> {
+    set.validate(model)?;
+    check_policy(model, policy)?;
+    let layout = Layout::new(model, set);
+    let sign = model.objective().sign();
+    let costs: Vec<f64> = values.iter().map(|v| sign * v).collect();
+    Evaluation::new(model, set, &layout).worst_kernel(policy, &costs, |row, entries| {
+        for (next, p) in entries.filter(|e| e.1 > 0.0) {
+            visit(row, next, p);
+        }
+    });
+    Ok(())
+}
+
+/// Value of the nominal problem: min over policies at y⁰, with bounds (lower, upper) a state.
+pub(crate) fn nominal_bounds(model: &Model, tolerance: f64) -> (Vec<f64>, Vec<f64>) {
+    let set = UncertaintySet::none();
+    let layout = Layout::new(model, &set);
+    let interrupt = Interrupt::new();
+    let signal = Signal { interrupt: &interrupt, deadline: None };
+    let mut values = vec![0.0; model.states()];
+    let bounds = Response::new(model, &set, &layout).run(
+        Kernel::Nominal,
+        &mut values,
+        tolerance,
+        &signal,
+    );
+    (bounds.lower, bounds.upper)
+}
+
+fn in_pool<T: Send>(threads: Option<usize>, job: impl FnOnce() -> T + Send) -> Result<T, Error> {
+    if threads == Some(0) {
+        return Err(Error::Input("the number of threads must be at least 1".into()));
+    }
+    let pool = rayon::ThreadPoolBuilder::new()
+        .num_threads(threads.unwrap_or(0))
+        .build()
+        .map_err(|e| Error::Input(format!("threads could not be started: {e}")))?;
+    Ok(pool.install(job))
+}
+
+fn target_gap(model: &Model, gap: Option<f64>) -> Result<f64, Error> {
+    match gap {
+        None => Ok(1e-6 * model.largest_cost().max(1.0)),
+        Some(gap) if gap.is_finite() && gap > 0.0 => Ok(gap),
+        Some(gap) => Err(Error::Input(format!("the gap must be a number > 0, not {gap}"))),
+    }
+}
+
+fn check_fom(set: &UncertaintySet, fom: &FomSettings) -> Result<Setup, Error> {
+    for (name, exponent) in [("weights", fom.weights), ("epochs", fom.epochs)] {
+        if !(exponent.is_finite() && (0.0..=10.0).contains(&exponent)) {
+            return Err(Error::Input(format!(
+                "the exponent of the {name} must lie in [0, 10], not {exponent}"
+            )));
+        }
+    }
+    let y = if set.distance == Distance::Kl { Geometry::Entropy } else { Geometry::Euclidean };
+    Ok(fom.setup.unwrap_or(Setup { x: y, y }))
+}
+
+fn check_policy(model: &Model, policy: &[f64]) -> Result<(), Error> {
+    if policy.len() != model.rows() {
+        return Err(Error::Input(format!(
+            "a policy of this model has {} entries, one a state-action pair; {} were given",
+            model.rows(),
+            policy.len()
+        )));
+    }
+    for s in (0..model.states()).filter(|&s| !model.is_terminal(s)) {
+        let x = &policy[model.rows_of(s)];
+        let total: f64 = x.iter().sum();
+        if x.iter().any(|x| !(*x >= 0.0)) || (total - 1.0).abs() > 1e-9 {
+            return Err(Error::Input(format!(
+                "state {}: the policy is not a distribution over its actions (total {total})",
+                model.state_name(s)
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// First-order iterates of sets that may leave the nominal support need an entry for every state.
+fn check_memory(model: &Model, set: &UncertaintySet) -> Result<(), Error> {
+    const ALLOWED: u64 = 16 << 30;
+    let Layout::Full(width) = Layout::new(model, set) else { return Ok(()) };
+    let needed = 16 * model.rows() as u64 * width as u64;
+    if needed > ALLOWED && !model.is_dense() {
+        return Err(Error::Memory {
+            what: "an ellipsoid that may put mass on every state (--support all)".into(),
+            needed,
+            allowed: ALLOWED,
+        });
+    }
+    Ok(())
+}

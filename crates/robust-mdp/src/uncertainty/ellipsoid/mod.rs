@@ -1,0 +1,195 @@
+//! The ellipsoidal set of the paper: Σ_a ½‖y_a − y⁰_a‖₂² ≤ α, each y_a a distribution.
+//!
+//! Source: eq. (uncertainty-norm-2) of [GCK21]. With `support = all` a row may put mass on any
+//! state; with `support = nominal` only where y⁰ does.
+
+mod ray;
+
+use pulp::{Simd, WithSimd};
+
+use self::ray::{Direction, Stop};
+use super::block::{Block, Emit, Scratch, Warm};
+use super::omega::{self, Ball};
+use crate::lanes::{dispatch, walk};
+
+/// Euclidean proximal step: y ← argmax ⟨σ x_a b_a, y_a⟩ − ½‖y − y'‖² over the set, in place.
+pub(crate) fn prox_euclidean(
+    block: Block<'_>,
+    sigma: f64,
+    x: &[f64],
+    y: &mut [f64],
+    warm: Warm<'_>,
+    emit: Emit<'_>,
+    scratch: &mut Scratch,
+) {
+    for (slope, x) in scratch.slope.iter_mut().zip(x) {
+        *slope = sigma * x;
+    }
+    let t = if block.radius > 0.0 {
+        match ray::follow(block, Direction::From(y), 1.0, warm.budget, warm.row, scratch) {
+            Stop::At(t) => t,
+            Stop::Unbounded => 1.0,
+        }
+    } else {
+        warm.row.fill(0.0);
+        0.0
+    };
+    scratch.entries += block.entries() as u64;
+    let Emit { weight, sum, value } = emit;
+    let slope = &scratch.slope;
+    dispatch(ray::Write { block, slope, t, nu: warm.row, y, weight, sum, value });
+}
+
+/// Entropy proximal step: y ← argmax ⟨σ x_a b_a, y_a⟩ − KL(y‖y') over the set; `log_y` holds ln y.
+pub(crate) fn prox_entropy(
+    block: Block<'_>,
+    sigma: f64,
+    x: &[f64],
+    log_y: &mut [f64],
+    warm: Warm<'_>,
+    emit: Emit<'_>,
+    scratch: &mut Scratch,
+) {
+    omega::prox(Ball::Ellipsoid, block, sigma, x, log_y, warm, emit, scratch);
+}
+
+/// Projects every row of y' + slope_a·b_a on the simplex, leaving the shifts in `nu`; returns the
+/// KL divergence from y⁰ of the projections.
+pub(super) fn project(
+    block: Block<'_>,
+    centre: &[f64],
+    nu: &mut [f64],
+    scratch: &mut Scratch,
+) -> f64 {
+    let free = Block { radius: f64::INFINITY, ..block };
+    let mut cold = 0.0;
+    ray::follow(free, Direction::From(centre), 1.0, &mut cold, nu, scratch);
+    scratch.entries += block.entries() as u64;
+    let mut used = 0.0;
+    for k in 0..block.rows() {
+        for (i, &b) in block.span(k).zip(block.gain(k)) {
+            let (y, y0) = (centre[i] + scratch.slope[k] * b - nu[k], block.nominal[i]);
+            used += if y > 0.0 { y * (y / y0).ln() - y + y0 } else { y0 };
+        }
+    }
+    used
+}
+
+/// Writes the projections that [`project`] found.
+pub(super) fn write_projection(
+    block: Block<'_>,
+    slope: &[f64],
+    nu: &[f64],
+    y: &mut [f64],
+    emit: Emit<'_>,
+) {
+    let Emit { weight, sum, value } = emit;
+    dispatch(ray::Write { block, slope, t: 1.0, nu, y, weight, sum, value });
+}
+
+/// max over the set of Σ_a x_a⟨b_a, y_a⟩: an upper bound by weak duality that is tight up to
+/// rounding; the maximiser goes to `y` (rows with x_a = 0 stay nominal).
+///
+/// Every row's objective must be referenced at its maximum: max b_a = 0.
+pub(crate) fn support(
+    block: Block<'_>,
+    x: &[f64],
+    y: &mut [f64],
+    warm: Warm<'_>,
+    scratch: &mut Scratch,
+) -> f64 {
+    scratch.slope[..x.len()].copy_from_slice(x);
+    scratch.entries += block.entries() as u64;
+    if block.radius <= 0.0 {
+        let (value, _) = dispatch(Tail { block, slope: x, t: 0.0, nu: None, y });
+        return value;
+    }
+    let stop =
+        ray::follow(block, Direction::Linear, f64::INFINITY, warm.budget, warm.row, scratch);
+    match stop {
+        Stop::At(t) => {
+            // At t the rows maximise Σ x b·y − ½‖y − y⁰‖²/t exactly, so that the Lagrangian
+            // bound needs no further solve, whatever the accuracy of t.
+            let nu = Some(&*warm.row);
+            let (value, used) = dispatch(Tail { block, slope: x, t, nu, y });
+            value + (block.radius - used) / t
+        }
+        Stop::Unbounded => {
+            *warm.budget = 0.0;
+            for k in (0..block.rows()).filter(|&k| x[k] > 0.0) {
+                let span = block.span(k);
+                to_maximal_face(&block.nominal[span.clone()], block.gain(k), &mut y[span]);
+            }
+            for k in (0..block.rows()).filter(|&k| x[k] <= 0.0) {
+                let span = block.span(k);
+                y[span.clone()].copy_from_slice(&block.nominal[span]);
+            }
+            0.0
+        }
+    }
+}
+
+/// The point nearest to y⁰ among the distributions on {b = 0}; returns half the squared distance.
+pub(crate) fn to_maximal_face(nominal: &[f64], gain: &[f64], y: &mut [f64]) -> f64 {
+    let on_face = |b: f64| b >= 0.0;
+    let (mut n, mut mass) = (0.0, 0.0);
+    for (&y0, _) in nominal.iter().zip(gain).filter(|&(_, &b)| on_face(b)) {
+        n += 1.0;
+        mass += y0;
+    }
+    let lift = (1.0 - mass) / n;
+    let mut distance = 0.0;
+    for ((y, &y0), &b) in y.iter_mut().zip(nominal).zip(gain) {
+        *y = if on_face(b) { y0 + lift } else { 0.0 };
+        distance += 0.5 * (*y - y0) * (*y - y0);
+    }
+    distance
+}
+
+/// Writes y = (y⁰ + t·x·b − ν)₊ and returns (Σ x b·y, Σ ½‖y − y⁰‖²).
+struct Tail<'a> {
+    block: Block<'a>,
+    slope: &'a [f64],
+    t: f64,
+    nu: Option<&'a [f64]>,
+    y: &'a mut [f64],
+}
+
+impl WithSimd for Tail<'_> {
+    type Output = (f64, f64);
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) -> (f64, f64) {
+        let zero = simd.splat_f64s(0.0);
+        let lanes = size_of::<S::f64s>() / 8;
+        let (mut total, mut used) = (0.0, 0.0);
+        for k in 0..self.block.rows() {
+            let span = self.block.span(k);
+            let (nominal, gain) = (&self.block.nominal[span.clone()], self.block.gain(k));
+            let y = &mut self.y[span];
+            if self.slope[k] == 0.0 {
+                y.copy_from_slice(nominal);
+                continue;
+            }
+            let tilt = simd.splat_f64s(self.t * self.slope[k]);
+            let nu = simd.splat_f64s(self.nu.map_or(0.0, |nu| nu[k]));
+            let (mut value, mut distance) = (zero, zero);
+            let mut at = 0;
+            walk!(simd, [nominal, gain] => |y0, b| {
+                let p = simd.mul_add_e_f64s(tilt, b, simd.sub_f64s(y0, nu));
+                let new = simd.max_f64s(p, zero);
+                let to = (at + lanes).min(y.len());
+                simd.partial_store_f64s(&mut y[at..to], new);
+                at = to;
+                value = simd.mul_add_e_f64s(new, b, value);
+                let d = simd.sub_f64s(new, y0);
+                distance = simd.mul_add_e_f64s(d, d, distance);
+            });
+            let pad = crate::lanes::padding::<S>(nominal.len());
+            let ghost = (-self.nu.map_or(0.0, |nu| nu[k])).max(0.0);
+            total += self.slope[k] * simd.reduce_sum_f64s(value);
+            used += 0.5 * (simd.reduce_sum_f64s(distance) - pad * ghost * ghost);
+        }
+        (total, used)
+    }
+}

@@ -1,0 +1,88 @@
+//! The Kullback–Leibler set of the paper: Σ_a KL(y_a‖y⁰_a) ≤ α, each y_a a distribution.
+//!
+//! Source: eq. (KL-uncertainty-set) of [GCK21]. Rows keep to the support of y⁰, so that every
+//! nominal probability that a [`Block`] brings here is positive.
+
+mod peak;
+mod tilt;
+
+use super::block::{Block, Emit, Scratch, Warm};
+use super::omega::{self, Ball};
+use crate::lanes::dispatch;
+
+/// Budgets up to this use the tilt centred at the nominal mean, larger ones the tilt referenced
+/// at the maximum: the first keeps its digits for small α, the second near saturation.
+const SMALL_RADIUS: f64 = 1e-2;
+
+/// Entropy proximal step: y ← argmax ⟨σ x_a b_a, y_a⟩ − KL(y‖y') over the set;
+/// `log_ratio` holds u = ln(y/y⁰) and the row multipliers remember the nominal means of u.
+pub(crate) fn prox_entropy(
+    block: Block<'_>,
+    sigma: f64,
+    x: &[f64],
+    log_ratio: &mut [f64],
+    warm: Warm<'_>,
+    emit: Emit<'_>,
+    scratch: &mut Scratch,
+) {
+    for (k, &x) in x.iter().enumerate() {
+        scratch.slope[k] = sigma * x;
+        scratch.shift[k] = warm.row[k] + sigma * x * block.nominal_value[k];
+    }
+    let t = if block.radius > 0.0 {
+        tilt::follow(block, Some(log_ratio), 1.0, warm.budget, scratch)
+    } else {
+        0.0
+    };
+    scratch.entries += block.entries() as u64;
+    let (slope, mean) = (&scratch.slope, &scratch.shift);
+    dispatch(tilt::Write { block, log_ratio, slope, mean, t, emit, next_mean: warm.row });
+}
+
+/// Euclidean proximal step: y ← argmax ⟨σ x_a b_a, y_a⟩ − ½‖y − y'‖² over the set, in place.
+pub(crate) fn prox_euclidean(
+    block: Block<'_>,
+    sigma: f64,
+    x: &[f64],
+    y: &mut [f64],
+    warm: Warm<'_>,
+    emit: Emit<'_>,
+    scratch: &mut Scratch,
+) {
+    omega::prox(Ball::Kl, block, sigma, x, y, warm, emit, scratch);
+}
+
+/// max over the set of Σ_a x_a⟨b_a, y_a⟩: an upper bound by weak duality that is tight up to
+/// rounding; the maximiser goes to `y` (rows with x_a = 0 stay nominal).
+///
+/// For every t > 0, max ≤ [α + Σ_a ln Σ_i y⁰_i e^{t x_a b_i}]/t. Every row's objective must be
+/// referenced at its maximum: max b_a = 0.
+pub(crate) fn support(
+    block: Block<'_>,
+    x: &[f64],
+    y: &mut [f64],
+    warm: Warm<'_>,
+    scratch: &mut Scratch,
+) -> f64 {
+    if block.radius > SMALL_RADIUS {
+        return peak::support(block, x, y, warm, scratch);
+    }
+    scratch.slope[..x.len()].copy_from_slice(x);
+    let mut value = 0.0;
+    for (k, &x) in x.iter().enumerate() {
+        scratch.shift[k] = x * block.nominal_value[k];
+        value += scratch.shift[k];
+    }
+    let spread = (0..block.rows()).any(|k| {
+        x[k] > 0.0 && block.span(k).len() > 1 && block.gain(k).iter().any(|&b| b < 0.0)
+    });
+    if block.radius <= 0.0 || !spread {
+        y.copy_from_slice(block.nominal);
+        return value;
+    }
+    let t = tilt::follow(block, None, f64::INFINITY, warm.budget, scratch);
+    scratch.entries += block.entries() as u64;
+    let (slope, mean) = (&scratch.slope, &scratch.shift);
+    let psi = dispatch(tilt::Tail { block, slope, mean, t, y });
+    value + (block.radius + psi) / t
+}

@@ -1,0 +1,292 @@
+//! The exponential tilt y(t) ∝ y⁰·e^{t·w}, followed until Σ_a KL(y_a‖y⁰_a) = α.
+//!
+//! Both the entropy proximal step and the support function of the KL ball are such a tilt:
+//! - proximal step: w = u + σ·x_a·b_a with u = ln(y'/y⁰), and t = 1/(1 + m) in (0, 1], m the
+//!   ball's multiplier (t = 1 is the plain entropy step);
+//! - support function: w = x_a·b_a and t in (0, ∞).
+//!
+//! With ψ = ln Σ y⁰e^{tw} and the cumulants κ1, κ2, κ3 of w under y(t):
+//!   D = Σ_a (t·κ1 − ψ),   D' = t·Σκ2,   D'' = Σκ2 + t·Σκ3.
+//! √D is nearly linear in t, so that Halley's method on √D = √α needs one or two passes.
+//! w is centred at its nominal mean and e^{tw} enters as e^{tw} − 1: nothing cancels when α is
+//! small, because then Σ y⁰w = 0 removes the leading terms.
+
+use pulp::{Simd, WithSimd};
+
+use crate::lanes::{dispatch, exp, exp_m1};
+use crate::uncertainty::block::{Block, Emit, RowSums, Scratch};
+
+const Z0: usize = 0;
+const S1: usize = 1;
+const S2: usize = 2;
+const S3: usize = 3;
+
+const MAX_PASSES: usize = 100;
+
+/// One pass: centred moments of every row at t.
+struct Moments<'a> {
+    block: Block<'a>,
+    /// u of the proximal centre; `None` for the support function.
+    log_ratio: Option<&'a [f64]>,
+    slope: &'a [f64],
+    /// Nominal mean of u + slope·b, one a row.
+    mean: &'a [f64],
+    t: f64,
+    out: &'a mut [RowSums],
+}
+
+impl WithSimd for Moments<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        for k in 0..self.block.rows() {
+            let span = self.block.span(k);
+            let (nominal, gain) = (&self.block.nominal[span.clone()], self.block.gain(k));
+            let (slope, mean) = (self.slope[k], self.mean[k]);
+            self.out[k] = match self.log_ratio {
+                Some(u) => row(simd, &u[span], nominal, gain, true, slope, mean, self.t),
+                None if slope == 0.0 => [0.0; 5],
+                None => row(simd, nominal, nominal, gain, false, slope, mean, self.t),
+            };
+        }
+    }
+}
+
+#[inline(always)]
+#[allow(clippy::too_many_arguments)]
+fn row<S: Simd>(
+    simd: S,
+    u: &[f64],
+    nominal: &[f64],
+    gain: &[f64],
+    with_u: bool,
+    slope: f64,
+    mean: f64,
+    t: f64,
+) -> RowSums {
+    let zero = simd.splat_f64s(0.0);
+    let (slope, mean, t) = (simd.splat_f64s(slope), simd.splat_f64s(-mean), simd.splat_f64s(t));
+    let (mut z0, mut s1, mut s2, mut s3) = (zero, zero, zero, zero);
+    crate::lanes::walk!(simd, [u, nominal, gain] => |u, y0, b| {
+        let start = if with_u { simd.add_f64s(u, mean) } else { mean };
+        let w = simd.mul_add_e_f64s(slope, b, start);
+        let q = simd.mul_f64s(y0, exp_m1(simd, simd.mul_f64s(t, w)));
+        let w2 = simd.mul_f64s(simd.add_f64s(q, y0), simd.mul_f64s(w, w));
+        z0 = simd.add_f64s(z0, q);
+        s1 = simd.mul_add_e_f64s(q, w, s1);
+        s2 = simd.add_f64s(s2, w2);
+        s3 = simd.mul_add_e_f64s(w2, w, s3);
+    });
+    [
+        simd.reduce_sum_f64s(z0),
+        simd.reduce_sum_f64s(s1),
+        simd.reduce_sum_f64s(s2),
+        simd.reduce_sum_f64s(s3),
+        0.0,
+    ]
+}
+
+/// D and its first two derivatives at t.
+fn divergence(sums: &[RowSums], t: f64) -> (f64, f64, f64) {
+    let (mut d, mut k2_sum, mut k3_sum) = (0.0, 0.0, 0.0);
+    for s in sums {
+        let total = 1.0 + s[Z0];
+        let k1 = s[S1] / total;
+        let raw2 = s[S2] / total;
+        let k2 = (raw2 - k1 * k1).max(0.0);
+        k3_sum += s[S3] / total - 3.0 * k1 * raw2 + 2.0 * k1 * k1 * k1;
+        k2_sum += k2;
+        d += t * k1 - s[Z0].ln_1p();
+    }
+    (d, t * k2_sum, k2_sum + t * k3_sum)
+}
+
+/// Follows the tilt to min(t_max, the boundary of the ball). `mean` must be the nominal mean of w.
+pub(super) fn follow(
+    block: Block<'_>,
+    log_ratio: Option<&[f64]>,
+    t_max: f64,
+    t: &mut f64,
+    scratch: &mut Scratch,
+) -> f64 {
+    let rows = block.rows();
+    let target = block.radius.sqrt();
+    if !(*t > 0.0 && t.is_finite()) {
+        *t = if t_max.is_finite() { t_max } else { first_guess(block, log_ratio, scratch) };
+    }
+    *t = t.min(t_max);
+    let (mut low, mut high) = (0.0_f64, f64::INFINITY);
+    for _ in 0..MAX_PASSES {
+        moments(block, log_ratio, *t, scratch);
+        let (d, d1, d2) = divergence(&scratch.sums[..rows], *t);
+        if d <= block.radius {
+            low = *t;
+            if *t >= t_max {
+                return *t;
+            }
+        } else {
+            high = *t; // also when d overflowed
+        }
+        // Halley on f(t) = √D − √α; its relative error after the step is about the cube of the
+        // one before.
+        let root = d.sqrt();
+        let (f, f1) = (root - target, 0.5 * d1 / root);
+        let f2 = 0.5 * d2 / root - 0.25 * d1 * d1 / (root * d);
+        let step = -2.0 * f * f1 / (2.0 * f1 * f1 - f * f2);
+        let fresh = *t + step;
+        let fresh = if fresh > low && fresh < high {
+            fresh.min(t_max)
+        } else if high.is_finite() {
+            0.5 * (low + high)
+        } else {
+            (4.0 * *t).min(t_max)
+        };
+        let change = (fresh - *t).abs() / fresh;
+        let settled = change <= 1e-4 && fresh < t_max || high - low <= 4e-16 * high;
+        *t = fresh;
+        if settled || *t > 1e300 {
+            break;
+        }
+    }
+    *t
+}
+
+fn moments(block: Block<'_>, log_ratio: Option<&[f64]>, t: f64, scratch: &mut Scratch) {
+    scratch.entries += block.entries() as u64;
+    dispatch(Moments {
+        block,
+        log_ratio,
+        slope: &scratch.slope,
+        mean: &scratch.shift,
+        t,
+        out: &mut scratch.sums,
+    });
+}
+
+/// t with ½t²·Var(w) = α: exact for small α.
+fn first_guess(block: Block<'_>, log_ratio: Option<&[f64]>, scratch: &mut Scratch) -> f64 {
+    moments(block, log_ratio, 0.0, scratch);
+    let variance: f64 = scratch.sums[..block.rows()].iter().map(|s| s[S2]).sum();
+    let t = (2.0 * block.radius / variance).sqrt();
+    if t.is_finite() && t > 0.0 { t } else { 1.0 }
+}
+
+/// Writes u ← t·w − ψ over its centre; y = y⁰eᵘ goes to the running sum and the row values.
+pub(super) struct Write<'a> {
+    pub(super) block: Block<'a>,
+    pub(super) log_ratio: &'a mut [f64],
+    pub(super) slope: &'a [f64],
+    pub(super) mean: &'a [f64],
+    pub(super) t: f64,
+    pub(super) emit: Emit<'a>,
+    /// Receives the nominal mean of the new u, one a row.
+    pub(super) next_mean: &'a mut [f64],
+}
+
+impl WithSimd for Write<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        let lanes = size_of::<S::f64s>() / 8;
+        let zero = simd.splat_f64s(0.0);
+        let t = simd.splat_f64s(self.t);
+        let mut unnormalised = [zero; MAX_REGISTERS];
+        for k in 0..self.block.rows() {
+            let span = self.block.span(k);
+            let (nominal, gain) = (&self.block.nominal[span.clone()], self.block.gain(k));
+            let u = &mut self.log_ratio[span.clone()];
+            let sum = &mut self.emit.sum[span];
+            let slope = simd.splat_f64s(self.slope[k]);
+            let mean = simd.splat_f64s(-self.mean[k]);
+            let len = nominal.len();
+            let registers = len.div_ceil(lanes);
+            let keep = registers <= MAX_REGISTERS;
+            let mut total = zero;
+            for j in 0..registers {
+                let (at, to) = (j * lanes, (j * lanes + lanes).min(len));
+                let load = |x: &[f64]| simd.partial_load_f64s(&x[at..to]);
+                let w = simd.mul_add_e_f64s(slope, load(gain), simd.add_f64s(load(u), mean));
+                let tw = simd.mul_f64s(t, w);
+                let y = simd.mul_f64s(load(nominal), exp(simd, tw));
+                total = simd.add_f64s(total, y);
+                if keep {
+                    unnormalised[j] = y;
+                }
+                simd.partial_store_f64s(&mut u[at..to], tw);
+            }
+            let total = simd.reduce_sum_f64s(total);
+            let psi = simd.splat_f64s(-total.ln());
+            let scale = simd.splat_f64s(1.0 / total);
+            let weight = simd.splat_f64s(self.emit.weight);
+            let (mut value, mut next_mean) = (zero, zero);
+            for j in 0..registers {
+                let (at, to) = (j * lanes, (j * lanes + lanes).min(len));
+                let load = |x: &[f64]| simd.partial_load_f64s(&x[at..to]);
+                let (tw, y0) = (load(u), load(nominal));
+                let y = if keep { unnormalised[j] } else { simd.mul_f64s(y0, exp(simd, tw)) };
+                let y = simd.mul_f64s(scale, y);
+                let fresh = simd.add_f64s(tw, psi);
+                let running = simd.mul_add_e_f64s(weight, y, load(sum));
+                simd.partial_store_f64s(&mut u[at..to], fresh);
+                simd.partial_store_f64s(&mut sum[at..to], running);
+                value = simd.mul_add_e_f64s(y, load(gain), value);
+                next_mean = simd.mul_add_e_f64s(y0, fresh, next_mean);
+            }
+            self.emit.value[k] = simd.reduce_sum_f64s(value);
+            self.next_mean[k] = simd.reduce_sum_f64s(next_mean);
+        }
+    }
+}
+
+/// Rows of up to this many registers keep their exponentials between the two passes.
+const MAX_REGISTERS: usize = 64;
+
+/// Writes y = y⁰e^{tw}/S0 for the support function and returns Σ_a ln S0_a (w centred).
+pub(super) struct Tail<'a> {
+    pub(super) block: Block<'a>,
+    pub(super) slope: &'a [f64],
+    pub(super) mean: &'a [f64],
+    pub(super) t: f64,
+    pub(super) y: &'a mut [f64],
+}
+
+impl WithSimd for Tail<'_> {
+    type Output = f64;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) -> f64 {
+        let lanes = size_of::<S::f64s>() / 8;
+        let mut psi = 0.0;
+        for k in 0..self.block.rows() {
+            let span = self.block.span(k);
+            let (nominal, gain) = (&self.block.nominal[span.clone()], self.block.gain(k));
+            let y = &mut self.y[span];
+            if self.slope[k] == 0.0 {
+                y.copy_from_slice(nominal);
+                continue;
+            }
+            let tilt = simd.splat_f64s(self.t * self.slope[k]);
+            let shift = simd.splat_f64s(-self.t * self.mean[k]);
+            let mut z0 = simd.splat_f64s(0.0);
+            let len = nominal.len();
+            let mut at = 0;
+            while at < len {
+                let to = (at + lanes).min(len);
+                let load = |x: &[f64]| simd.partial_load_f64s(&x[at..to]);
+                let y0 = load(nominal);
+                let tw = simd.mul_add_e_f64s(tilt, load(gain), shift);
+                let q = simd.mul_f64s(y0, exp_m1(simd, tw));
+                z0 = simd.add_f64s(z0, q);
+                simd.partial_store_f64s(&mut y[at..to], simd.add_f64s(q, y0));
+                at = to;
+            }
+            let z0 = simd.reduce_sum_f64s(z0);
+            let scale = 1.0 / (1.0 + z0);
+            y.iter_mut().for_each(|y| *y *= scale);
+            psi += z0.ln_1p();
+        }
+        psi
+    }
+}

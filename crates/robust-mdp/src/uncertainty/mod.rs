@@ -1,0 +1,221 @@
+//! Uncertainty sets: which kernels nature may choose around the nominal one.
+//!
+//! An s-rectangular set gives every state one budget that its rows share,
+//! P_s = { (y_a)_a : Σ_a d(y_a, y⁰_a) ≤ α_s }; an (s,a)-rectangular set gives every row its own.
+//! d is ½‖y − y⁰‖₂² for the ellipsoid and KL(y‖y⁰) for the Kullback–Leibler set. Radius 0 is the
+//! nominal model.
+//!
+//! What a set can do lies in its own folder: [`support functions`](UncertaintySet) for evaluating
+//! a policy, proximal steps in two geometries for the first-order methods.
+
+mod block;
+pub(crate) mod ellipsoid;
+pub(crate) mod kl;
+mod omega;
+
+pub use block::{Block, Emit, Gain, Scratch, Warm};
+pub(crate) use omega::LOWEST_LOG;
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::Error;
+use crate::model::Model;
+
+/// The distance that a budget bounds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Distance {
+    /// ½‖y − y⁰‖₂².
+    Ellipsoid,
+    /// KL(y‖y⁰) = Σ y ln(y/y⁰).
+    Kl,
+    /// No uncertainty: the nominal model.
+    None,
+}
+
+/// Who owns a budget.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub enum Rectangularity {
+    /// One budget a state, shared by its actions.
+    #[default]
+    #[serde(rename = "s")]
+    State,
+    /// One budget a state–action pair.
+    #[serde(rename = "sa")]
+    StateAction,
+}
+
+/// Where a row may put probability.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Support {
+    /// Only on next states of positive nominal probability.
+    Nominal,
+    /// On every state.
+    All,
+}
+
+/// Budgets, all ≥ 0.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Radius {
+    /// The same for every state (or row).
+    Uniform(f64),
+    /// One a state; an (s,a)-rectangular set gives it to each of the state's rows.
+    PerState(Vec<f64>),
+    /// One a row, for (s,a)-rectangular sets.
+    PerRow(Vec<f64>),
+}
+
+/// An uncertainty set around the nominal kernel.
+#[derive(Clone, Debug, PartialEq)]
+pub struct UncertaintySet {
+    /// The distance that the budget bounds.
+    pub distance: Distance,
+    /// Budgets.
+    pub radius: Radius,
+    /// One budget a state or one a row.
+    pub rectangularity: Rectangularity,
+    /// Where rows may put mass; KL keeps to the nominal support by its definition.
+    pub support: Support,
+}
+
+impl UncertaintySet {
+    /// Σ_a ½‖y_a − y⁰_a‖₂² ≤ radius in every state, mass allowed everywhere.
+    pub fn ellipsoid(radius: f64) -> Self {
+        UncertaintySet {
+            distance: Distance::Ellipsoid,
+            radius: Radius::Uniform(radius),
+            rectangularity: Rectangularity::State,
+            support: Support::All,
+        }
+    }
+
+    /// Σ_a KL(y_a‖y⁰_a) ≤ radius in every state.
+    pub fn kl(radius: f64) -> Self {
+        UncertaintySet {
+            distance: Distance::Kl,
+            support: Support::Nominal,
+            ..UncertaintySet::ellipsoid(radius)
+        }
+    }
+
+    /// No uncertainty.
+    pub fn none() -> Self {
+        UncertaintySet {
+            distance: Distance::None,
+            support: Support::Nominal,
+            ..UncertaintySet::ellipsoid(0.0)
+        }
+    }
+
+    /// The same set with one budget a state–action pair.
+    pub fn per_action(mut self) -> Self {
+        self.rectangularity = Rectangularity::StateAction;
+        self
+    }
+
+    /// The same set with mass allowed only where the nominal kernel has some.
+    pub fn on_nominal_support(mut self) -> Self {
+        self.support = Support::Nominal;
+        self
+    }
+
+    /// The same set with these budgets.
+    pub fn with_radius(mut self, radius: Radius) -> Self {
+        self.radius = radius;
+        self
+    }
+
+    /// Budget of the state (s-rectangular) or of row `r` of state `s`.
+    pub fn radius_at(&self, s: usize, r: usize) -> f64 {
+        match (&self.distance, &self.radius) {
+            (Distance::None, _) => 0.0,
+            (_, Radius::Uniform(radius)) => *radius,
+            (_, Radius::PerState(radii)) => radii[s],
+            (_, Radius::PerRow(radii)) => radii[r],
+        }
+    }
+
+    /// Checks that the set makes sense for the model.
+    pub fn validate(&self, model: &Model) -> Result<(), Error> {
+        let (radii, expected, what): (&[f64], usize, &str) = match &self.radius {
+            Radius::Uniform(radius) => (std::slice::from_ref(radius), 1, "radius"),
+            Radius::PerState(radii) => (radii, model.states(), "one radius a state"),
+            Radius::PerRow(radii) => (radii, model.rows(), "one radius a state-action pair"),
+        };
+        if radii.len() != expected {
+            let found = radii.len();
+            return Err(Error::Input(format!("{what}: {expected} expected, {found} given")));
+        }
+        if let Some(bad) = radii.iter().find(|r| !(r.is_finite() && **r >= 0.0)) {
+            return Err(Error::Input(format!("a radius must be a number ≥ 0, not {bad}")));
+        }
+        let shared = self.rectangularity == Rectangularity::State;
+        if shared && matches!(self.radius, Radius::PerRow(_)) {
+            return Err(Error::Input(
+                "radii per state and action need a (s,a)-rectangular set (--rectangular sa); \
+                 an s-rectangular set has one radius a state"
+                    .into(),
+            ));
+        }
+        if self.distance == Distance::Kl && self.support == Support::All {
+            return Err(Error::Input(
+                "a KL set keeps to the support of the nominal kernel: use support nominal".into(),
+            ));
+        }
+        Ok(())
+    }
+
+    /// Budget from which on row `r` could be any distribution at all.
+    fn row_limit(&self, model: &Model, r: usize) -> f64 {
+        let row = model.row(r);
+        let positive = || row.prob.iter().copied().filter(|&p| p > 0.0);
+        let everywhere = positive().count() == model.states();
+        let least = if self.support == Support::All && !everywhere {
+            0.0
+        } else {
+            positive().fold(1.0, f64::min)
+        };
+        match self.distance {
+            Distance::Ellipsoid => {
+                let square: f64 = row.prob.iter().map(|p| p * p).sum();
+                (0.5 * (1.0 - 2.0 * least + square)).max(0.0)
+            }
+            Distance::Kl => -positive().fold(1.0, f64::min).ln(),
+            Distance::None => f64::INFINITY,
+        }
+    }
+
+    /// A warning when some budgets are so large that nature may choose any kernel at all.
+    pub fn vacuity(&self, model: &Model) -> Option<String> {
+        let (mut vacuous, mut playing, mut useful) = (0usize, 0usize, 0.0_f64);
+        for s in (0..model.states()).filter(|&s| !model.is_terminal(s)) {
+            let rows = model.rows_of(s);
+            let mut check = |limit: f64, radius: f64| {
+                playing += 1;
+                vacuous += usize::from(radius > 0.0 && limit > 0.0 && radius >= limit);
+                useful = useful.max(limit);
+            };
+            match self.rectangularity {
+                Rectangularity::State => {
+                    let radius = self.radius_at(s, rows.start);
+                    check(rows.map(|r| self.row_limit(model, r)).sum(), radius);
+                }
+                Rectangularity::StateAction => {
+                    rows.for_each(|r| check(self.row_limit(model, r), self.radius_at(s, r)));
+                }
+            }
+        }
+        if vacuous == 0 || self.distance == Distance::None {
+            return None;
+        }
+        let unit = match self.rectangularity {
+            Rectangularity::State => "states",
+            Rectangularity::StateAction => "state-action pairs",
+        };
+        Some(format!(
+            "the radius is vacuous in {vacuous} of {playing} {unit}: every transition kernel is \
+             allowed there; the largest useful radius of this model is {useful:.6}"
+        ))
+    }
+}
