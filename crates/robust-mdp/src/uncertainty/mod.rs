@@ -219,3 +219,6 @@ impl UncertaintySet {
         ))
     }
 }
+
+#[cfg(test)]
+mod tests;
