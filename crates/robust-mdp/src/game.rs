@@ -247,11 +247,6 @@ impl<'a> Game<'a> {
         self.base.len()
     }
 
-    /// Entries of all rows.
-    pub(crate) fn entries(&self) -> usize {
-        self.offsets[self.actions()]
-    }
-
     /// All rows, sharing one budget.
     pub(crate) fn block(&self, radius: f64) -> Block<'a> {
         Block {

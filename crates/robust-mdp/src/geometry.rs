@@ -96,8 +96,8 @@ pub fn project_simplex(z: &[f64], x: &mut [f64]) {
             break; // one coordinate, lost to rounding
         }
         theta = mean + (total - 1.0) / n as f64;
-        if n == active {
-            break;
+        if n >= active && active < z.len() || n == z.len() {
+            break; // settled, up to rounding
         }
         active = n;
     }

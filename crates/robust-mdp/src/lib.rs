@@ -43,6 +43,8 @@ pub mod uncertainty;
 
 mod algorithm;
 mod game;
+#[doc(hidden)]
+pub mod measure;
 mod oracle;
 mod solution;
 mod solve;

@@ -9,8 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::algorithm::bounds::rounding;
 use crate::algorithm::evaluation::Evaluation;
-use crate::algorithm::fom_vi::{self, Average, FomSettings};
-use crate::algorithm::response::{Kernel, Response};
+use crate::algorithm::fom_vi::{self, FomSettings};
 use crate::error::Error;
 use crate::game::Layout;
 use crate::geometry::Geometry;
@@ -139,6 +138,10 @@ impl Interrupt {
     pub fn raise(&self) {
         self.0.store(true, Ordering::Relaxed);
     }
+
+    pub(crate) fn signal(&self) -> Signal<'_> {
+        Signal { interrupt: self, deadline: None }
+    }
 }
 
 /// What ends a run early.
@@ -261,10 +264,7 @@ pub fn solve_observed(
     let gap = target_gap(model, options.gap)?;
     let setup = check_fom(set, &options.fom)?;
     check_memory(model, set)?;
-    let mut warnings: Vec<String> = set.vacuity(model).into_iter().collect();
-    if options.fom.restart && options.fom.average == Average::All {
-        warnings.push("restarts need the epoch average; they are off".into());
-    }
+    let warnings: Vec<String> = set.vacuity(model).into_iter().collect();
     let started = Instant::now();
     let deadline = options.time_limit.and_then(|limit| started.checked_add(limit));
     let mut run = Run {
@@ -298,7 +298,7 @@ pub fn evaluate(
     check_memory(model, set)?;
     let gap = target_gap(model, gap)?;
     let started = Instant::now();
-    let signal = Signal { interrupt, deadline: None };
+    let signal = interrupt.signal();
     let bound = |set: &UncertaintySet| {
         let layout = Layout::new(model, set);
         let mut values = vec![0.0; model.states()];
@@ -337,23 +337,7 @@ pub fn worst_kernel(
     Ok(())
 }
 
-/// Value of the nominal problem: min over policies at y⁰, with bounds (lower, upper) a state.
-pub(crate) fn nominal_bounds(model: &Model, tolerance: f64) -> (Vec<f64>, Vec<f64>) {
-    let set = UncertaintySet::none();
-    let layout = Layout::new(model, &set);
-    let interrupt = Interrupt::new();
-    let signal = Signal { interrupt: &interrupt, deadline: None };
-    let mut values = vec![0.0; model.states()];
-    let bounds = Response::new(model, &set, &layout).run(
-        Kernel::Nominal,
-        &mut values,
-        tolerance,
-        &signal,
-    );
-    (bounds.lower, bounds.upper)
-}
-
-fn in_pool<T: Send>(threads: Option<usize>, job: impl FnOnce() -> T + Send) -> Result<T, Error> {
+pub(crate) fn in_pool<T: Send>(threads: Option<usize>, job: impl FnOnce() -> T + Send) -> Result<T, Error> {
     if threads == Some(0) {
         return Err(Error::Input("the number of threads must be at least 1".into()));
     }

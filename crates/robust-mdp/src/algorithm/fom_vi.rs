@@ -18,7 +18,7 @@ use crate::game::{Game, GameMemory, Layout, Lookahead, Reference};
 use crate::model::Model;
 use crate::oracle::first_order::{FirstOrder, Setup, StateSlot, StepRule};
 use crate::saddle::{Iterate, Method, Schedule, Workspace};
-use crate::solve::{Incumbent, Run, Status};
+use crate::solve::{Incumbent, Run, Signal, Status};
 use crate::uncertainty::{Scratch, UncertaintySet};
 
 /// Which average is the answer.
@@ -46,9 +46,6 @@ pub struct FomSettings {
     pub method: Method,
     /// Which average is the answer.
     pub average: Average,
-    /// Whether an epoch starts from the average of the one before (as PDLP restarts) instead of
-    /// its last iterates; needs [`Average::Epoch`].
-    pub restart: bool,
     /// Whether v moves to the middle of the certified bounds after a check.
     pub jump: bool,
 }
@@ -62,7 +59,6 @@ impl Default for FomSettings {
             steps: StepRule::Centred,
             method: Method::Pda,
             average: Average::Epoch,
-            restart: false,
             jump: true,
         }
     }
@@ -75,7 +71,6 @@ impl FomSettings {
         FomSettings {
             steps: StepRule::Paper,
             average: Average::All,
-            restart: false,
             jump: false,
             ..FomSettings::default()
         }
@@ -84,8 +79,9 @@ impl FomSettings {
 
 /// Work of a check may be this share of the first-order work.
 const CHECK_SHARE: f64 = 0.09;
-/// Checks without a smaller gap before rounding is taken to be the limit.
-const PATIENCE: u32 = 60;
+/// Checks without a smaller gap, over four times the work that found it, before rounding is taken
+/// to be the limit.
+const PATIENCE: u32 = 30;
 
 struct Worker {
     game: GameMemory,
@@ -105,7 +101,8 @@ struct Memory {
     y_sum: Vec<f64>,
 }
 
-struct FomVi<'a> {
+/// The iterates of all states and what moves them.
+pub(crate) struct FomVi<'a> {
     model: &'a Model,
     layout: &'a Layout,
     oracle: FirstOrder<'a>,
@@ -146,7 +143,7 @@ pub(crate) fn run(
         }
         let steps = (epoch as f64).powf(settings.epochs).ceil().clamp(1.0, 1e15) as u64;
         let schedule = Schedule { steps, first: steps_before, power: settings.weights };
-        fom.epoch(schedule, run);
+        fom.epoch(schedule, &run.signal);
         if let Some(status) = run.signal.status() {
             return status;
         }
@@ -178,7 +175,7 @@ fn largest_change(a: &[f64], b: &[f64]) -> f64 {
 }
 
 impl<'a> FomVi<'a> {
-    fn new(
+    pub(crate) fn new(
         model: &'a Model,
         layout: &'a Layout,
         set: &'a UncertaintySet,
@@ -256,13 +253,12 @@ impl<'a> FomVi<'a> {
     }
 
     /// One epoch: leaves v⁺ in `next`, sums and iterates in memory.
-    fn epoch(&mut self, schedule: Schedule, run: &Run<'_>) {
+    fn epoch(&mut self, schedule: Schedule, signal: &Signal<'_>) {
         self.ahead.set(&self.values);
         self.ahead_single.set(&self.values);
         let (model, layout, oracle) = (self.model, self.layout, &self.oracle);
         let (ahead, ahead_single) = (&self.ahead, &self.ahead_single);
         let fresh = self.settings.average == Average::Epoch;
-        let restart = self.settings.restart && fresh;
         let Memory { x, x_sum, x_epoch, gradient, budget, row, y, y_sum } = &mut self.memory;
         let fields = Fields {
             states: 0..model.states(),
@@ -277,7 +273,7 @@ impl<'a> FomVi<'a> {
             let rows = model.rows_of(s);
             let [next] = at.per_state;
             next[0] = 0.0;
-            if rows.is_empty() || run.signal.raised() {
+            if rows.is_empty() || signal.raised() {
                 return;
             }
             let ahead = if rows.len() == 1 { ahead_single } else { ahead };
@@ -304,10 +300,19 @@ impl<'a> FomVi<'a> {
             for (sum, x) in x_sum.iter_mut().zip(&*x_epoch) {
                 *sum = if fresh { *x } else { *sum + x };
             }
-            if restart {
-                oracle.restart(&game, weight, x_epoch, y_sum, x, y, row);
-            }
         });
+    }
+
+    /// Starts from these values, for measurements.
+    pub(crate) fn begin_at(&mut self, values: &[f64]) {
+        self.values.copy_from_slice(values);
+        self.start();
+    }
+
+    /// An epoch that leaves the values as they are, for measurements.
+    pub(crate) fn repeat_epoch(&mut self, steps: u64, first: u64, signal: &Signal<'_>) {
+        let schedule = Schedule { steps, first, power: self.settings.weights };
+        self.epoch(schedule, signal);
     }
 
     /// The averaged policy.
@@ -336,7 +341,9 @@ struct Checker {
     spent: u64,
     last: u64,
     least_gap: f64,
+    /// Checks since the least gap was found, and the work done until then.
     stalled: u32,
+    work_at_least: u64,
     linear_cost: u64,
 }
 
@@ -351,6 +358,7 @@ impl Checker {
             last: 0,
             least_gap: f64::INFINITY,
             stalled: 0,
+            work_at_least: 0,
             linear_cost: if states <= DENSE_LIMIT { n * n * n / 3 } else { 40 * n * n.min(64) },
         }
     }
@@ -428,8 +436,12 @@ impl Checker {
         if let Some(status) = run.signal.status() {
             return Some(status);
         }
-        self.stalled = if gap < 0.999 * self.least_gap { 0 } else { self.stalled + 1 };
-        self.least_gap = self.least_gap.min(gap);
-        (gap <= run.rounding_floor() || self.stalled >= PATIENCE).then_some(Status::PrecisionLimit)
+        if gap < 0.999 * self.least_gap {
+            (self.least_gap, self.stalled, self.work_at_least) = (gap, 0, run.work.entries);
+        } else {
+            self.stalled += 1;
+        }
+        let stuck = self.stalled >= PATIENCE && run.work.entries > 4 * self.work_at_least;
+        (gap <= run.rounding_floor() || stuck).then_some(Status::PrecisionLimit)
     }
 }

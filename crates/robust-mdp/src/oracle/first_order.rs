@@ -157,41 +157,6 @@ impl FirstOrder<'_> {
         }
     }
 
-    /// Moves the iterates to an epoch's average.
-    #[allow(clippy::too_many_arguments)]
-    pub(crate) fn restart(
-        &self,
-        game: &Game<'_>,
-        weight: f64,
-        x_sum: &[f64],
-        y_sum: &[f64],
-        x: &mut [f64],
-        y: &mut [f64],
-        row: &mut [f64],
-    ) {
-        for (x, sum) in x.iter_mut().zip(x_sum) {
-            let average = sum / weight;
-            *x = match self.setup.x {
-                Geometry::Euclidean => average,
-                Geometry::Entropy => average.ln().max(LOWEST_LOG),
-            };
-        }
-        let block = game.block(0.0);
-        for (i, (y, sum)) in y.iter_mut().zip(y_sum).enumerate() {
-            let average = sum / weight;
-            *y = match (self.setup.y, self.set.distance) {
-                (Geometry::Euclidean, _) => average,
-                (Geometry::Entropy, Distance::Kl) => (average / block.nominal[i]).ln().max(LOWEST_LOG),
-                (Geometry::Entropy, _) => average.ln().max(LOWEST_LOG),
-            };
-        }
-        if (self.setup.y, self.set.distance) == (Geometry::Entropy, Distance::Kl) {
-            for (k, mean) in row.iter_mut().enumerate() {
-                *mean = block.span(k).map(|i| block.nominal[i] * y[i].exp() * y[i]).sum();
-            }
-        }
-    }
-
     /// One action, or nothing for nature to choose: x is a best action, y nature's best response
     /// to it.
     fn without_a_game(

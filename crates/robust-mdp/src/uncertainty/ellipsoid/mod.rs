@@ -10,7 +10,7 @@ use pulp::{Simd, WithSimd};
 use self::ray::{Direction, Stop};
 use super::block::{Block, Emit, Scratch, Warm};
 use super::omega::{self, Ball};
-use crate::lanes::{dispatch, walk};
+use crate::lanes::{dispatch, padding};
 
 /// Euclidean proximal step: y ← argmax ⟨σ x_a b_a, y_a⟩ − ½‖y − y'‖² over the set, in place.
 pub(crate) fn prox_euclidean(
@@ -175,17 +175,19 @@ impl WithSimd for Tail<'_> {
             let nu = simd.splat_f64s(self.nu.map_or(0.0, |nu| nu[k]));
             let (mut value, mut distance) = (zero, zero);
             let mut at = 0;
-            walk!(simd, [nominal, gain] => |y0, b| {
+            while at < nominal.len() {
+                let to = (at + lanes).min(nominal.len());
+                let y0 = simd.partial_load_f64s(&nominal[at..to]);
+                let b = simd.partial_load_f64s(&gain[at..to]);
                 let p = simd.mul_add_e_f64s(tilt, b, simd.sub_f64s(y0, nu));
                 let new = simd.max_f64s(p, zero);
-                let to = (at + lanes).min(y.len());
                 simd.partial_store_f64s(&mut y[at..to], new);
-                at = to;
                 value = simd.mul_add_e_f64s(new, b, value);
                 let d = simd.sub_f64s(new, y0);
                 distance = simd.mul_add_e_f64s(d, d, distance);
-            });
-            let pad = crate::lanes::padding::<S>(nominal.len());
+                at = to;
+            }
+            let pad = padding::<S>(nominal.len());
             let ghost = (-self.nu.map_or(0.0, |nu| nu[k])).max(0.0);
             total += self.slope[k] * simd.reduce_sum_f64s(value);
             used += 0.5 * (simd.reduce_sum_f64s(distance) - pad * ghost * ghost);

@@ -209,49 +209,62 @@ impl WithSimd for Write<'_> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
-        let lanes = size_of::<S::f64s>() / 8;
         let zero = simd.splat_f64s(0.0);
-        let t = simd.splat_f64s(self.t);
-        let mut unnormalised = [zero; MAX_REGISTERS];
+        let (t, weight) = (simd.splat_f64s(self.t), simd.splat_f64s(self.emit.weight));
+        let mut kept = [zero; KEPT];
         for k in 0..self.block.rows() {
             let span = self.block.span(k);
             let (nominal, gain) = (&self.block.nominal[span.clone()], self.block.gain(k));
-            let u = &mut self.log_ratio[span.clone()];
-            let sum = &mut self.emit.sum[span];
-            let slope = simd.splat_f64s(self.slope[k]);
-            let mean = simd.splat_f64s(-self.mean[k]);
-            let len = nominal.len();
-            let registers = len.div_ceil(lanes);
-            let keep = registers <= MAX_REGISTERS;
-            let mut total = zero;
-            for j in 0..registers {
-                let (at, to) = (j * lanes, (j * lanes + lanes).min(len));
-                let load = |x: &[f64]| simd.partial_load_f64s(&x[at..to]);
-                let w = simd.mul_add_e_f64s(slope, load(gain), simd.add_f64s(load(u), mean));
-                let tw = simd.mul_f64s(t, w);
-                let y = simd.mul_f64s(load(nominal), exp(simd, tw));
-                total = simd.add_f64s(total, y);
-                if keep {
-                    unnormalised[j] = y;
-                }
-                simd.partial_store_f64s(&mut u[at..to], tw);
+            let (u, u_tail) = S::as_mut_simd_f64s(&mut self.log_ratio[span.clone()]);
+            let (sum, sum_tail) = S::as_mut_simd_f64s(&mut self.emit.sum[span]);
+            let (y0, y0_tail) = S::as_simd_f64s(nominal);
+            let (b, b_tail) = S::as_simd_f64s(gain);
+            let (y0_last, b_last) =
+                (simd.partial_load_f64s(y0_tail), simd.partial_load_f64s(b_tail));
+            let slope = simd.splat_f64s(self.t * self.slope[k]);
+            let mean = simd.splat_f64s(-self.t * self.mean[k]);
+
+            // First u ← t·w, with the total of y⁰e^{tw}; exponentials of short rows are kept.
+            macro_rules! tilted {
+                ($u:expr, $b:expr) => {
+                    simd.mul_add_e_f64s(slope, $b, simd.mul_add_e_f64s(t, $u, mean))
+                };
             }
+            let mut total = zero;
+            for (j, ((u, &y0), &b)) in u.iter_mut().zip(y0).zip(b).enumerate() {
+                *u = tilted!(*u, b);
+                let y = simd.mul_f64s(y0, exp(simd, *u));
+                total = simd.add_f64s(total, y);
+                if j < KEPT {
+                    kept[j] = y;
+                }
+            }
+            let (mut u_last, mut last) = (zero, zero);
+            if !u_tail.is_empty() {
+                u_last = tilted!(simd.partial_load_f64s(u_tail), b_last);
+                last = simd.mul_f64s(y0_last, exp(simd, u_last));
+                total = simd.add_f64s(total, last);
+            }
+
+            // Then u ← u − ψ and y ← y/Σ.
             let total = simd.reduce_sum_f64s(total);
-            let psi = simd.splat_f64s(-total.ln());
-            let scale = simd.splat_f64s(1.0 / total);
-            let weight = simd.splat_f64s(self.emit.weight);
+            let (psi, scale) = (simd.splat_f64s(-total.ln()), simd.splat_f64s(1.0 / total));
             let (mut value, mut next_mean) = (zero, zero);
-            for j in 0..registers {
-                let (at, to) = (j * lanes, (j * lanes + lanes).min(len));
-                let load = |x: &[f64]| simd.partial_load_f64s(&x[at..to]);
-                let (tw, y0) = (load(u), load(nominal));
-                let y = if keep { unnormalised[j] } else { simd.mul_f64s(y0, exp(simd, tw)) };
+            for (j, (((u, sum), &y0), &b)) in u.iter_mut().zip(sum).zip(y0).zip(b).enumerate() {
+                let y = if j < KEPT { kept[j] } else { simd.mul_f64s(y0, exp(simd, *u)) };
                 let y = simd.mul_f64s(scale, y);
-                let fresh = simd.add_f64s(tw, psi);
-                let running = simd.mul_add_e_f64s(weight, y, load(sum));
-                simd.partial_store_f64s(&mut u[at..to], fresh);
-                simd.partial_store_f64s(&mut sum[at..to], running);
-                value = simd.mul_add_e_f64s(y, load(gain), value);
+                *u = simd.add_f64s(*u, psi);
+                *sum = simd.mul_add_e_f64s(weight, y, *sum);
+                value = simd.mul_add_e_f64s(y, b, value);
+                next_mean = simd.mul_add_e_f64s(y, *u, next_mean);
+            }
+            if !u_tail.is_empty() {
+                let y = simd.mul_f64s(scale, last);
+                let fresh = simd.add_f64s(u_last, psi);
+                let running = simd.mul_add_e_f64s(weight, y, simd.partial_load_f64s(sum_tail));
+                simd.partial_store_f64s(u_tail, fresh);
+                simd.partial_store_f64s(sum_tail, running);
+                value = simd.mul_add_e_f64s(y, b_last, value);
                 next_mean = simd.mul_add_e_f64s(y, fresh, next_mean);
             }
             self.emit.value[k] = simd.reduce_sum_f64s(value);
@@ -260,8 +273,8 @@ impl WithSimd for Write<'_> {
     }
 }
 
-/// Rows of up to this many registers keep their exponentials between the two passes.
-const MAX_REGISTERS: usize = 64;
+/// The first registers of a row keep their exponentials between the two passes of [`Write`].
+const KEPT: usize = 64;
 
 /// Writes y = y⁰e^{tw}/S0 for the support function and returns Σ_a ln S0_a (w centred).
 pub(super) struct Tail<'a> {

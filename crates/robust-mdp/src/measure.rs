@@ -1,0 +1,80 @@
+//! Units of work for benchmarks: one nominal Bellman sweep, first-order steps over all states.
+//!
+//! Not part of the public interface; it may change without notice.
+
+use std::time::Instant;
+
+use pulp::{Simd, WithSimd};
+
+use crate::algorithm::fom_vi::{FomSettings, FomVi};
+use crate::error::Error;
+use crate::game::Layout;
+use crate::lanes::{dispatch, dot};
+use crate::model::Model;
+use crate::oracle::first_order::Setup;
+use crate::solve::{Interrupt, in_pool};
+use crate::uncertainty::UncertaintySet;
+
+/// out_s = min_a c_a + λ⟨y⁰_a, v⟩ for a dense model, one thread: the unit that other costs are
+/// measured in. It runs at the speed of the dot products, i.e. of memory.
+pub fn nominal_sweep(model: &Model, values: &[f64], out: &mut [f64]) {
+    assert!(model.is_dense(), "the nominal unit is a dense sweep");
+    dispatch(NominalSweep { model, values, out });
+}
+
+struct NominalSweep<'a> {
+    model: &'a Model,
+    values: &'a [f64],
+    out: &'a mut [f64],
+}
+
+impl WithSimd for NominalSweep<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        let NominalSweep { model, values, out } = self;
+        let width = model.states();
+        for (s, out) in out.iter_mut().enumerate() {
+            let rows = model.rows_of(s);
+            let probabilities = model.prob[rows.start * width..rows.end * width].chunks_exact(width);
+            let mut least = f64::INFINITY;
+            for (row, cost) in probabilities.zip(&model.cost[rows]) {
+                least = least.min(cost + model.discount * dot(simd, row, values));
+            }
+            *out = least;
+        }
+    }
+}
+
+/// Seconds that `repeats` runs of `steps` first-order steps in every state take, each measured on
+/// its own after a warm-up, from the values given.
+pub fn first_order_seconds(
+    model: &Model,
+    set: &UncertaintySet,
+    setup: Setup,
+    settings: &FomSettings,
+    values: &[f64],
+    steps: u64,
+    repeats: usize,
+    threads: usize,
+) -> Result<Vec<f64>, Error> {
+    set.validate(model)?;
+    let interrupt = Interrupt::new();
+    in_pool(Some(threads), || {
+        let layout = Layout::new(model, set);
+        let mut fom = FomVi::new(model, &layout, set, setup, settings);
+        fom.begin_at(values);
+        let signal = interrupt.signal();
+        let mut done = 0;
+        (0..=repeats)
+            .map(|_| {
+                let started = Instant::now();
+                fom.repeat_epoch(steps, done, &signal);
+                done += steps;
+                started.elapsed().as_secs_f64()
+            })
+            .skip(1)
+            .collect()
+    })
+}
