@@ -187,7 +187,7 @@ impl FirstOrder<'_> {
         }
         if (self.setup.y, self.set.distance) == (Geometry::Entropy, Distance::Kl) {
             for (k, mean) in row.iter_mut().enumerate() {
-                *mean = block.span(k).map(|i| block.nominal[i] * y[i]).sum();
+                *mean = block.span(k).map(|i| block.nominal[i] * y[i].exp() * y[i]).sum();
             }
         }
     }

@@ -232,3 +232,6 @@ impl UncertaintySet {
         ))
     }
 }
+
+#[cfg(test)]
+mod tests;

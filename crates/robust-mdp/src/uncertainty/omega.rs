@@ -401,15 +401,15 @@ fn newton(
             }
         }
         let worst = sums.iter().map(|s| (s[TOTAL] - 1.0).abs()).fold(0.0, f64::max);
-        if worst < 1e-3 {
-            if used > block.radius { low = low.max(pi) } else { high = high.min(pi) }
+        if worst < 1e-9 {
+            if used > block.radius { low = pi } else { high = pi }
         }
         let fresh = if used > 0.0 && slope < 0.0 {
             pi - 2.0 * used * ((used / block.radius).sqrt() - 1.0) / slope
         } else {
             0.5 * pi
         };
-        let fresh = if fresh > low && fresh < high {
+        let fresh = if fresh >= low && fresh <= high {
             fresh
         } else if high.is_finite() {
             0.5 * (low + high)
@@ -423,9 +423,10 @@ fn newton(
         for (nu, s) in nu.iter_mut().zip(sums) {
             *nu += (s[TOTAL] - 1.0 + s[H1] * d_theta) / s[H0];
         }
-        let settled = worst <= 1e-8 && (fresh - pi).abs() <= 1e-8 * pi;
+        let closed_in = high.is_finite() && high - low <= 4e-16 * high;
+        let settled = (fresh - pi).abs() <= 1e-8 * pi || closed_in;
         pi = fresh;
-        if settled || high - low <= 4e-16 * high {
+        if settled && worst <= 1e-10 {
             return Some(pi);
         }
     }

@@ -165,15 +165,18 @@ pub(super) fn follow(
         nu.fill(f64::NEG_INFINITY);
     }
     *t = t.min(t_max);
-    for pass in 0..JOINT_PASSES {
+    // Whether (t, ν) solve the active sets of the pass before: then unchanged sets are final.
+    let mut closed_form = false;
+    for _ in 0..JOINT_PASSES {
         sweep(block, direction, *t, nu, scratch);
-        let unchanged = pass > 0
+        let unchanged = closed_form
             && scratch.sums[..rows].iter().zip(&scratch.previous[..rows]).all(same_active_set);
         if unchanged {
             return Stop::At(*t);
         }
         let (quadratic, constant) = budget(&scratch.sums[..rows]);
         let room = 2.0 * block.radius - constant;
+        closed_form = true;
         let fresh = if t_max.is_finite() && t_max * t_max * quadratic <= room {
             t_max
         } else if quadratic <= 0.0 && room >= 0.0 {
@@ -181,6 +184,7 @@ pub(super) fn follow(
         } else if room > 0.0 {
             (room / quadratic).sqrt().min(t_max)
         } else {
+            closed_form = false;
             0.5 * *t
         };
         *t = fresh;
@@ -253,12 +257,12 @@ fn bracketed(
             high = high.min(*t);
         }
         let closed = ((alpha2 - constant).max(0.0) / quadratic).sqrt();
-        if (closed - *t).abs() <= 1e-15 * *t || high - low <= 1e-15 * high {
+        if (closed - *t).abs() <= 1e-15 * *t || high.is_finite() && high - low <= 1e-15 * high {
             *t = if low > 0.0 { low } else { *t };
             project_rows(block, direction, *t, nu, scratch);
             return Stop::At(*t);
         }
-        *t = if closed > low && closed < high {
+        *t = if closed >= low && closed <= high {
             closed.min(t_max)
         } else if high.is_finite() {
             0.5 * (low + high)

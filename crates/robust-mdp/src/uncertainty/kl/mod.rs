@@ -10,12 +10,13 @@ use super::block::{Block, Emit, Scratch, Warm};
 use super::omega::{self, Ball};
 use crate::lanes::dispatch;
 
-/// Budgets up to this use the tilt centred at the nominal mean, larger ones the tilt referenced
-/// at the maximum: the first keeps its digits for small α, the second near saturation.
-const SMALL_RADIUS: f64 = 1e-2;
+/// Budgets below this share of the saturated one use the tilt centred at the nominal mean, larger
+/// ones the tilt referenced at the maximum: the first keeps its digits for small α, the second
+/// near saturation.
+const FAR_FROM_SATURATION: f64 = 0.02;
 
 /// Entropy proximal step: y ← argmax ⟨σ x_a b_a, y_a⟩ − KL(y‖y') over the set;
-/// `log_ratio` holds u = ln(y/y⁰) and the row multipliers remember the nominal means of u.
+/// `log_ratio` holds u = ln(y/y⁰) and the row multipliers remember the means of u under y.
 pub(crate) fn prox_entropy(
     block: Block<'_>,
     sigma: f64,
@@ -64,7 +65,8 @@ pub(crate) fn support(
     warm: Warm<'_>,
     scratch: &mut Scratch,
 ) -> f64 {
-    if block.radius > SMALL_RADIUS {
+    scratch.entries += block.entries() as u64;
+    if block.radius > FAR_FROM_SATURATION * peak::saturation(block, x) {
         return peak::support(block, x, y, warm, scratch);
     }
     scratch.slope[..x.len()].copy_from_slice(x);
@@ -73,10 +75,7 @@ pub(crate) fn support(
         scratch.shift[k] = x * block.nominal_value[k];
         value += scratch.shift[k];
     }
-    let spread = (0..block.rows()).any(|k| {
-        x[k] > 0.0 && block.span(k).len() > 1 && block.gain(k).iter().any(|&b| b < 0.0)
-    });
-    if block.radius <= 0.0 || !spread {
+    if block.radius <= 0.0 {
         y.copy_from_slice(block.nominal);
         return value;
     }

@@ -20,6 +20,36 @@ const MASS: usize = 3;
 
 const MAX_PASSES: usize = 200;
 
+/// D(∞) = −Σ_a ln m_a over the rows that matter: the budget that saturates them.
+pub(super) fn saturation(block: Block<'_>, x: &[f64]) -> f64 {
+    dispatch(Saturation { block, x })
+}
+
+struct Saturation<'a> {
+    block: Block<'a>,
+    x: &'a [f64],
+}
+
+impl WithSimd for Saturation<'_> {
+    type Output = f64;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) -> f64 {
+        let zero = simd.splat_f64s(0.0);
+        let mut total = 0.0;
+        for k in (0..self.block.rows()).filter(|&k| self.x[k] > 0.0) {
+            let (nominal, gain) = (&self.block.nominal[self.block.span(k)], self.block.gain(k));
+            let mut mass = zero;
+            crate::lanes::walk!(simd, [nominal, gain] => |y0, b| {
+                let below = simd.less_than_f64s(b, zero);
+                mass = simd.add_f64s(mass, simd.select_f64s(below, zero, y0));
+            });
+            total -= simd.reduce_sum_f64s(mass).min(1.0).ln();
+        }
+        total
+    }
+}
+
 struct Moments<'a> {
     block: Block<'a>,
     slope: &'a [f64],
@@ -102,7 +132,7 @@ pub(super) fn support(
         dispatch(Moments { block, slope: &scratch.slope, t, out: &mut scratch.sums });
         let sums = &scratch.sums[..rows];
         if pass == 0 {
-            let ceiling: f64 = sums.iter().map(|s| -s[MASS].ln()).sum();
+            let ceiling: f64 = sums.iter().map(|s| -s[MASS].min(1.0).ln()).sum();
             if ceiling <= block.radius {
                 *warm.budget = 0.0;
                 restrict_to_peaks(block, x, y);
@@ -113,11 +143,11 @@ pub(super) fn support(
         if t > 0.0 {
             best = best.min((block.radius + at.psi) / t);
         }
-        let fresh = if t > 0.0 { step(&at, block.radius, t) } else { cold_start(sums, &block) };
+        let fresh = if t > 0.0 { step(&at, block.radius, t, low) } else { cold_start(sums, &block) };
         if t > 0.0 {
             if at.used <= block.radius { low = low.max(t) } else { high = high.min(t) }
         }
-        let fresh = if fresh > low && fresh < high {
+        let fresh = if fresh >= low && fresh <= high {
             fresh
         } else if high.is_finite() {
             0.5 * (low + high)
@@ -137,7 +167,11 @@ pub(super) fn support(
     best.min((block.radius + psi) / t).min(0.0)
 }
 
-fn step(at: &Reading, radius: f64, t: f64) -> f64 {
+fn step(at: &Reading, radius: f64, t: f64, low: f64) -> f64 {
+    if at.left < 1e-4 * (at.left + at.used - radius) {
+        // So far out that exponentials are clamped: the slope is no guide.
+        return if low > 0.0 { (low * t).sqrt() } else { 0.25 * t };
+    }
     if at.used < at.left {
         let root = at.used.max(0.0).sqrt();
         t - 2.0 * root * (root - radius.sqrt()) / at.slope
