@@ -20,20 +20,22 @@ impl<T: Copy> Choice<T> {
             return Ok(*value);
         }
         let names: Vec<&str> = self.names.iter().map(|(name, ..)| *name).collect();
-        let names = in_a_row(&names);
         Err(match self.later.contains(&text) {
-            true => format!("not available in this version, which has {names}"),
-            false => format!("expected {names}"),
+            true => {
+                let names = in_a_row(&names, "and");
+                format!("not available in this version, which has {names}")
+            }
+            false => format!("expected {}", in_a_row(&names, "or")),
         })
     }
 }
 
 /// “a”, “a or b”, “a, b or c”.
-fn in_a_row(names: &[&str]) -> String {
+fn in_a_row(names: &[&str], word: &str) -> String {
     match names {
         [] => String::new(),
         [one] => (*one).to_owned(),
-        [first @ .., last] => format!("{} or {last}", first.join(", ")),
+        [first @ .., last] => format!("{} {word} {last}", first.join(", ")),
     }
 }
 
@@ -75,7 +77,7 @@ mod tests {
             later: &["d"],
         };
         assert_eq!(choice.choose("b"), Ok(2));
-        let later = "not available in this version, which has a, b or c";
+        let later = "not available in this version, which has a, b and c";
         assert_eq!(choice.choose("d"), Err(later.into()));
         assert_eq!(choice.choose("e"), Err("expected a, b or c".into()));
     }

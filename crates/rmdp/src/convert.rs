@@ -28,7 +28,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FORMAT", value_parser = FORMATS)]
     to: Option<Format>,
     /// Discount factor in [0, 1); overrides the model's, and a CSV model needs it
-    #[arg(long, value_name = "λ", value_parser = args::discount, allow_negative_numbers = true)]
+    #[arg(long, value_name = "λ", value_parser = args::discount, allow_hyphen_values = true)]
     discount: Option<f64>,
     /// No warnings on the standard error
     #[arg(long, short)]
@@ -52,15 +52,17 @@ pub(crate) fn run(args: &Args) -> Result<Ending, Failure> {
         format: args.from,
         discount: args.discount,
     };
-    let source = match to {
-        Format::Csv => reading.read_undiscounted(&args.from_file)?.0,
-        _ => reading.read(&args.from_file).map_err(|f| match args.from {
-            None if Format::of(&args.from_file).is_err() => {
-                f.hint("--from json, csv or npz names it")
-            }
-            _ => f,
-        })?,
+    let read = match to {
+        Format::Csv => reading
+            .read_undiscounted(&args.from_file)
+            .map(|(source, _)| source),
+        _ => reading.read(&args.from_file),
     };
+    let unknown = args.from.is_none() && Format::of(&args.from_file).is_err();
+    let source = read.map_err(|failure| match unknown {
+        true => failure.hint("--from json, csv or npz names it"),
+        false => failure,
+    })?;
     let model = &source.model;
     write_model(model, &args.to_file, Some(to)).map_err(Failure::output)?;
     output::warn(&source.warnings, args.quiet);

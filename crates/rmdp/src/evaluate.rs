@@ -34,10 +34,10 @@ pub(crate) struct Args {
 #[command(next_help_heading = "Output")]
 struct Rest {
     /// Stop when upper − lower ≤ ε in every state [default: 1e-6 × max(1, largest |cost|)]
-    #[arg(long, value_name = "ε", value_parser = args::positive, allow_negative_numbers = true)]
+    #[arg(long, value_name = "ε", value_parser = args::positive, allow_hyphen_values = true)]
     gap: Option<f64>,
     /// Threads; the answer does not depend on their number [default: all cores]
-    #[arg(long, value_name = "N", value_parser = args::threads, allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", value_parser = args::threads, allow_hyphen_values = true)]
     threads: Option<usize>,
     /// Write the result as JSON; - is the standard output
     #[arg(long, value_name = "FILE", allow_hyphen_values = true)]

@@ -81,6 +81,17 @@ impl Failure {
         Failure::output(Error::Io { path, source })
     }
 
+    /// A file could not be written for want of a folder.
+    pub(crate) fn no_folder(path: &Path, folder: &Path) -> Failure {
+        let (path, folder) = (path.display(), folder.display());
+        Failure {
+            code: Ending::Trouble,
+            ..Failure::usage(format!(
+                "{path} cannot be written: there is no folder {folder}"
+            ))
+        }
+    }
+
     pub(crate) fn hint(self, hint: impl Into<String>) -> Failure {
         Failure {
             hint: Some(hint.into()),

@@ -88,10 +88,10 @@ pub(crate) struct MethodArgs {
     #[arg(long, value_name = "X,Y", value_parser = SETUPS)]
     setup: Option<Setup>,
     /// p in the weights t^p of the averages, from 0 to 10 [default: 2]
-    #[arg(long, value_name = "p", value_parser = exponent, allow_negative_numbers = true)]
+    #[arg(long, value_name = "p", value_parser = exponent, allow_hyphen_values = true)]
     weights: Option<f64>,
     /// q in the epoch lengths ⌈ℓ^q⌉, from 0 to 10 [default: 2]
-    #[arg(long, value_name = "q", value_parser = exponent, allow_negative_numbers = true)]
+    #[arg(long, value_name = "q", value_parser = exponent, allow_hyphen_values = true)]
     epochs: Option<f64>,
     /// Step sizes
     #[arg(long, value_name = "RULE", default_value = "centred", value_parser = STEPS)]

@@ -56,21 +56,21 @@ const COSTS: Choice<Costs> = Choice {
 struct GarnetArgs {
     /// Number of states
     #[arg(long, value_name = "N", default_value = "50", value_parser = args::size)]
-    #[arg(allow_negative_numbers = true)]
+    #[arg(allow_hyphen_values = true)]
     states: usize,
     /// Actions a state
     #[arg(long, value_name = "N", default_value = "10", value_parser = args::size)]
-    #[arg(allow_negative_numbers = true)]
+    #[arg(allow_hyphen_values = true)]
     actions: usize,
     /// Successors of a state and action, as a share of the states (or of the band)
     #[arg(long, value_name = "f", default_value = "0.5", value_parser = args::fraction)]
-    #[arg(allow_negative_numbers = true)]
+    #[arg(allow_hyphen_values = true)]
     branching: f64,
     /// How costs are drawn
     #[arg(long, value_name = "COSTS", default_value = "iid", value_parser = COSTS)]
     costs: Costs,
     /// Slow mixing: next states lie within ± k of the state [default: anywhere]
-    #[arg(long, value_name = "k", value_parser = args::size, allow_negative_numbers = true)]
+    #[arg(long, value_name = "k", value_parser = args::size, allow_hyphen_values = true)]
     band: Option<usize>,
     #[command(flatten)]
     common: Common,
@@ -80,7 +80,7 @@ struct GarnetArgs {
 struct HealthcareArgs {
     /// Number of states, mortality included; at least 3
     #[arg(long, value_name = "N", default_value = "20", value_parser = args::size)]
-    #[arg(allow_negative_numbers = true)]
+    #[arg(allow_hyphen_values = true)]
     states: usize,
     #[command(flatten)]
     common: Common,
@@ -90,7 +90,7 @@ struct HealthcareArgs {
 struct MachineArgs {
     /// Number of states, both repair states included; at least 4
     #[arg(long, value_name = "N", default_value = "10", value_parser = args::size)]
-    #[arg(allow_negative_numbers = true)]
+    #[arg(allow_hyphen_values = true)]
     states: usize,
     #[command(flatten)]
     common: Common,
@@ -108,11 +108,11 @@ const SETS: Choice<Distance> = Choice {
 struct Common {
     /// Discount factor in [0, 1)
     #[arg(long, value_name = "λ", default_value_t = DEFAULT_DISCOUNT)]
-    #[arg(value_parser = args::discount, allow_negative_numbers = true)]
+    #[arg(value_parser = args::discount, allow_hyphen_values = true)]
     discount: f64,
     /// Seed of the random numbers, of the model and of the sampled kernels
     #[arg(long, value_name = "N", default_value = "0", value_parser = args::seed)]
-    #[arg(allow_negative_numbers = true)]
+    #[arg(allow_hyphen_values = true)]
     seed: u64,
     /// File to write [default: JSON to the standard output]
     #[arg(long, short, value_name = "FILE")]
@@ -223,7 +223,7 @@ impl Common {
         let file = self.output.as_ref().map(|path| path.display().to_string());
         let mut text = format!(
             "wrote {}: {}, {} transitions\n",
-            file.as_deref().unwrap_or("the standard output"),
+            file.as_deref().unwrap_or("to the standard output"),
             sizes(model),
             grouped(model.positive_transitions() as u64)
         );

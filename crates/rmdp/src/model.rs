@@ -31,7 +31,7 @@ pub(crate) struct Reading {
     pub(crate) format: Option<Format>,
     /// Discount factor in [0, 1); overrides the model's, and a CSV model needs it
     #[arg(long, value_name = "λ", value_parser = crate::args::discount)]
-    #[arg(allow_negative_numbers = true)]
+    #[arg(allow_hyphen_values = true)]
     pub(crate) discount: Option<f64>,
 }
 
@@ -47,8 +47,15 @@ pub(crate) struct Source {
 impl Reading {
     /// Reads the model at `path`.
     pub(crate) fn read(&self, path: &Path) -> Result<Source, Failure> {
-        let (model, warnings) =
-            read_model(path, self.format, self.discount).map_err(|e| self.explain(path, e))?;
+        self.source(path, read_model(path, self.format, self.discount))
+    }
+
+    fn source(
+        &self,
+        path: &Path,
+        read: Result<(Model, Vec<String>), Error>,
+    ) -> Result<Source, Failure> {
+        let (model, warnings) = read.map_err(|e| self.explain(path, e))?;
         let name = path.display().to_string();
         Ok(Source {
             model,
@@ -74,7 +81,7 @@ impl Reading {
                 };
                 Ok((again.read(path)?, true))
             }
-            _ => Ok((self.read(path)?, false)),
+            read => Ok((self.source(path, read)?, false)),
         }
     }
 

@@ -102,10 +102,10 @@ pub(crate) fn check<'p>(
             Some(parent) if parent != Path::new("") => parent,
             _ => Path::new("."),
         };
-        let about = fs::metadata(folder).map_err(|e| Failure::write(folder, e))?;
-        if !about.is_dir() {
-            return Err(Failure::write(folder, io::ErrorKind::NotADirectory.into()));
-        }
+        let about = match fs::metadata(folder) {
+            Ok(about) if about.is_dir() => about,
+            _ => return Err(Failure::no_folder(path, folder)),
+        };
         let existing = fs::metadata(path).ok();
         if existing.as_ref().is_some_and(fs::Metadata::is_dir) {
             return Err(Failure::write(path, io::ErrorKind::IsADirectory.into()));

@@ -57,7 +57,7 @@ pub(crate) struct SetArgs {
     #[arg(long, value_name = "SET", default_value = "ellipsoid", value_parser = SETS)]
     set: Distance,
     /// One budget ≥ 0 for every state; a MODEL needs this or --radius-file
-    #[arg(long, value_name = "R", value_parser = non_negative, allow_negative_numbers = true)]
+    #[arg(long, value_name = "R", value_parser = non_negative, allow_hyphen_values = true)]
     radius: Option<f64>,
     /// Budgets from a table state,radius or state,action,radius
     #[arg(long, value_name = "CSV", conflicts_with = "radius")]

@@ -51,20 +51,20 @@ Ctrl-C) with a certified answer written; 1 anything else.";
 #[command(next_help_heading = "Limits")]
 struct Limits {
     /// Stop when upper − lower ≤ ε in every state [default: 1e-6 × max(1, largest |cost|)]
-    #[arg(long, value_name = "ε", value_parser = args::positive, allow_negative_numbers = true)]
+    #[arg(long, value_name = "ε", value_parser = args::positive, allow_hyphen_values = true)]
     gap: Option<f64>,
     /// Stop after this many sweeps (epochs of FOM-VI) [default: none]
-    #[arg(long, value_name = "N", value_parser = args::count, allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", value_parser = args::count, allow_hyphen_values = true)]
     max_sweeps: Option<u64>,
     /// Stop after this time [default: none]
     #[arg(long, value_name = "SECONDS", value_parser = args::positive)]
-    #[arg(allow_negative_numbers = true)]
+    #[arg(allow_hyphen_values = true)]
     time_limit: Option<f64>,
     /// Threads; the answer does not depend on their number [default: all cores]
-    #[arg(long, value_name = "N", value_parser = args::threads, allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", value_parser = args::threads, allow_hyphen_values = true)]
     threads: Option<usize>,
     /// Accepted and without effect: no method of this version is random
-    #[arg(long, value_name = "N", value_parser = args::seed, allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", value_parser = args::seed, allow_hyphen_values = true)]
     seed: Option<u64>,
 }
 

@@ -14,7 +14,7 @@ use number::{grouped, short};
 pub(crate) const SHOWN: usize = 20;
 
 /// Least width of a label, so that blocks of facts line up.
-const LABEL: usize = 9;
+const LABEL: usize = 10;
 
 /// Lines “  label   text” with the texts aligned.
 pub(crate) fn facts(pairs: &[(&str, String)]) -> String {

@@ -109,10 +109,10 @@ pub(crate) fn grouped(n: u64) -> String {
     out
 }
 
-/// “0.012 s”, “3.4 s”, “2 min 5 s”.
+/// “1.2 ms”, “3.4 s”, “2 min 5 s”.
 pub(crate) fn time_text(seconds: f64) -> String {
     match seconds {
-        s if s < 1.0 => format!("{s:.3} s"),
+        s if s < 1.0 => format!("{:.1} ms", 1e3 * s),
         s if s < 60.0 => format!("{s:.1} s"),
         s => format!("{} min {:.0} s", (s / 60.0).floor(), (s % 60.0).floor()),
     }
@@ -167,7 +167,7 @@ mod tests {
         );
         assert_eq!(
             (time_text(0.0123), time_text(125.9)),
-            ("0.012 s".into(), "2 min 5 s".into())
+            ("12.3 ms".into(), "2 min 5 s".into())
         );
     }
 }

@@ -11,7 +11,7 @@ const MOST: usize = 4;
 /// Characters of an action's name.
 const NAME: usize = 24;
 
-/// “repair”, “repair 0.688, no repair 0.312”, or “—” in a terminal state.
+/// “repair”, “repair (0.688), no repair (0.312)”, or “—” in a terminal state.
 pub(crate) fn in_words(model: &Model, s: usize, policy: &[f64]) -> String {
     if policy.is_empty() {
         return "—".into();
@@ -31,7 +31,7 @@ pub(crate) fn in_words(model: &Model, s: usize, policy: &[f64]) -> String {
     let shown: Vec<String> = played
         .iter()
         .take(MOST)
-        .map(|&(a, x)| format!("{} {x:.3}", name(a)))
+        .map(|&(a, x)| format!("{} ({x:.3})", name(a)))
         .collect();
     let more = match played.len().saturating_sub(MOST) {
         0 => String::new(),
@@ -57,7 +57,10 @@ mod tests {
             .unwrap();
         assert_eq!(in_words(&model, 0, &[1.0, 0.0]), "go");
         assert_eq!(in_words(&model, 0, &[0.0004, 0.9996]), "wait");
-        assert_eq!(in_words(&model, 0, &[0.25, 0.75]), "wait 0.750, go 0.250");
+        assert_eq!(
+            in_words(&model, 0, &[0.25, 0.75]),
+            "wait (0.750), go (0.250)"
+        );
         assert_eq!(in_words(&model, 1, &[]), "—");
     }
 }
