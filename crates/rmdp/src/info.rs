@@ -110,21 +110,26 @@ impl Info {
         }
     }
 
+    fn actions_in_words(&self) -> String {
+        match self.actions {
+            [low, high] if low == high => many(high),
+            [low, high] => format!("{} to {}", many(low), many(high)),
+        }
+    }
+
+    fn initial_in_words(&self) -> String {
+        match self.initial_states {
+            None => "uniform (the model has none)".into(),
+            Some(1) => "one state".into(),
+            Some(n) => format!("over {} states", many(n)),
+        }
+    }
+
     fn page(&self, name: &str) -> String {
-        let many = |n: usize| grouped(n as u64);
         let what = if self.objective == "min-cost" {
             "costs"
         } else {
             "rewards"
-        };
-        let per_state = match self.actions {
-            [low, high] if low == high => many(high),
-            [low, high] => format!("{} to {}", many(low), many(high)),
-        };
-        let initial = match self.initial_states {
-            None => "uniform (the model has none)".into(),
-            Some(1) => "one state".into(),
-            Some(n) => format!("over {} states", many(n)),
         };
         let on = if self.costs_on_transitions {
             ", some on transitions"
@@ -148,7 +153,7 @@ impl Info {
                     many(self.terminal_states)
                 ),
             ),
-            ("actions a state", per_state),
+            ("actions a state", self.actions_in_words()),
             ("state-action pairs", many(self.state_action_pairs)),
             (
                 "transitions",
@@ -163,7 +168,7 @@ impl Info {
                 what,
                 format!("{} to {}{on}", short(self.costs[0]), short(self.costs[1])),
             ),
-            ("initial distribution", initial),
+            ("initial distribution", self.initial_in_words()),
             (
                 "largest useful radius",
                 format!(
@@ -174,6 +179,10 @@ impl Info {
             ),
         ])
     }
+}
+
+fn many(n: usize) -> String {
+    grouped(n as u64)
 }
 
 /// Least and largest cost of a transition of positive probability, in the model's own sign.

@@ -1,7 +1,7 @@
 //! Shared by the tests: a temporary folder, the real binary with a hard time limit, and archives.
 #![allow(dead_code)] // each test uses its part
 
-pub mod npz;
+pub(crate) mod npz;
 
 use std::fs;
 use std::io::Read;
@@ -15,10 +15,10 @@ use std::time::{Duration, Instant};
 const PATIENCE: Duration = Duration::from_secs(120);
 
 /// A folder that is removed with its content.
-pub struct Folder(PathBuf);
+pub(crate) struct Folder(PathBuf);
 
 impl Folder {
-    pub fn new() -> Folder {
+    pub(crate) fn new() -> Folder {
         static COUNT: AtomicU64 = AtomicU64::new(0);
         let count = COUNT.fetch_add(1, Ordering::Relaxed);
         let name = format!("rmdp-test-{}-{count}", std::process::id());
@@ -27,25 +27,25 @@ impl Folder {
         Folder(path)
     }
 
-    pub fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         &self.0
     }
 
-    pub fn read(&self, name: &str) -> String {
+    pub(crate) fn read(&self, name: &str) -> String {
         fs::read_to_string(self.0.join(name)).unwrap_or_else(|e| panic!("{name}: {e}"))
     }
 
-    pub fn json(&self, name: &str) -> serde_json::Value {
+    pub(crate) fn json(&self, name: &str) -> serde_json::Value {
         serde_json::from_str(&self.read(name)).unwrap()
     }
 
     /// Runs `rmdp` in the folder.
-    pub fn rmdp(&self, args: &[&str]) -> Outcome {
+    pub(crate) fn rmdp(&self, args: &[&str]) -> Outcome {
         finish(self.start(args))
     }
 
     /// Starts `rmdp` in the folder.
-    pub fn start(&self, args: &[&str]) -> Child {
+    pub(crate) fn start(&self, args: &[&str]) -> Child {
         Command::new(env!("CARGO_BIN_EXE_rmdp"))
             .args(args)
             .current_dir(&self.0)
@@ -66,22 +66,22 @@ impl Drop for Folder {
 
 /// How a run ended.
 #[derive(Debug)]
-pub struct Outcome {
-    pub code: Option<i32>,
-    pub stdout: String,
-    pub stderr: String,
+pub(crate) struct Outcome {
+    pub(crate) code: Option<i32>,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
 }
 
 impl Outcome {
     #[track_caller]
-    pub fn expect(self, code: i32) -> Outcome {
+    pub(crate) fn expect(self, code: i32) -> Outcome {
         assert_eq!(self.code, Some(code), "{}{}", self.stdout, self.stderr);
         self
     }
 }
 
 /// Waits for a run to end.
-pub fn finish(mut child: Child) -> Outcome {
+pub(crate) fn finish(mut child: Child) -> Outcome {
     let read = |mut stream: Box<dyn Read + Send>| {
         thread::spawn(move || {
             let mut bytes = Vec::new();

@@ -1,7 +1,7 @@
 //! Archives for tests, from lines such as `P f8 2,1,2 1 0 0 1`: name, type, shape, numbers.
 
 /// The bytes of an uncompressed archive of the arrays, one a line.
-pub fn archive(lines: &str) -> Vec<u8> {
+pub(crate) fn archive(lines: &str) -> Vec<u8> {
     let mut bytes = Vec::new();
     let mut directory = Vec::new();
     let mut count = 0u16;
