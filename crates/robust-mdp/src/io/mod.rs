@@ -17,6 +17,7 @@ mod table;
 mod tests;
 
 pub use atomic::write_atomically;
+pub use json::write_json;
 pub use kernel::{KernelRows, write_kernel};
 pub use policy::{read_policy, write_policy};
 pub use radius::{RadiusTable, read_radii};

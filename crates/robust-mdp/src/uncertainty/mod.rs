@@ -186,6 +186,19 @@ impl UncertaintySet {
         }
     }
 
+    /// The least budget from which on nature may choose any kernel at all, in every state (or row,
+    /// for (s,a)-rectangular sets); a larger one changes nothing.
+    pub fn largest_useful_radius(&self, model: &Model) -> f64 {
+        let limit = |s: usize| {
+            let limits = model.rows_of(s).map(|r| self.row_limit(model, r));
+            match self.rectangularity {
+                Rectangularity::State => limits.sum(),
+                Rectangularity::StateAction => limits.fold(0.0, f64::max),
+            }
+        };
+        (0..model.states()).map(limit).fold(0.0, f64::max)
+    }
+
     /// A warning when some budgets are so large that nature may choose any kernel at all.
     pub fn vacuity(&self, model: &Model) -> Option<String> {
         let (mut vacuous, mut playing, mut useful) = (0usize, 0usize, 0.0_f64);

@@ -10,6 +10,7 @@ mod write;
 
 pub(super) use read::read;
 pub(super) use write::write;
+pub use write::write_json;
 
 /// Value of the key `format`.
 const FORMAT: &str = "robust-mdp";

@@ -8,10 +8,11 @@ use crate::error::Error;
 use crate::model::{Model, Objective};
 
 pub(in crate::io) fn write(model: &Model, path: &Path) -> Result<(), Error> {
-    crate::io::write_atomically(path, |w| write_model(model, w))
+    crate::io::write_atomically(path, |w| write_json(model, w))
 }
 
-fn write_model(model: &Model, w: &mut dyn Write) -> io::Result<()> {
+/// Writes a model in the native format to any sink, such as the standard output.
+pub fn write_json(model: &Model, w: &mut dyn Write) -> io::Result<()> {
     let objective = match model.objective() {
         Objective::MinCost => "min-cost",
         Objective::MaxReward => "max-reward",

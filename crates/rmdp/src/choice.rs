@@ -1,0 +1,84 @@
+//! Flags that choose one of several names, with a plain word for names that come in a later
+//! version.
+
+use clap::Arg;
+use clap::builder::{PossibleValue, TypedValueParser};
+use clap::error::Error;
+
+/// Parses one of `names`; says of those in `later` that they are known but not here yet.
+#[derive(Clone, Debug)]
+pub(crate) struct Choice<T: 'static> {
+    /// Name, value and what the help says about it.
+    pub(crate) names: &'static [(&'static str, T, &'static str)],
+    pub(crate) later: &'static [&'static str],
+}
+
+impl<T: Copy> Choice<T> {
+    /// Parses `text`, or says what was expected.
+    fn choose(&self, text: &str) -> Result<T, String> {
+        if let Some((_, value, _)) = self.names.iter().find(|(name, ..)| *name == text) {
+            return Ok(*value);
+        }
+        let names: Vec<&str> = self.names.iter().map(|(name, ..)| *name).collect();
+        Err(match self.later.contains(&text) {
+            true => {
+                let names = in_a_row(&names, "and");
+                format!("not available in this version, which has {names}")
+            }
+            false => format!("expected {}", in_a_row(&names, "or")),
+        })
+    }
+}
+
+/// “a”, “a or b”, “a, b or c”.
+fn in_a_row(names: &[&str], word: &str) -> String {
+    match names {
+        [] => String::new(),
+        [one] => (*one).to_owned(),
+        [first @ .., last] => format!("{} {word} {last}", first.join(", ")),
+    }
+}
+
+impl<T: Copy + Send + Sync + 'static> TypedValueParser for Choice<T> {
+    type Value = T;
+
+    fn parse_ref(
+        &self,
+        command: &clap::Command,
+        arg: Option<&Arg>,
+        value: &std::ffi::OsStr,
+    ) -> Result<T, Error> {
+        let choice = self.clone();
+        let parse = move |text: &str| choice.choose(text);
+        parse.parse_ref(command, arg, value)
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        let values = self.names.iter().map(|(name, _, help)| {
+            let value = PossibleValue::new(*name);
+            if help.is_empty() {
+                value
+            } else {
+                value.help(*help)
+            }
+        });
+        Some(Box::new(values))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_known_later_and_unknown() {
+        let choice = Choice {
+            names: &[("a", 1, ""), ("b", 2, ""), ("c", 3, "")],
+            later: &["d"],
+        };
+        assert_eq!(choice.choose("b"), Ok(2));
+        let later = "not available in this version, which has a, b and c";
+        assert_eq!(choice.choose("d"), Err(later.into()));
+        assert_eq!(choice.choose("e"), Err("expected a, b or c".into()));
+    }
+}

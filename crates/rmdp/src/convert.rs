@@ -1,0 +1,114 @@
+//! `rmdp convert`: a model in another format, and what gets lost on the way.
+
+use std::path::PathBuf;
+
+use robust_mdp::Model;
+use robust_mdp::io::{Format, write_model};
+
+use crate::args;
+use crate::failure::{Ending, Failure};
+use crate::model::{FORMATS, Reading};
+use crate::output;
+use crate::render::number::{grouped, short};
+use crate::render::sizes;
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// Model to read
+    #[arg(value_name = "IN")]
+    from_file: PathBuf,
+    /// Model to write
+    #[arg(value_name = "OUT")]
+    to_file: PathBuf,
+    /// Format of IN [default: by its ending]
+    #[arg(long, value_name = "FORMAT", value_parser = FORMATS)]
+    from: Option<Format>,
+    /// Format of OUT [default: by its ending]
+    #[arg(long, value_name = "FORMAT", value_parser = FORMATS)]
+    to: Option<Format>,
+    /// Discount factor in [0, 1); overrides the model's, and a CSV model needs it
+    #[arg(long, value_name = "λ", value_parser = args::discount, allow_hyphen_values = true)]
+    discount: Option<f64>,
+    /// No warnings on the standard error
+    #[arg(long, short)]
+    quiet: bool,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  rmdp convert m.csv m.json --discount 0.95
+  rmdp convert m.json m.npz
+  rmdp convert model.txt m.json --from csv --discount 0.9";
+
+pub(crate) fn run(args: &Args) -> Result<Ending, Failure> {
+    let to = match args.to {
+        Some(format) => format,
+        None => Format::of(&args.to_file)
+            .map_err(|e| Failure::input(e).hint("--to json, csv or npz names it"))?,
+    };
+    output::check([("OUT", args.to_file.as_path())], &[])?;
+    let reading = Reading {
+        format: args.from,
+        discount: args.discount,
+    };
+    let read = match to {
+        Format::Csv => reading
+            .read_undiscounted(&args.from_file)
+            .map(|(source, _)| source),
+        _ => reading.read(&args.from_file),
+    };
+    let unknown = args.from.is_none() && Format::of(&args.from_file).is_err();
+    let source = read.map_err(|failure| match unknown {
+        true => failure.hint("--from json, csv or npz names it"),
+        false => failure,
+    })?;
+    let model = &source.model;
+    write_model(model, &args.to_file, Some(to)).map_err(Failure::output)?;
+    output::warn(&source.warnings, args.quiet);
+    output::warn(&losses(model, to), args.quiet);
+    let text = format!(
+        "wrote {}: {}, {} transitions\n",
+        args.to_file.display(),
+        sizes(model),
+        grouped(model.positive_transitions() as u64)
+    );
+    output::to_stdout(text.as_bytes())?;
+    Ok(Ending::Done)
+}
+
+/// What the format of the new file cannot hold.
+fn losses(model: &Model, to: Format) -> Vec<String> {
+    let mut lost = Vec::new();
+    if to == Format::Json {
+        return lost;
+    }
+    let states = 0..model.states();
+    if states.clone().any(|s| model.state_name(s) != s.to_string()) {
+        lost.push("names of states are lost: only .json keeps them".to_owned());
+    }
+    let unnamed = |s: usize| {
+        let rows = model.rows_of(s);
+        let position = |r: usize| r - model.rows_of(s).start;
+        let kept = |r: usize| match to {
+            Format::Csv => model.action_name(s, r).parse::<u32>().is_ok(),
+            _ => model.action_name(s, r) == position(r).to_string(),
+        };
+        rows.into_iter().all(kept)
+    };
+    if !states.clone().all(unnamed) {
+        lost.push("names of actions are lost: only .json keeps them".to_owned());
+    }
+    if to == Format::Csv {
+        if model.discount() > 0.0 {
+            let discount = short(model.discount());
+            lost.push(format!(
+                "the discount factor is lost: solve with --discount {discount}"
+            ));
+        }
+        if model.initial().is_some() {
+            lost.push("the initial distribution is lost: a CSV model starts uniformly".to_owned());
+        }
+    }
+    lost
+}

@@ -1,0 +1,200 @@
+//! `rmdp info`: what is in a model.
+
+use std::path::PathBuf;
+
+use robust_mdp::Model;
+use robust_mdp::uncertainty::UncertaintySet;
+use serde::Serialize;
+
+use crate::failure::{Ending, Failure};
+use crate::model::Reading;
+use crate::output::{self, Sink};
+use crate::render::facts;
+use crate::render::number::{grouped, short};
+use crate::report::objective_name;
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// Model file (.json, .csv or .npz)
+    model: PathBuf,
+    #[command(flatten)]
+    reading: Reading,
+    /// Print one JSON object instead of text
+    #[arg(long)]
+    json: bool,
+    /// No warnings on the standard error
+    #[arg(long, short)]
+    quiet: bool,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  rmdp info m.json
+  rmdp info m.npz --json | jq .transitions";
+
+/// All that is known without solving anything.
+#[derive(Debug, Serialize)]
+struct Info {
+    objective: &'static str,
+    discount: Option<f64>,
+    states: usize,
+    terminal_states: usize,
+    state_action_pairs: usize,
+    /// Fewest and most actions of a state that is not terminal.
+    actions: [usize; 2],
+    transitions: usize,
+    /// Transitions as a share of state-action pairs × states.
+    density: f64,
+    storage: &'static str,
+    /// Least and largest cost or reward.
+    costs: [f64; 2],
+    costs_on_transitions: bool,
+    /// States of positive initial probability; none where the start is uniform by default.
+    initial_states: Option<usize>,
+    largest_useful_radius: UsefulRadius,
+}
+
+/// A larger s-rectangular radius changes nothing: nature may choose any kernel at all.
+#[derive(Debug, Serialize)]
+struct UsefulRadius {
+    ellipsoid: f64,
+    kl: f64,
+}
+
+pub(crate) fn run(args: &Args) -> Result<Ending, Failure> {
+    let (source, no_discount) = args.reading.read_undiscounted(&args.model)?;
+    output::warn(&source.warnings, args.quiet);
+    let info = Info::new(&source.model, no_discount);
+    if args.json {
+        Sink::Stdout.write_json(&info)?;
+    } else {
+        output::to_stdout(info.page(&source.name).as_bytes())?;
+    }
+    Ok(Ending::Done)
+}
+
+impl Info {
+    fn new(model: &Model, no_discount: bool) -> Info {
+        let playing = || {
+            (0..model.states())
+                .map(|s| model.rows_of(s).len())
+                .filter(|&n| n > 0)
+        };
+        let transitions = model.positive_transitions();
+        let cells = model.rows() as f64 * model.states() as f64;
+        let positive = model
+            .initial()
+            .map(|p| p.iter().filter(|&&p| p > 0.0).count());
+        Info {
+            objective: objective_name(model),
+            discount: (!no_discount).then_some(model.discount()),
+            states: model.states(),
+            terminal_states: model.states() - playing().count(),
+            state_action_pairs: model.rows(),
+            actions: [playing().min().unwrap_or(0), playing().max().unwrap_or(0)],
+            transitions,
+            density: if cells > 0.0 {
+                transitions as f64 / cells
+            } else {
+                0.0
+            },
+            storage: if model.is_dense() { "dense" } else { "sparse" },
+            costs: cost_range(model),
+            costs_on_transitions: model.has_transition_costs(),
+            initial_states: positive,
+            largest_useful_radius: UsefulRadius {
+                ellipsoid: UncertaintySet::ellipsoid(0.0).largest_useful_radius(model),
+                kl: UncertaintySet::kl(0.0).largest_useful_radius(model),
+            },
+        }
+    }
+
+    fn actions_in_words(&self) -> String {
+        match self.actions {
+            [low, high] if low == high => many(high),
+            [low, high] => format!("{} to {}", many(low), many(high)),
+        }
+    }
+
+    fn initial_in_words(&self) -> String {
+        match self.initial_states {
+            None => "uniform (the model has none)".into(),
+            Some(1) => "one state".into(),
+            Some(n) => format!("over {} states", many(n)),
+        }
+    }
+
+    fn page(&self, name: &str) -> String {
+        let what = if self.objective == "min-cost" {
+            "costs"
+        } else {
+            "rewards"
+        };
+        let on = if self.costs_on_transitions {
+            ", some on transitions"
+        } else {
+            ""
+        };
+        let useful = &self.largest_useful_radius;
+        let discount = match self.discount {
+            Some(discount) => short(discount),
+            None => "none in the file: give --discount to solve".into(),
+        };
+        facts(&[
+            ("model", name.to_owned()),
+            ("objective", self.objective.into()),
+            ("discount", discount),
+            (
+                "states",
+                format!(
+                    "{} ({} terminal)",
+                    many(self.states),
+                    many(self.terminal_states)
+                ),
+            ),
+            ("actions a state", self.actions_in_words()),
+            ("state-action pairs", many(self.state_action_pairs)),
+            (
+                "transitions",
+                format!(
+                    "{} (density {:.3} %)",
+                    many(self.transitions),
+                    100.0 * self.density
+                ),
+            ),
+            ("storage", self.storage.into()),
+            (
+                what,
+                format!("{} to {}{on}", short(self.costs[0]), short(self.costs[1])),
+            ),
+            ("initial distribution", self.initial_in_words()),
+            (
+                "largest useful radius",
+                format!(
+                    "ellipsoid {}, kl {}",
+                    short(useful.ellipsoid),
+                    short(useful.kl)
+                ),
+            ),
+        ])
+    }
+}
+
+fn many(n: usize) -> String {
+    grouped(n as u64)
+}
+
+/// Least and largest cost of a transition of positive probability, in the model's own sign.
+fn cost_range(model: &Model) -> [f64; 2] {
+    let sign = model.objective().sign();
+    let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
+    for r in 0..model.rows() {
+        let row = model.row(r);
+        for (_, _, further) in row.entries().filter(|e| e.1 > 0.0) {
+            let cost = sign * (row.cost + further) + 0.0;
+            (low, high) = (low.min(cost), high.max(cost));
+        }
+    }
+    if low <= high { [low, high] } else { [0.0, 0.0] }
+}

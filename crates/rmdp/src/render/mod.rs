@@ -1,0 +1,63 @@
+//! Readable text: numbers, tables, and the pages of `solve` and `evaluate`.
+
+pub(crate) mod evaluation;
+pub(crate) mod number;
+pub(crate) mod policy;
+pub(crate) mod solution;
+pub(crate) mod table;
+
+use robust_mdp::{Model, Objective};
+
+use number::{grouped, short};
+
+/// States that a table shows unless all are asked for.
+pub(crate) const SHOWN: usize = 20;
+
+/// Least width of a label, so that blocks of facts line up.
+const LABEL: usize = 10;
+
+/// Lines “  label   text” with the texts aligned.
+pub(crate) fn facts(pairs: &[(&str, String)]) -> String {
+    let width = pairs
+        .iter()
+        .map(|(label, _)| label.chars().count())
+        .max()
+        .unwrap_or(0)
+        .max(LABEL);
+    let line = |(label, text): &(&str, String)| format!("  {label:<width$}  {text}\n");
+    pairs.iter().map(line).collect()
+}
+
+/// “10 states, 20 state-action pairs”.
+pub(crate) fn sizes(model: &Model) -> String {
+    let (s, r) = (model.states(), model.rows());
+    format!(
+        "{} state{}, {} state-action pair{}",
+        grouped(s as u64),
+        if s == 1 { "" } else { "s" },
+        grouped(r as u64),
+        if r == 1 { "" } else { "s" }
+    )
+}
+
+/// “minimise the expected cost, discount 0.8”.
+pub(crate) fn objective(model: &Model) -> String {
+    let what = match model.objective() {
+        Objective::MinCost => "minimise the expected discounted cost",
+        Objective::MaxReward => "maximise the expected discounted reward",
+    };
+    format!("{what}, discount {}", short(model.discount()))
+}
+
+/// What a table left out, if anything.
+pub(crate) fn left_out(states: usize, shown: usize, rest_in: &str) -> String {
+    match states - shown {
+        0 => String::new(),
+        n => format!(
+            "… and {} more state{}; --all-states shows {}, {rest_in}\n",
+            grouped(n as u64),
+            if n == 1 { "" } else { "s" },
+            if n == 1 { "it" } else { "them" }
+        ),
+    }
+}

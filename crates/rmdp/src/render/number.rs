@@ -1,0 +1,173 @@
+//! Numbers as people read them. Bounds are rounded outwards, so that what is shown still bounds.
+
+/// How many decimals show bounds that are `gap` apart: one more than the gap's first digit.
+pub(crate) fn decimals(gap: f64, largest: f64) -> usize {
+    let wanted = if gap > 0.0 {
+        1.0 - gap.log10().floor()
+    } else {
+        15.0
+    };
+    // A double has about 16 digits; those before the point leave the rest.
+    let before = if largest >= 1.0 {
+        largest.log10().floor() + 1.0
+    } else {
+        1.0
+    };
+    wanted.min(16.0 - before).clamp(0.0, 15.0) as usize
+}
+
+/// The largest number of that many decimals that is at most `value`.
+pub(crate) fn rounded_down(value: f64, decimals: usize) -> String {
+    outwards(value, decimals, -1.0)
+}
+
+/// The smallest number of that many decimals that is at least `value`.
+pub(crate) fn rounded_up(value: f64, decimals: usize) -> String {
+    outwards(value, decimals, 1.0)
+}
+
+fn outwards(value: f64, decimals: usize, side: f64) -> String {
+    if !value.is_finite() || value.abs() >= 1e15 {
+        return format!("{value:e}");
+    }
+    let nearest = format!("{value:.decimals$}");
+    let inside = match nearest.parse::<f64>() {
+        Ok(shown) => side * (shown - value) < 0.0,
+        Err(_) => false,
+    };
+    let text = match inside {
+        true => format!(
+            "{:.decimals$}",
+            value + side * 10f64.powi(-(decimals as i32))
+        ),
+        false => nearest,
+    };
+    without_negative_zero(text)
+}
+
+fn without_negative_zero(text: String) -> String {
+    match text.strip_prefix('-') {
+        Some(rest) if rest.chars().all(|c| matches!(c, '0' | '.')) => rest.to_owned(),
+        _ => text,
+    }
+}
+
+/// A gap to three digits, rounded up: the certified one is at most this.
+pub(crate) fn gap_text(gap: f64) -> String {
+    if !gap.is_finite() || gap == 0.0 {
+        return format!("{gap}");
+    }
+    let power = gap.abs().log10().floor() as i32;
+    let unit = 10f64.powi(power - 2);
+    let nearest = format!("{gap:.2e}");
+    let short_by = nearest.parse::<f64>().map_or(0.0, |shown| gap - shown);
+    let gap = if short_by > 0.0 { gap + unit } else { gap };
+    plain(gap, 3)
+}
+
+/// A setting as short as it reads back, at most six digits long where it is not round.
+pub(crate) fn short(value: f64) -> String {
+    let exact = format!("{value}");
+    match exact.len() <= 8 {
+        true => exact,
+        false => plain(value, 6),
+    }
+}
+
+/// So many significant digits, without trailing zeros, and an exponent only for extreme sizes.
+fn plain(value: f64, digits: usize) -> String {
+    let scientific = format!("{value:.*e}", digits - 1);
+    let (mantissa, power) = scientific.split_once('e').unwrap_or((&scientific, "0"));
+    let power: i32 = power.parse().unwrap_or(0);
+    if (-4..9).contains(&power) {
+        let decimals = (digits as i32 - 1 - power).max(0) as usize;
+        return trimmed(&format!("{value:.decimals$}")).to_owned();
+    }
+    format!("{}e{power}", trimmed(mantissa))
+}
+
+fn trimmed(text: &str) -> &str {
+    match text.contains('.') {
+        true => text.trim_end_matches('0').trim_end_matches('.'),
+        false => text,
+    }
+}
+
+/// A whole number in groups of three: 12 345.
+pub(crate) fn grouped(n: u64) -> String {
+    let digits = n.to_string();
+    if digits.len() <= 4 {
+        return digits;
+    }
+    let mut out = String::with_capacity(digits.len() * 4 / 3);
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            out.push(' ');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+/// “1.2 ms”, “3.4 s”, “2 min 5 s”.
+pub(crate) fn time_text(seconds: f64) -> String {
+    match seconds {
+        s if s < 1.0 => format!("{:.1} ms", 1e3 * s),
+        s if s < 60.0 => format!("{s:.1} s"),
+        s => format!("{} min {:.0} s", (s / 60.0).floor(), (s % 60.0).floor()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bounds_are_rounded_outwards() {
+        assert_eq!(rounded_down(1.26, 1), "1.2");
+        assert_eq!(rounded_up(1.21, 1), "1.3");
+        assert_eq!(rounded_down(-1.21, 1), "-1.3");
+        assert_eq!(rounded_up(-1.26, 1), "-1.2");
+        assert_eq!(rounded_down(0.5, 1), "0.5");
+        assert_eq!(rounded_up(-0.01, 1), "0.0");
+        assert_eq!(rounded_down(f64::NEG_INFINITY, 1), "-inf");
+        assert_eq!(rounded_up(1e300, 3), "1e300");
+        for value in [12.345_678_912_345, 1e-9, 7.0, 123_456.789] {
+            for decimals in 0..10 {
+                let (low, high) = (rounded_down(value, decimals), rounded_up(value, decimals));
+                assert!(low.parse::<f64>().unwrap() <= value, "{low}");
+                assert!(high.parse::<f64>().unwrap() >= value, "{high}");
+            }
+        }
+    }
+
+    #[test]
+    fn decimals_follow_the_gap() {
+        assert_eq!(decimals(1.3e-5, 40.0), 6); // 4.0000131 vs 4.000000
+        assert_eq!(decimals(0.1, 40.0), 2);
+        assert_eq!(decimals(30.0, 40.0), 0);
+        assert_eq!(decimals(0.0, 40.0), 14);
+        assert_eq!(decimals(1e-9, 1e12), 3);
+        assert_eq!(decimals(f64::INFINITY, 1.0), 0);
+    }
+
+    #[test]
+    fn gaps_settings_and_counts() {
+        assert_eq!(gap_text(1.2301e-6), "1.24e-6");
+        assert_eq!(gap_text(2e-5), "2e-5");
+        assert_eq!(gap_text(0.05), "0.05");
+        assert_eq!(gap_text(f64::INFINITY), "inf");
+        assert_eq!(short(0.8), "0.8");
+        assert_eq!(short(0.004_512_345_678), "0.00451235");
+        assert_eq!(short(1e-9), "1e-9");
+        assert_eq!(short(1e300), "1e300");
+        assert_eq!(
+            (grouped(1234), grouped(12_345), grouped(1_234_567)),
+            ("1234".into(), "12 345".into(), "1 234 567".into())
+        );
+        assert_eq!(
+            (time_text(0.0123), time_text(125.9)),
+            ("12.3 ms".into(), "2 min 5 s".into())
+        );
+    }
+}

@@ -1,0 +1,133 @@
+//! The page of `rmdp solve`: what was asked, what was found, the policy state by state.
+
+use robust_mdp::{Model, Solution, Status};
+
+use super::number::{decimals, gap_text, grouped, rounded_down, rounded_up, time_text};
+use super::table::{Align, Table, shown_name};
+use super::{SHOWN, facts, left_out, objective, policy, sizes};
+
+/// Characters of a state's name.
+pub(crate) const STATE_NAME: usize = 32;
+
+/// What the header says beyond the model itself.
+pub(crate) struct Heading {
+    pub(crate) name: String,
+    pub(crate) set: String,
+    pub(crate) method: String,
+    pub(crate) settings: String,
+}
+
+pub(crate) fn page(
+    model: &Model,
+    heading: Heading,
+    solution: &Solution,
+    all_states: bool,
+) -> String {
+    let header = facts(&[
+        ("model", format!("{} ({})", heading.name, sizes(model))),
+        ("objective", objective(model)),
+        ("set", heading.set),
+        ("method", heading.method),
+        ("", heading.settings),
+    ]);
+    let shown = if all_states {
+        model.states()
+    } else {
+        model.states().min(SHOWN)
+    };
+    let table = states_table(model, solution, shown);
+    let rest = left_out(
+        model.states(),
+        shown,
+        "--policy and --json write all of them",
+    );
+    format!("{header}\n{}\n{table}{rest}", result(model, solution))
+}
+
+/// What the status means, in words.
+pub(crate) fn ending(status: Status) -> &'static str {
+    match status {
+        Status::Certified => "certified",
+        Status::SweepLimit => "stopped at the sweep limit; the bounds hold",
+        Status::TimeLimit => "stopped at the time limit; the bounds hold",
+        Status::PrecisionLimit => "rounding allows no smaller gap; the bounds hold",
+        Status::Interrupted => "interrupted; the bounds hold",
+    }
+}
+
+/// Decimals that show the bounds of a whole table.
+pub(crate) fn table_decimals(gap: f64, bounds: &[&[f64]]) -> usize {
+    let values = bounds.iter().flat_map(|b| b.iter());
+    let largest = values
+        .filter(|v| v.is_finite())
+        .fold(0.0_f64, |m, v| m.max(v.abs()));
+    decimals(gap, largest)
+}
+
+/// “at most 1.2e-6 in every state (asked 1e-5)”.
+pub(crate) fn gap_line(gap: f64, target: f64) -> String {
+    format!(
+        "at most {} in every state (asked {})",
+        gap_text(gap),
+        gap_text(target)
+    )
+}
+
+/// “between 1.2 and 1.3”.
+pub(crate) fn between((lower, upper): (f64, f64), decimals: usize) -> String {
+    format!(
+        "between {} and {}",
+        rounded_down(lower, decimals),
+        rounded_up(upper, decimals)
+    )
+}
+
+/// Where the value is taken.
+pub(crate) fn start(model: &Model) -> &'static str {
+    match model.initial() {
+        Some(_) => "at the initial distribution",
+        None => "from a uniform start",
+    }
+}
+
+fn result(model: &Model, solution: &Solution) -> String {
+    let digits = table_decimals(solution.gap, &[&solution.lower, &solution.upper]);
+    let value = between(solution.initial_value, digits);
+    let work = solution.work;
+    let passes = work.kernel_passes();
+    facts(&[
+        ("status", ending(solution.status).into()),
+        ("value", format!("{value} {}", start(model))),
+        ("gap", gap_line(solution.gap, solution.target_gap)),
+        ("time", time_text(solution.seconds)),
+        (
+            "work",
+            format!(
+                "{} sweeps, {} first-order steps a state, {} kernel passes, {} oracle calls",
+                grouped(work.sweeps),
+                grouped(work.first_order_steps),
+                grouped(passes.round() as u64),
+                grouped(work.oracle_calls)
+            ),
+        ),
+    ])
+}
+
+fn states_table(model: &Model, solution: &Solution, shown: usize) -> String {
+    let digits = table_decimals(solution.gap, &[&solution.lower, &solution.upper]);
+    let mut table = Table::new(&[
+        ("state", Align::Left),
+        ("policy", Align::Left),
+        ("lower", Align::Right),
+        ("upper", Align::Right),
+    ]);
+    for s in 0..shown {
+        table.row(vec![
+            shown_name(&model.state_name(s), STATE_NAME),
+            policy::in_words(model, s, solution.policy_at(s)),
+            rounded_down(solution.lower[s], digits),
+            rounded_up(solution.upper[s], digits),
+        ]);
+    }
+    table.render()
+}

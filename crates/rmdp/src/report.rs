@@ -1,0 +1,160 @@
+//! The machine-readable results of `solve` and `evaluate`.
+
+use robust_mdp::uncertainty::{Distance, Radius, Rectangularity, UncertaintySet};
+use robust_mdp::{Evaluated, Method, Model, Objective, PolicyValue, Solution, Status};
+use serde::Serialize;
+
+/// Bounds of one value.
+#[derive(Debug, Serialize)]
+struct Interval {
+    lower: f64,
+    upper: f64,
+}
+
+impl From<(f64, f64)> for Interval {
+    fn from((lower, upper): (f64, f64)) -> Interval {
+        Interval { lower, upper }
+    }
+}
+
+/// A budget: one number, or one a state or row.
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+enum Budget<'a> {
+    Uniform(f64),
+    Each(&'a [f64]),
+}
+
+impl<'a> From<&'a UncertaintySet> for Budget<'a> {
+    fn from(set: &'a UncertaintySet) -> Budget<'a> {
+        match &set.radius {
+            Radius::Uniform(radius) => Budget::Uniform(*radius),
+            Radius::PerState(radii) | Radius::PerRow(radii) => Budget::Each(radii),
+        }
+    }
+}
+
+/// The model's objective as files name it.
+pub(crate) fn objective_name(model: &Model) -> &'static str {
+    match model.objective() {
+        Objective::MinCost => "min-cost",
+        Objective::MaxReward => "max-reward",
+    }
+}
+
+/// What `solve --json` writes.
+#[derive(Debug, Serialize)]
+pub(crate) struct SolveReport<'a> {
+    status: Status,
+    objective: &'static str,
+    discount: f64,
+    set: Distance,
+    radius: Budget<'a>,
+    rectangular: Rectangularity,
+    method: Method,
+    oracle: &'static str,
+    value: Interval,
+    lower: &'a [f64],
+    upper: &'a [f64],
+    values: &'a [f64],
+    gap: f64,
+    policy: Vec<&'a [f64]>,
+    sweeps: u64,
+    oracle_calls: u64,
+    first_order_steps: u64,
+    kernel_passes: f64,
+    seconds: f64,
+    warnings: &'a [String],
+}
+
+impl<'a> SolveReport<'a> {
+    pub(crate) fn new(
+        model: &Model,
+        set: &'a UncertaintySet,
+        solution: &'a Solution,
+        warnings: &'a [String],
+    ) -> SolveReport<'a> {
+        let work = solution.work;
+        SolveReport {
+            status: solution.status,
+            objective: objective_name(model),
+            discount: model.discount(),
+            set: set.distance,
+            radius: set.into(),
+            rectangular: set.rectangularity,
+            method: Method::FomVi,
+            oracle: "first-order",
+            value: solution.initial_value.into(),
+            lower: &solution.lower,
+            upper: &solution.upper,
+            values: &solution.values,
+            gap: solution.gap,
+            policy: (0..model.states()).map(|s| solution.policy_at(s)).collect(),
+            sweeps: work.sweeps,
+            oracle_calls: work.oracle_calls,
+            first_order_steps: work.first_order_steps,
+            kernel_passes: work.kernel_passes(),
+            seconds: solution.seconds,
+            warnings,
+        }
+    }
+}
+
+/// Bounds of a policy's value, at p₀ and in every state.
+#[derive(Debug, Serialize)]
+struct Values<'a> {
+    value: Interval,
+    lower: &'a [f64],
+    upper: &'a [f64],
+    values: &'a [f64],
+}
+
+impl<'a> From<&'a PolicyValue> for Values<'a> {
+    fn from(value: &'a PolicyValue) -> Values<'a> {
+        Values {
+            value: value.initial.into(),
+            lower: &value.lower,
+            upper: &value.upper,
+            values: &value.values,
+        }
+    }
+}
+
+/// What `evaluate --json` writes.
+#[derive(Debug, Serialize)]
+pub(crate) struct EvaluateReport<'a> {
+    status: Status,
+    objective: &'static str,
+    discount: f64,
+    set: Distance,
+    radius: Budget<'a>,
+    rectangular: Rectangularity,
+    worst: Values<'a>,
+    nominal: Values<'a>,
+    gap: f64,
+    seconds: f64,
+    warnings: &'a [String],
+}
+
+impl<'a> EvaluateReport<'a> {
+    pub(crate) fn new(
+        model: &Model,
+        set: &'a UncertaintySet,
+        evaluated: &'a Evaluated,
+        warnings: &'a [String],
+    ) -> EvaluateReport<'a> {
+        EvaluateReport {
+            status: evaluated.status,
+            objective: objective_name(model),
+            discount: model.discount(),
+            set: set.distance,
+            radius: set.into(),
+            rectangular: set.rectangularity,
+            worst: (&evaluated.worst).into(),
+            nominal: (&evaluated.nominal).into(),
+            gap: crate::render::evaluation::widest(&evaluated.worst),
+            seconds: evaluated.seconds,
+            warnings,
+        }
+    }
+}

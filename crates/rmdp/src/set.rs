@@ -1,0 +1,177 @@
+//! The uncertainty set of a command, from its flags.
+
+use std::path::PathBuf;
+
+use robust_mdp::Model;
+use robust_mdp::io::{RadiusTable, read_radii};
+use robust_mdp::uncertainty::{Distance, Radius, Rectangularity, Support, UncertaintySet};
+
+use crate::args::non_negative;
+use crate::choice::Choice;
+use crate::failure::Failure;
+use crate::model::calibrated;
+use crate::render::number::short;
+
+const SETS: Choice<Distance> = Choice {
+    names: &[
+        ("ellipsoid", Distance::Ellipsoid, "Σ ½‖y − y⁰‖₂² ≤ radius"),
+        ("kl", Distance::Kl, "Σ KL(y‖y⁰) ≤ radius"),
+        ("none", Distance::None, "the nominal kernel only"),
+    ],
+    later: &["l1", "linf", "chi2", "burg", "interval"],
+};
+
+const RECTANGULAR: Choice<Rectangularity> = Choice {
+    names: &[
+        (
+            "s",
+            Rectangularity::State,
+            "one budget a state, shared by its actions",
+        ),
+        (
+            "sa",
+            Rectangularity::StateAction,
+            "one budget a state and action",
+        ),
+    ],
+    later: &[],
+};
+
+const SUPPORT: Choice<Support> = Choice {
+    names: &[
+        (
+            "nominal",
+            Support::Nominal,
+            "next states of positive nominal probability",
+        ),
+        ("all", Support::All, "every state"),
+    ],
+    later: &[],
+};
+
+/// Which kernels nature may choose.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Uncertainty set")]
+pub(crate) struct SetArgs {
+    /// Uncertainty set around the nominal kernel y⁰
+    #[arg(long, value_name = "SET", default_value = "ellipsoid", value_parser = SETS)]
+    set: Distance,
+    /// One budget ≥ 0 for every state; a MODEL needs this or --radius-file
+    #[arg(long, value_name = "R", value_parser = non_negative, allow_hyphen_values = true)]
+    radius: Option<f64>,
+    /// Budgets from a table state,radius or state,action,radius
+    #[arg(long, value_name = "CSV", conflicts_with = "radius")]
+    pub(crate) radius_file: Option<PathBuf>,
+    /// Who owns a budget
+    #[arg(long, value_name = "KIND", default_value = "s", value_parser = RECTANGULAR)]
+    rectangular: Rectangularity,
+    /// Where a kernel may put mass [default: all for ellipsoid, nominal for kl]
+    #[arg(long, value_name = "WHERE", value_parser = SUPPORT)]
+    support: Option<Support>,
+}
+
+/// A set and how the output speaks of its radius.
+#[derive(Debug)]
+pub(crate) struct ChosenSet {
+    pub(crate) set: UncertaintySet,
+    radius: String,
+}
+
+impl SetArgs {
+    /// What needs no model to be checked.
+    pub(crate) fn check(&self, embedded: bool) -> Result<(), Failure> {
+        let given = self.radius.is_some() || self.radius_file.is_some();
+        if self.set == Distance::None {
+            if given || self.support.is_some() {
+                return Err(Failure::usage(
+                    "--set none is the nominal kernel alone: it takes no radius and no support",
+                ));
+            }
+        } else if !given && !embedded {
+            return Err(Failure::usage(
+                "a MODEL needs a radius: give --radius R or --radius-file CSV, \
+                 or --set none for the nominal problem",
+            )
+            .hint("`rmdp info MODEL` says from which radius on every kernel is allowed"));
+        }
+        Ok(())
+    }
+
+    /// The set for `model`; the embedded example brings its own radius.
+    pub(crate) fn build(&self, model: &Model) -> Result<ChosenSet, Failure> {
+        let (radius, spoken) = self.radii(model)?;
+        let base = match self.set {
+            Distance::Ellipsoid => UncertaintySet::ellipsoid(0.0),
+            Distance::Kl => UncertaintySet::kl(0.0),
+            Distance::None => UncertaintySet::none(),
+        };
+        let set = UncertaintySet {
+            rectangularity: self.rectangular,
+            support: self.support.unwrap_or(base.support),
+            ..base.with_radius(radius)
+        };
+        set.validate(model).map_err(Failure::input)?;
+        Ok(ChosenSet {
+            set,
+            radius: spoken,
+        })
+    }
+
+    fn radii(&self, model: &Model) -> Result<(Radius, String), Failure> {
+        if self.set == Distance::None {
+            return Ok((Radius::Uniform(0.0), String::new()));
+        }
+        if let Some(path) = &self.radius_file {
+            let (radius, unit) = match read_radii(path, model).map_err(Failure::input)? {
+                RadiusTable::PerState(radii) => (Radius::PerState(radii), "state"),
+                RadiusTable::PerRow(radii) => (Radius::PerRow(radii), "state and action"),
+            };
+            let spoken = format!("{}, one a {unit}", range(&radius));
+            return Ok((radius, spoken));
+        }
+        match self.radius {
+            Some(radius) => Ok((Radius::Uniform(radius), short(radius))),
+            None => {
+                let radii = calibrated(model, self.set, 0)?;
+                let radius = radii.into_iter().fold(0.0, f64::max);
+                Ok((
+                    Radius::Uniform(radius),
+                    format!("{} (calibrated from 60 sampled kernels)", short(radius)),
+                ))
+            }
+        }
+    }
+}
+
+/// “0.1” or “0.1 to 0.3”.
+fn range(radius: &Radius) -> String {
+    let (Radius::PerState(radii) | Radius::PerRow(radii)) = radius else {
+        return String::new();
+    };
+    let low = radii.iter().copied().fold(f64::INFINITY, f64::min);
+    let high = radii.iter().copied().fold(0.0, f64::max);
+    match low < high {
+        true => format!("{} to {}", short(low), short(high)),
+        false => short(high),
+    }
+}
+
+impl ChosenSet {
+    /// One line for the header.
+    pub(crate) fn describe(&self) -> String {
+        let name = match self.set.distance {
+            Distance::None => return "none: the nominal kernel".into(),
+            Distance::Ellipsoid => "ellipsoid",
+            Distance::Kl => "KL",
+        };
+        let owner = match self.set.rectangularity {
+            Rectangularity::State => "s-rectangular",
+            Rectangularity::StateAction => "(s,a)-rectangular",
+        };
+        let support = match self.set.support {
+            Support::Nominal => "support nominal",
+            Support::All => "support all",
+        };
+        format!("{name}, radius {}, {owner}, {support}", self.radius)
+    }
+}

@@ -1,0 +1,208 @@
+//! `rmdp solve`: a policy whose worst case is best, with certified bounds.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use robust_mdp::io::{Format, write_kernel, write_policy};
+use robust_mdp::uncertainty::UncertaintySet;
+use robust_mdp::{Model, Options, Solution, solve_observed, worst_kernel};
+
+use crate::args;
+use crate::failure::{Ending, Failure};
+use crate::fom::{self, MethodArgs};
+use crate::interrupt;
+use crate::model::{Reading, Source};
+use crate::output::{self, Sink};
+use crate::render::solution::{Heading, page};
+use crate::report::SolveReport;
+use crate::set::{ChosenSet, SetArgs};
+use crate::watch::Watch;
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// Model file (.json, .csv or .npz) [default: the embedded machine-replacement example]
+    model: Option<PathBuf>,
+    #[command(flatten)]
+    reading: Reading,
+    #[command(flatten)]
+    set: SetArgs,
+    #[command(flatten)]
+    method: MethodArgs,
+    #[command(flatten)]
+    limits: Limits,
+    #[command(flatten)]
+    outputs: Outputs,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  rmdp solve                                       the embedded example
+  rmdp solve m.json --radius 0.01                  an ellipsoid, as in the paper
+  rmdp solve m.json --set kl --radius 0.1 --gap 1e-4 --json out.json
+  rmdp solve m.csv --discount 0.95 --radius-file radii.csv --policy policy.csv
+  rmdp solve m.json --set none                     the nominal problem
+
+Exit codes: 0 solved to the asked gap; 2 bad usage or bad input; 3 stopped early (a limit,
+Ctrl-C) with a certified answer written; 1 anything else.";
+
+/// When to stop.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Limits")]
+struct Limits {
+    /// Stop when upper − lower ≤ ε in every state [default: 1e-6 × max(1, largest |cost|)]
+    #[arg(long, value_name = "ε", value_parser = args::positive, allow_hyphen_values = true)]
+    gap: Option<f64>,
+    /// Stop after this many sweeps (epochs of FOM-VI) [default: none]
+    #[arg(long, value_name = "N", value_parser = args::count, allow_hyphen_values = true)]
+    max_sweeps: Option<u64>,
+    /// Stop after this time [default: none]
+    #[arg(long, value_name = "SECONDS", value_parser = args::positive)]
+    #[arg(allow_hyphen_values = true)]
+    time_limit: Option<f64>,
+    /// Threads; the answer does not depend on their number [default: all cores]
+    #[arg(long, value_name = "N", value_parser = args::threads, allow_hyphen_values = true)]
+    threads: Option<usize>,
+    /// Accepted and without effect: no method of this version is random
+    #[arg(long, value_name = "N", value_parser = args::seed, allow_hyphen_values = true)]
+    seed: Option<u64>,
+}
+
+/// What to write.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Output")]
+struct Outputs {
+    /// Write the result as JSON; - is the standard output
+    #[arg(long, value_name = "FILE", allow_hyphen_values = true)]
+    json: Option<Sink>,
+    /// Write the policy as a table state,action,probability
+    #[arg(long, value_name = "CSV")]
+    policy: Option<PathBuf>,
+    /// Write the worst-case kernel of the policy, as .npz or .csv
+    #[arg(long, value_name = "FILE")]
+    kernel: Option<PathBuf>,
+    /// Write a certificate (not available in this version)
+    #[arg(long, value_name = "FILE", hide = true)]
+    certificate: Option<PathBuf>,
+    /// Write one line of JSON a sweep, while the run goes on
+    #[arg(long, value_name = "JSONL")]
+    trace: Option<PathBuf>,
+    /// Show all states, not only the first 20
+    #[arg(long)]
+    all_states: bool,
+    /// No warnings and no progress on the standard error
+    #[arg(long, short)]
+    quiet: bool,
+}
+
+pub(crate) fn run(args: &Args) -> Result<Ending, Failure> {
+    args.set.check(args.model.is_none())?;
+    args.outputs.check(args)?;
+    let interrupt = interrupt::listen(args.outputs.quiet)?;
+    let source = args.reading.read_or_example(args.model.as_ref())?;
+    let chosen = args.set.build(&source.model)?;
+    let options = args.options();
+    let mut watch = Watch::new(args.outputs.quiet, args.outputs.trace.as_deref())?;
+    let solved = solve_observed(&source.model, &chosen.set, &options, &mut watch, interrupt);
+    let watched = watch.finish();
+    let solution = solved.map_err(Failure::input)?;
+    args.publish(&source, &chosen, &options, &solution)?;
+    watched?;
+    Ok(solution.status.into())
+}
+
+impl Args {
+    fn options(&self) -> Options {
+        // A limit too long for the clock is none.
+        let limit = |s: f64| Duration::try_from_secs_f64(s).ok();
+        Options {
+            method: self.method.method,
+            gap: self.limits.gap,
+            max_sweeps: self.limits.max_sweeps.unwrap_or(u64::MAX),
+            time_limit: self.limits.time_limit.and_then(limit),
+            threads: self.limits.threads,
+            fom: self.method.settings(),
+        }
+    }
+
+    /// Files first, so that the answer is safe; then the page.
+    fn publish(
+        &self,
+        source: &Source,
+        chosen: &ChosenSet,
+        options: &Options,
+        solution: &Solution,
+    ) -> Result<(), Failure> {
+        let (model, outputs) = (&source.model, &self.outputs);
+        let warnings = [&source.warnings[..], &solution.warnings[..]].concat();
+        if let Some(sink) = &outputs.json {
+            sink.write_json(&SolveReport::new(model, &chosen.set, solution, &warnings))?;
+        }
+        if let Some(path) = &outputs.policy {
+            write_policy(path, model, &solution.policy).map_err(Failure::output)?;
+        }
+        if let Some(path) = &outputs.kernel {
+            save_kernel(path, model, &chosen.set, solution)?;
+        }
+        output::warn(&warnings, outputs.quiet);
+        let heading = Heading {
+            name: source.name.clone(),
+            set: chosen.describe(),
+            method: self.method.describe().into(),
+            settings: fom::describe(&options.fom, solution.setup),
+        };
+        let text = page(model, heading, solution, outputs.all_states);
+        output::tell(&text, outputs.json == Some(Sink::Stdout), outputs.quiet)
+    }
+}
+
+impl Outputs {
+    fn check(&self, args: &Args) -> Result<(), Failure> {
+        if self.certificate.is_some() {
+            return Err(
+                Failure::usage("--certificate is not available in this version")
+                    .hint("--json writes the policy with its certified bounds"),
+            );
+        }
+        let kernel = self.kernel.as_deref();
+        if let Some(path) = kernel.filter(|p| !is_kernel_file(p)) {
+            let path = path.display();
+            return Err(Failure::usage(format!(
+                "--kernel {path}: a kernel is written as .csv or .npz"
+            )));
+        }
+        let outputs = [
+            ("--json", self.json.as_ref().and_then(Sink::file)),
+            ("--policy", self.policy.as_deref()),
+            ("--kernel", kernel),
+            ("--trace", self.trace.as_deref()),
+        ];
+        let named = outputs
+            .into_iter()
+            .filter_map(|(flag, path)| Some((flag, path?)));
+        let inputs: Vec<&Path> = [&args.model, &args.set.radius_file]
+            .into_iter()
+            .flatten()
+            .map(PathBuf::as_path)
+            .collect();
+        output::check(named, &inputs)
+    }
+}
+
+fn is_kernel_file(path: &Path) -> bool {
+    matches!(Format::of(path), Ok(Format::Csv | Format::Npz))
+}
+
+/// Writes the kernel that is worst for the policy at the middle of its bounds.
+fn save_kernel(
+    path: &Path,
+    model: &Model,
+    set: &UncertaintySet,
+    solution: &Solution,
+) -> Result<(), Failure> {
+    let mut rows: Vec<Vec<(u32, f64)>> = vec![Vec::new(); model.rows()];
+    let keep = |row: usize, next: usize, p: f64| rows[row].push((next as u32, p));
+    worst_kernel(model, set, &solution.policy, &solution.values, keep).map_err(Failure::input)?;
+    let mut take = |row: usize, entries: &mut Vec<(u32, f64)>| entries.append(&mut rows[row]);
+    write_kernel(path, model, &mut take).map_err(Failure::output)
+}

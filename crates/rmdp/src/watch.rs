@@ -1,0 +1,160 @@
+//! Watching a run: a bar on a terminal, sparse lines elsewhere, and a trace file.
+
+use std::fs::File;
+use std::io::{self, BufWriter, IsTerminal, Write};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressStyle};
+use robust_mdp::{Observer, Progress};
+use serde::Serialize;
+
+use crate::failure::Failure;
+use crate::output;
+use crate::render::number::{gap_text, time_text};
+
+/// Seconds between two lines where there is no terminal.
+const LINE_EVERY: f64 = 10.0;
+/// Length of the bar: thousandths of the way to the asked gap, in logarithms.
+const BAR_LENGTH: u64 = 1000;
+
+/// Shows and records the progress of a run.
+pub(crate) struct Watch {
+    show: Show,
+    trace: Option<Trace>,
+    first_gap: Option<f64>,
+}
+
+enum Show {
+    Nothing,
+    Bar(ProgressBar),
+    Lines { next: f64 },
+}
+
+struct Trace {
+    path: PathBuf,
+    file: BufWriter<File>,
+    failed: Option<io::Error>,
+}
+
+/// One line of a trace.
+#[derive(Serialize)]
+struct Line {
+    sweep: u64,
+    seconds: f64,
+    lower: f64,
+    upper: f64,
+    residual: f64,
+    gap: f64,
+    oracle_calls: u64,
+    first_order_steps: u64,
+    kernel_passes: f64,
+}
+
+impl Watch {
+    pub(crate) fn new(quiet: bool, trace: Option<&Path>) -> Result<Watch, Failure> {
+        let trace = trace.map(Trace::create).transpose()?;
+        let show = match (quiet, io::stderr().is_terminal()) {
+            (true, _) => Show::Nothing,
+            (false, true) => Show::Bar(bar()),
+            (false, false) => Show::Lines { next: LINE_EVERY },
+        };
+        Ok(Watch {
+            show,
+            trace,
+            first_gap: None,
+        })
+    }
+
+    /// Clears the bar; fails if the trace could not be written.
+    pub(crate) fn finish(self) -> Result<(), Failure> {
+        if let Show::Bar(bar) = &self.show {
+            bar.finish_and_clear();
+        }
+        match self.trace {
+            Some(Trace {
+                path,
+                failed: Some(error),
+                ..
+            }) => Err(Failure::write(&path, error)),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Observer for Watch {
+    fn progress(&mut self, at: &Progress) {
+        let first = *self.first_gap.get_or_insert(at.gap);
+        match &mut self.show {
+            Show::Nothing => {}
+            Show::Bar(bar) => {
+                bar.set_position(way(first, at));
+                bar.set_message(sentence(at));
+            }
+            Show::Lines { next } if at.seconds >= *next => {
+                output::to_stderr(&format!("{}: {}\n", time_text(at.seconds), sentence(at)));
+                *next = at.seconds + LINE_EVERY;
+            }
+            Show::Lines { .. } => {}
+        }
+        if let Some(trace) = &mut self.trace {
+            trace.record(at);
+        }
+    }
+}
+
+fn bar() -> ProgressBar {
+    let style = ProgressStyle::with_template("{spinner} {elapsed} [{bar:24}] {msg}")
+        .unwrap_or_else(|_| ProgressStyle::default_bar())
+        .progress_chars("=> ");
+    let bar = ProgressBar::new(BAR_LENGTH).with_style(style);
+    bar.set_message("first bounds");
+    bar.enable_steady_tick(Duration::from_millis(120));
+    bar
+}
+
+fn sentence(at: &Progress) -> String {
+    let (gap, target) = (gap_text(at.gap), gap_text(at.target));
+    format!("sweep {}, gap {gap}, asked {target}", at.work.sweeps)
+}
+
+/// How far the gap has come from the first to the asked one, in logarithms.
+fn way(first: f64, at: &Progress) -> u64 {
+    let done = (first / at.gap).ln() / (first / at.target).ln();
+    // An infinite or vanishing gap gives no share; the cast then takes 0 or the whole.
+    (done.clamp(0.0, 1.0) * BAR_LENGTH as f64) as u64
+}
+
+impl Trace {
+    fn create(path: &Path) -> Result<Trace, Failure> {
+        let file = File::create(path).map_err(|e| Failure::write(path, e))?;
+        Ok(Trace {
+            path: path.to_owned(),
+            file: BufWriter::new(file),
+            failed: None,
+        })
+    }
+
+    /// Each line is flushed, so that others can follow the file.
+    fn record(&mut self, at: &Progress) {
+        let line = Line {
+            sweep: at.work.sweeps,
+            seconds: at.seconds,
+            lower: at.lower,
+            upper: at.upper,
+            residual: at.residual,
+            gap: at.gap,
+            oracle_calls: at.work.oracle_calls,
+            first_order_steps: at.work.first_order_steps,
+            kernel_passes: at.work.kernel_passes(),
+        };
+        if self.failed.is_none() {
+            let file = &mut self.file;
+            let written = serde_json::to_writer(&mut *file, &line)
+                .map_err(io::Error::from)
+                .and_then(|()| writeln!(file))
+                .and_then(|()| file.flush());
+            self.failed = written.err();
+        }
+    }
+}
