@@ -42,6 +42,7 @@ pub mod saddle;
 pub mod uncertainty;
 
 mod algorithm;
+mod evaluate;
 mod game;
 #[doc(hidden)]
 pub mod measure;
@@ -51,10 +52,10 @@ mod solve;
 
 pub use algorithm::fom_vi::{Average, FomSettings};
 pub use error::{Error, ModelError};
+pub use evaluate::{evaluate, worst_kernel};
 pub use model::{Model, ModelBuilder, Objective};
 pub use oracle::first_order::{Setup, StepRule};
 pub use solution::{Evaluated, PolicyValue, Solution};
 pub use solve::{
-    Interrupt, Method, Observer, Options, Progress, Status, Work, evaluate, solve, solve_observed,
-    worst_kernel,
+    Interrupt, Method, Observer, Options, Progress, Status, Work, solve, solve_observed,
 };

@@ -37,7 +37,8 @@ impl WithSimd for NominalSweep<'_> {
         let width = model.states();
         for (s, out) in out.iter_mut().enumerate() {
             let rows = model.rows_of(s);
-            let probabilities = model.prob[rows.start * width..rows.end * width].chunks_exact(width);
+            let probabilities =
+                model.prob[rows.start * width..rows.end * width].chunks_exact(width);
             let mut least = f64::INFINITY;
             for (row, cost) in probabilities.zip(&model.cost[rows]) {
                 least = least.min(cost + model.discount * dot(simd, row, values));

@@ -5,7 +5,7 @@ use std::ops::Range;
 use crate::algorithm::bounds::Bounds;
 use crate::model::Model;
 use crate::oracle::first_order::Setup;
-use crate::solve::{Incumbent, Status, Work};
+use crate::solve::{Run, Status, Work};
 
 /// A policy with certified bounds. Values are in the model's own sign (rewards as rewards).
 #[derive(Clone, Debug, PartialEq)]
@@ -31,6 +31,8 @@ pub struct Solution {
     pub work: Work,
     /// Wall-clock seconds.
     pub seconds: f64,
+    /// Seconds of these spent checking the gap of intermediate answers.
+    pub check_seconds: f64,
     /// Geometries that the first-order oracle used.
     pub setup: Setup,
     /// What the user should know about the input.
@@ -39,22 +41,26 @@ pub struct Solution {
 }
 
 impl Solution {
-    #[allow(clippy::too_many_arguments)]
     pub(crate) fn new(
         model: &Model,
         status: Status,
-        target_gap: f64,
-        incumbent: Incumbent,
-        work: Work,
+        run: Run<'_>,
         seconds: f64,
         setup: Setup,
         warnings: Vec<String>,
     ) -> Solution {
+        let Run {
+            limits,
+            incumbent,
+            work,
+            check_seconds,
+            ..
+        } = run;
         let gap = incumbent.gap();
         let bounds = in_own_sign(model, incumbent.lower, incumbent.upper);
         Solution {
             status,
-            target_gap,
+            target_gap: limits.gap,
             gap,
             values: bounds.values,
             initial_value: bounds.initial,
@@ -63,6 +69,7 @@ impl Solution {
             policy: incumbent.policy,
             work,
             seconds,
+            check_seconds,
             setup,
             warnings,
             state_ptr: model.state_ptr.clone(),
@@ -131,9 +138,21 @@ fn in_own_sign(model: &Model, lower: Vec<f64>, upper: Vec<f64>) -> PolicyValue {
     let (lower, upper) = if sign > 0.0 {
         (lower, upper)
     } else {
-        (upper.iter().map(|u| 0.0 - u).collect(), lower.iter().map(|l| 0.0 - l).collect())
+        (
+            upper.iter().map(|u| 0.0 - u).collect(),
+            lower.iter().map(|l| 0.0 - l).collect(),
+        )
     };
-    let values = lower.iter().zip(&upper).map(|(l, u)| 0.5 * (l + u)).collect();
+    let values = lower
+        .iter()
+        .zip(&upper)
+        .map(|(l, u)| 0.5 * (l + u))
+        .collect();
     let initial = (model.initial_mean(&lower), model.initial_mean(&upper));
-    PolicyValue { lower, upper, values, initial }
+    PolicyValue {
+        lower,
+        upper,
+        values,
+        initial,
+    }
 }

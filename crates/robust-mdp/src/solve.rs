@@ -8,14 +8,13 @@ use std::time::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 
 use crate::algorithm::bounds::rounding;
-use crate::algorithm::evaluation::Evaluation;
 use crate::algorithm::fom_vi::{self, FomSettings};
 use crate::error::Error;
 use crate::game::Layout;
 use crate::geometry::Geometry;
 use crate::model::Model;
 use crate::oracle::first_order::Setup;
-use crate::solution::{Evaluated, Solution};
+use crate::solution::Solution;
 use crate::uncertainty::{Distance, UncertaintySet};
 
 /// The algorithm of a run.
@@ -140,7 +139,10 @@ impl Interrupt {
     }
 
     pub(crate) fn signal(&self) -> Signal<'_> {
-        Signal { interrupt: self, deadline: None }
+        Signal {
+            interrupt: self,
+            deadline: None,
+        }
     }
 }
 
@@ -198,11 +200,14 @@ impl Incumbent {
 
     /// Largest |bound|.
     fn scale(&self) -> f64 {
-        self.lower.iter().chain(&self.upper).fold(0.0, |m, v| m.max(v.abs()))
+        self.lower
+            .iter()
+            .chain(&self.upper)
+            .fold(0.0, |m, v| m.max(v.abs()))
     }
 }
 
-fn widest(lower: &[f64], upper: &[f64]) -> f64 {
+pub(crate) fn widest(lower: &[f64], upper: &[f64]) -> f64 {
     lower.iter().zip(upper).fold(0.0, |m, (l, u)| m.max(u - l))
 }
 
@@ -212,6 +217,8 @@ pub(crate) struct Run<'a> {
     pub(crate) signal: Signal<'a>,
     pub(crate) work: Work,
     pub(crate) incumbent: Incumbent,
+    /// Time spent in checks of the gap, the one at the start aside.
+    pub(crate) check_seconds: f64,
     model: &'a Model,
     started: Instant,
     observer: &'a mut (dyn Observer + Send),
@@ -266,12 +273,21 @@ pub fn solve_observed(
     check_memory(model, set)?;
     let warnings: Vec<String> = set.vacuity(model).into_iter().collect();
     let started = Instant::now();
-    let deadline = options.time_limit.and_then(|limit| started.checked_add(limit));
+    let deadline = options
+        .time_limit
+        .and_then(|limit| started.checked_add(limit));
     let mut run = Run {
-        limits: Limits { gap, max_sweeps: options.max_sweeps },
-        signal: Signal { interrupt, deadline },
+        limits: Limits {
+            gap,
+            max_sweeps: options.max_sweeps,
+        },
+        signal: Signal {
+            interrupt,
+            deadline,
+        },
         work: Work::default(),
         incumbent: Incumbent::default(),
+        check_seconds: 0.0,
         model,
         started,
         observer,
@@ -280,66 +296,17 @@ pub fn solve_observed(
         fom_vi::run(model, set, setup, &options.fom, &mut run)
     })?;
     let seconds = started.elapsed().as_secs_f64();
-    let Run { work, incumbent, .. } = run;
-    Ok(Solution::new(model, status, gap, incumbent, work, seconds, setup, warnings))
+    Ok(Solution::new(model, status, run, seconds, setup, warnings))
 }
 
-/// Worst-case and nominal cost of a given policy (flat over rows), with bounds.
-pub fn evaluate(
-    model: &Model,
-    set: &UncertaintySet,
-    policy: &[f64],
-    gap: Option<f64>,
+pub(crate) fn in_pool<T: Send>(
     threads: Option<usize>,
-    interrupt: &Interrupt,
-) -> Result<Evaluated, Error> {
-    set.validate(model)?;
-    check_policy(model, policy)?;
-    check_memory(model, set)?;
-    let gap = target_gap(model, gap)?;
-    let started = Instant::now();
-    let signal = interrupt.signal();
-    let bound = |set: &UncertaintySet| {
-        let layout = Layout::new(model, set);
-        let mut values = vec![0.0; model.states()];
-        Evaluation::new(model, set, &layout).run(policy, &mut values, gap, &signal)
-    };
-    let (worst, nominal) =
-        in_pool(threads, || (bound(set), bound(&UncertaintySet::none())))?;
-    let status = match signal.status() {
-        Some(status) => status,
-        None if widest(&worst.lower, &worst.upper) <= gap => Status::Certified,
-        None => Status::PrecisionLimit,
-    };
-    Ok(Evaluated::new(model, status, gap, worst, nominal, started.elapsed().as_secs_f64()))
-}
-
-/// The kernel of the set that is worst for `policy`, row by row: `visit(row, next, probability)`
-/// for every entry of positive probability. `values` is the policy's worst-case value, in the
-/// model's own sign.
-pub fn worst_kernel(
-    model: &Model,
-    set: &UncertaintySet,
-    policy: &[f64],
-    values: &[f64],
-    mut visit: impl FnMut(usize, usize, f64),
-) -> Result<(), Error> {
-    set.validate(model)?;
-    check_policy(model, policy)?;
-    let layout = Layout::new(model, set);
-    let sign = model.objective().sign();
-    let costs: Vec<f64> = values.iter().map(|v| sign * v).collect();
-    Evaluation::new(model, set, &layout).worst_kernel(policy, &costs, |row, entries| {
-        for (next, p) in entries.filter(|e| e.1 > 0.0) {
-            visit(row, next, p);
-        }
-    });
-    Ok(())
-}
-
-pub(crate) fn in_pool<T: Send>(threads: Option<usize>, job: impl FnOnce() -> T + Send) -> Result<T, Error> {
+    job: impl FnOnce() -> T + Send,
+) -> Result<T, Error> {
     if threads == Some(0) {
-        return Err(Error::Input("the number of threads must be at least 1".into()));
+        return Err(Error::Input(
+            "the number of threads must be at least 1".into(),
+        ));
     }
     let pool = rayon::ThreadPoolBuilder::new()
         .num_threads(threads.unwrap_or(0))
@@ -348,11 +315,13 @@ pub(crate) fn in_pool<T: Send>(threads: Option<usize>, job: impl FnOnce() -> T +
     Ok(pool.install(job))
 }
 
-fn target_gap(model: &Model, gap: Option<f64>) -> Result<f64, Error> {
+pub(crate) fn target_gap(model: &Model, gap: Option<f64>) -> Result<f64, Error> {
     match gap {
         None => Ok(1e-6 * model.largest_cost().max(1.0)),
         Some(gap) if gap.is_finite() && gap > 0.0 => Ok(gap),
-        Some(gap) => Err(Error::Input(format!("the gap must be a number > 0, not {gap}"))),
+        Some(gap) => Err(Error::Input(format!(
+            "the gap must be a number > 0, not {gap}"
+        ))),
     }
 }
 
@@ -364,35 +333,20 @@ fn check_fom(set: &UncertaintySet, fom: &FomSettings) -> Result<Setup, Error> {
             )));
         }
     }
-    let y = if set.distance == Distance::Kl { Geometry::Entropy } else { Geometry::Euclidean };
+    let y = if set.distance == Distance::Kl {
+        Geometry::Entropy
+    } else {
+        Geometry::Euclidean
+    };
     Ok(fom.setup.unwrap_or(Setup { x: y, y }))
 }
 
-fn check_policy(model: &Model, policy: &[f64]) -> Result<(), Error> {
-    if policy.len() != model.rows() {
-        return Err(Error::Input(format!(
-            "a policy of this model has {} entries, one a state-action pair; {} were given",
-            model.rows(),
-            policy.len()
-        )));
-    }
-    for s in (0..model.states()).filter(|&s| !model.is_terminal(s)) {
-        let x = &policy[model.rows_of(s)];
-        let total: f64 = x.iter().sum();
-        if x.iter().any(|x| !(*x >= 0.0)) || (total - 1.0).abs() > 1e-9 {
-            return Err(Error::Input(format!(
-                "state {}: the policy is not a distribution over its actions (total {total})",
-                model.state_name(s)
-            )));
-        }
-    }
-    Ok(())
-}
-
 /// First-order iterates of sets that may leave the nominal support need an entry for every state.
-fn check_memory(model: &Model, set: &UncertaintySet) -> Result<(), Error> {
+pub(crate) fn check_memory(model: &Model, set: &UncertaintySet) -> Result<(), Error> {
     const ALLOWED: u64 = 16 << 30;
-    let Layout::Full(width) = Layout::new(model, set) else { return Ok(()) };
+    let Layout::Full(width) = Layout::new(model, set) else {
+        return Ok(());
+    };
     let needed = 16 * model.rows() as u64 * width as u64;
     if needed > ALLOWED && !model.is_dense() {
         return Err(Error::Memory {

@@ -70,7 +70,8 @@ impl<'a> Evaluation<'a> {
     /// Entries visited by all sweeps since the last call.
     pub(crate) fn take_entries(&mut self) -> u64 {
         let mut total = 0;
-        self.workers.visit(|w| total += std::mem::take(&mut w.scratch.entries));
+        self.workers
+            .visit(|w| total += std::mem::take(&mut w.scratch.entries));
         total
     }
 
@@ -78,10 +79,20 @@ impl<'a> Evaluation<'a> {
     fn sweep(&mut self, x: &[f64], w: &[f64]) {
         self.ahead.set(w);
         self.sweeps += 1;
-        let Chain { states, pointers, columns, entries, cost } = &mut self.chain;
+        let Chain {
+            states,
+            pointers,
+            columns,
+            entries,
+            cost,
+        } = &mut self.chain;
         let chain = Chain::shape(pointers, *states);
         let (model, set, layout, ahead) = (self.model, self.set, self.layout, &self.ahead);
-        let cuts = Cuts { model, layout, chain };
+        let cuts = Cuts {
+            model,
+            layout,
+            chain,
+        };
         let fields = Fields {
             states: 0..*states,
             per_state: [&mut self.next, cost],
@@ -89,28 +100,33 @@ impl<'a> Evaluation<'a> {
             per_entry: [],
             chain: ChainRows { entries, columns },
         };
-        for_each_state(cuts, fields, &self.workers, &|mut at, worker: &mut Worker| {
-            let s = at.states.start;
-            let rows = model.rows_of(s);
-            let [next, cost] = at.per_state;
-            at.chain.clear();
-            (next[0], cost[0]) = (0.0, 0.0);
-            if rows.is_empty() {
-                return;
-            }
-            let game = Game::load(model, layout, s, ahead, &mut worker.game);
-            let [budget, row] = at.per_row;
-            let x = &x[rows.clone()];
-            let (y, memory) = (&mut worker.y, Memory { budget, row });
-            next[0] = worst_case(set, s, rows.start, &game, x, y, memory, &mut worker.scratch);
-            let mut filled = 0;
-            for (k, &x) in x.iter().enumerate().filter(|&(_, &x)| x > 0.0) {
-                for (next_state, y) in game.entries_of(k, y).filter(|e| e.1 > 0.0) {
-                    at.chain.add(&mut filled, next_state, x * y);
+        for_each_state(
+            cuts,
+            fields,
+            &self.workers,
+            &|mut at, worker: &mut Worker| {
+                let s = at.states.start;
+                let rows = model.rows_of(s);
+                let [next, cost] = at.per_state;
+                at.chain.clear();
+                (next[0], cost[0]) = (0.0, 0.0);
+                if rows.is_empty() {
+                    return;
                 }
-            }
-            cost[0] = game.expected_cost(model, rows, x, y);
-        });
+                let game = Game::load(model, layout, s, ahead, &mut worker.game);
+                let [budget, row] = at.per_row;
+                let x = &x[rows.clone()];
+                let (y, memory) = (&mut worker.y, Memory { budget, row });
+                next[0] = worst_case(set, s, rows.start, &game, x, y, memory, &mut worker.scratch);
+                let mut filled = 0;
+                for (k, &x) in x.iter().enumerate().filter(|&(_, &x)| x > 0.0) {
+                    for (next_state, y) in game.entries_of(k, y).filter(|e| e.1 > 0.0) {
+                        at.chain.add(&mut filled, next_state, x * y);
+                    }
+                }
+                cost[0] = game.expected_cost(model, rows, x, y);
+            },
+        );
     }
 
     /// Bounds of v^x no wider than `tolerance` if rounding allows; `w` is a first guess and
@@ -122,7 +138,15 @@ impl<'a> Evaluation<'a> {
         tolerance: f64,
         signal: &Signal<'_>,
     ) -> Bounds {
-        bound_fixed_point(&mut OfPolicy { evaluation: self, x }, w, tolerance, signal)
+        bound_fixed_point(
+            &mut OfPolicy {
+                evaluation: self,
+                x,
+            },
+            w,
+            tolerance,
+            signal,
+        )
     }
 
     /// The kernel that is worst for `x` at values `w`, row by row: `visit(row, entries)`.
@@ -143,7 +167,16 @@ impl<'a> Evaluation<'a> {
             let (budget, row) = (&mut self.budget[rows.clone()], &mut self.row[rows.clone()]);
             let (y, scratch) = (&mut worker.y, &mut worker.scratch);
             let memory = Memory { budget, row };
-            worst_case(self.set, s, rows.start, &game, &x[rows.clone()], y, memory, scratch);
+            worst_case(
+                self.set,
+                s,
+                rows.start,
+                &game,
+                &x[rows.clone()],
+                y,
+                memory,
+                scratch,
+            );
             for (k, r) in rows.enumerate() {
                 visit(r, &mut game.entries_of(k, y));
             }

@@ -41,7 +41,13 @@ pub(super) fn bound_fixed_point(
         let width = high - low;
         if best.as_ref().is_none_or(|(least, _)| width < *least) {
             let shifted = |by: f64| image.iter().map(|v| v + by).collect();
-            best = Some((width, Bounds { lower: shifted(low), upper: shifted(high) }));
+            best = Some((
+                width,
+                Bounds {
+                    lower: shifted(low),
+                    upper: shifted(high),
+                },
+            ));
             stalled = 0;
         } else {
             stalled += 1;

@@ -8,17 +8,19 @@
 //! above, the best response to ȳ bounds it from below, DG = upper − lower. Checks are scheduled by
 //! counted work so that they stay below a tenth of it, whatever the machine.
 
+use std::time::Instant;
+
 use serde::{Deserialize, Serialize};
 
+use super::certification::{Answer, Checker};
 use super::evaluation::Evaluation;
-use super::linear::DENSE_LIMIT;
-use super::response::{Kernel, Response};
+use super::response::Response;
 use super::sweep::{ChainRows, ChainShape, Cuts, Fields, Workers, for_each_state};
 use crate::game::{Game, GameMemory, Layout, Lookahead, Reference};
 use crate::model::Model;
 use crate::oracle::first_order::{FirstOrder, Setup, StateSlot, StepRule};
 use crate::saddle::{Iterate, Method, Schedule, Workspace};
-use crate::solve::{Incumbent, Run, Signal, Status};
+use crate::solve::{Run, Signal, Status};
 use crate::uncertainty::{Scratch, UncertaintySet};
 
 /// Which average is the answer.
@@ -76,12 +78,6 @@ impl FomSettings {
         }
     }
 }
-
-/// Work of a check may be this share of the first-order work.
-const CHECK_SHARE: f64 = 0.09;
-/// Checks without a smaller gap, over four times the work that found it, before rounding is taken
-/// to be the limit.
-const PATIENCE: u32 = 30;
 
 struct Worker {
     game: GameMemory,
@@ -142,7 +138,11 @@ pub(crate) fn run(
             return Status::SweepLimit;
         }
         let steps = (epoch as f64).powf(settings.epochs).ceil().clamp(1.0, 1e15) as u64;
-        let schedule = Schedule { steps, first: steps_before, power: settings.weights };
+        let schedule = Schedule {
+            steps,
+            first: steps_before,
+            power: settings.weights,
+        };
         fom.epoch(schedule, &run.signal);
         if let Some(status) = run.signal.status() {
             return status;
@@ -155,7 +155,9 @@ pub(crate) fn run(
         run.work.oracle_calls += fom.values.len() as u64;
         run.work.entries += fom.take_entries();
         if checker.due(run) {
-            let verdict = checker.check(&fom, run, &mut evaluation, &mut response);
+            let started = Instant::now();
+            let verdict = checker.check(fom.answer(), run, &mut evaluation, &mut response);
+            run.check_seconds += started.elapsed().as_secs_f64();
             if settings.jump {
                 checker.middle(&mut fom.values);
             }
@@ -226,7 +228,8 @@ impl<'a> FomVi<'a> {
 
     fn take_entries(&mut self) -> u64 {
         let mut total = 0;
-        self.workers.visit(|w| total += std::mem::take(&mut w.scratch.entries));
+        self.workers
+            .visit(|w| total += std::mem::take(&mut w.scratch.entries));
         total
     }
 
@@ -241,7 +244,11 @@ impl<'a> FomVi<'a> {
             per_entry: [&mut self.memory.y],
             chain: ChainRows::default(),
         };
-        let cuts = Cuts { model, layout, chain: ChainShape::None };
+        let cuts = Cuts {
+            model,
+            layout,
+            chain: ChainShape::None,
+        };
         for_each_state(cuts, fields, &self.workers, &|at, worker: &mut Worker| {
             let s = at.states.start;
             if !model.is_terminal(s) {
@@ -259,7 +266,16 @@ impl<'a> FomVi<'a> {
         let (model, layout, oracle) = (self.model, self.layout, &self.oracle);
         let (ahead, ahead_single) = (&self.ahead, &self.ahead_single);
         let fresh = self.settings.average == Average::Epoch;
-        let Memory { x, x_sum, x_epoch, gradient, budget, row, y, y_sum } = &mut self.memory;
+        let Memory {
+            x,
+            x_sum,
+            x_epoch,
+            gradient,
+            budget,
+            row,
+            y,
+            y_sum,
+        } = &mut self.memory;
         let fields = Fields {
             states: 0..model.states(),
             per_state: [&mut self.next],
@@ -267,7 +283,11 @@ impl<'a> FomVi<'a> {
             per_entry: [y, y_sum],
             chain: ChainRows::default(),
         };
-        let cuts = Cuts { model, layout, chain: ChainShape::None };
+        let cuts = Cuts {
+            model,
+            layout,
+            chain: ChainShape::None,
+        };
         for_each_state(cuts, fields, &self.workers, &|at, worker: &mut Worker| {
             let s = at.states.start;
             let rows = model.rows_of(s);
@@ -288,12 +308,18 @@ impl<'a> FomVi<'a> {
             let slot = StateSlot {
                 s,
                 first_row: rows.start,
-                iterate: Iterate { x, y, x_sum: x_epoch, y_sum, gradient_sum: gradient },
+                iterate: Iterate {
+                    x,
+                    y,
+                    x_sum: x_epoch,
+                    y_sum,
+                    gradient_sum: gradient,
+                },
                 budget,
                 row,
             };
             let (scratch, workspace) = (&mut worker.scratch, &mut worker.workspace);
-            let weight = oracle.epoch(&game, schedule, slot, scratch, workspace);
+            let weight = oracle.epoch(&game, schedule, slot, scratch, workspace, signal);
             for (x, g) in x_epoch.iter().zip(&*gradient) {
                 next[0] += x / weight * (g / weight);
             }
@@ -311,8 +337,21 @@ impl<'a> FomVi<'a> {
 
     /// An epoch that leaves the values as they are, for measurements.
     pub(crate) fn repeat_epoch(&mut self, steps: u64, first: u64, signal: &Signal<'_>) {
-        let schedule = Schedule { steps, first, power: self.settings.weights };
+        let schedule = Schedule {
+            steps,
+            first,
+            power: self.settings.weights,
+        };
         self.epoch(schedule, signal);
+    }
+
+    /// What a check certifies.
+    fn answer(&self) -> Answer<'_> {
+        Answer {
+            policy: self.policy(),
+            kernel: &self.memory.y_sum,
+            values: &self.values,
+        }
     }
 
     /// The averaged policy.
@@ -329,119 +368,13 @@ impl<'a> FomVi<'a> {
 
 /// min_a c(s,a) in every state.
 fn cheapest_costs(model: &Model) -> Vec<f64> {
-    let least = |s| model.rows_of(s).map(|r| model.cost[r]).fold(f64::INFINITY, f64::min);
-    (0..model.states()).map(|s| if model.is_terminal(s) { 0.0 } else { least(s) }).collect()
-}
-
-/// Certifies answers and decides when it is worth doing.
-struct Checker {
-    policy_values: Vec<f64>,
-    response_values: Vec<f64>,
-    /// Work of all checks after the first, and of the last one, in entries.
-    spent: u64,
-    last: u64,
-    least_gap: f64,
-    /// Checks since the least gap was found, and the work done until then.
-    stalled: u32,
-    work_at_least: u64,
-    linear_cost: u64,
-}
-
-impl Checker {
-    fn new(model: &Model) -> Checker {
-        let states = model.states();
-        let n = states as u64;
-        Checker {
-            policy_values: vec![0.0; states],
-            response_values: vec![0.0; states],
-            spent: 0,
-            last: 0,
-            least_gap: f64::INFINITY,
-            stalled: 0,
-            work_at_least: 0,
-            linear_cost: if states <= DENSE_LIMIT { n * n * n / 3 } else { 40 * n * n.min(64) },
-        }
-    }
-
-    /// v ← the middle between the policy's worst case and the best response to the kernel.
-    fn middle(&self, values: &mut [f64]) {
-        for ((v, a), b) in values.iter_mut().zip(&self.policy_values).zip(&self.response_values) {
-            *v = 0.5 * (a + b);
-        }
-    }
-
-    /// Certifies the nominal solution, so that there is an answer whatever happens next.
-    fn first(
-        &mut self,
-        run: &mut Run<'_>,
-        evaluation: &mut Evaluation<'_>,
-        response: &mut Response<'_>,
-    ) -> Option<Status> {
-        let tolerance = 0.02 * run.limits.gap;
-        let below =
-            response.run(Kernel::Nominal, &mut self.response_values, tolerance, &run.signal);
-        let policy = response.policy.clone();
-        self.policy_values.copy_from_slice(&self.response_values);
-        let above = evaluation.run(&policy, &mut self.policy_values, tolerance, &run.signal);
-        run.incumbent = Incumbent { policy, lower: below.lower, upper: above.upper };
-        self.account(run, evaluation, response);
-        self.spent = 0;
-        self.verdict(run)
-    }
-
-    fn due(&self, run: &Run<'_>) -> bool {
-        let done = (run.work.entries - self.spent.min(run.work.entries)) as f64;
-        (self.spent + self.last) as f64 <= CHECK_SHARE * done
-    }
-
-    fn check(
-        &mut self,
-        fom: &FomVi<'_>,
-        run: &mut Run<'_>,
-        evaluation: &mut Evaluation<'_>,
-        response: &mut Response<'_>,
-    ) -> Option<Status> {
-        let tolerance = 0.02 * run.limits.gap;
-        let policy = fom.policy();
-        self.policy_values.copy_from_slice(&fom.values);
-        self.response_values.copy_from_slice(&fom.values);
-        let above = evaluation.run(&policy, &mut self.policy_values, tolerance, &run.signal);
-        let kernel = Kernel::Average(&fom.memory.y_sum);
-        let below = response.run(kernel, &mut self.response_values, tolerance, &run.signal);
-        run.incumbent.improve(policy, &below.lower, above.upper);
-        self.account(run, evaluation, response);
-        self.verdict(run)
-    }
-
-    fn account(
-        &mut self,
-        run: &mut Run<'_>,
-        evaluation: &mut Evaluation<'_>,
-        response: &mut Response<'_>,
-    ) {
-        let sweeps =
-            std::mem::take(&mut evaluation.sweeps) + std::mem::take(&mut response.sweeps);
-        let entries = evaluation.take_entries() + 2 * sweeps * run.work.kernel_entries;
-        self.last = entries + sweeps * self.linear_cost;
-        self.spent += self.last;
-        run.work.entries += entries;
-        run.work.oracle_calls += sweeps * self.policy_values.len() as u64;
-    }
-
-    fn verdict(&mut self, run: &Run<'_>) -> Option<Status> {
-        let gap = run.incumbent.gap();
-        if gap <= run.limits.gap {
-            return Some(Status::Certified);
-        }
-        if let Some(status) = run.signal.status() {
-            return Some(status);
-        }
-        if gap < 0.999 * self.least_gap {
-            (self.least_gap, self.stalled, self.work_at_least) = (gap, 0, run.work.entries);
-        } else {
-            self.stalled += 1;
-        }
-        let stuck = self.stalled >= PATIENCE && run.work.entries > 4 * self.work_at_least;
-        (gap <= run.rounding_floor() || stuck).then_some(Status::PrecisionLimit)
-    }
+    let least = |s| {
+        model
+            .rows_of(s)
+            .map(|r| model.cost[r])
+            .fold(f64::INFINITY, f64::min)
+    };
+    (0..model.states())
+        .map(|s| if model.is_terminal(s) { 0.0 } else { least(s) })
+        .collect()
 }

@@ -31,7 +31,13 @@ impl Chain {
         let cost = vec![0.0; states];
         if states <= DENSE_LIMIT || 2 * total >= states * states {
             let entries = vec![0.0; states * states];
-            return Chain { states, pointers: None, columns: Vec::new(), entries, cost };
+            return Chain {
+                states,
+                pointers: None,
+                columns: Vec::new(),
+                entries,
+                cost,
+            };
         }
         let mut pointers = vec![0];
         for s in 0..states {
@@ -96,7 +102,11 @@ impl Chain {
         }
         for i in (0..n).rev() {
             let row = &a[i * n..(i + 1) * n];
-            let known: f64 = row[i + 1..].iter().zip(&w[i + 1..]).map(|(a, w)| a * w).sum();
+            let known: f64 = row[i + 1..]
+                .iter()
+                .zip(&w[i + 1..])
+                .map(|(a, w)| a * w)
+                .sum();
             w[i] = (w[i] - known) / row[i];
         }
     }
@@ -109,7 +119,10 @@ impl Chain {
                 None => row.iter().zip(w).map(|(p, w)| p * w).sum(),
                 Some(_) => {
                     let columns = &self.columns[self.span(s)];
-                    row.iter().zip(columns).map(|(p, &j)| p * w[j as usize]).sum()
+                    row.iter()
+                        .zip(columns)
+                        .map(|(p, &j)| p * w[j as usize])
+                        .sum()
                 }
             };
             *out = w[s] - discount * expected;
@@ -175,7 +188,9 @@ mod tests {
     fn random_chain(states: usize, width: usize) -> Chain {
         let mut seed = states as u64 + 7;
         let mut uniform = || {
-            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            seed = seed
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
             (seed >> 11) as f64 / (1u64 << 53) as f64
         };
         let mut chain = Chain::new(states, |_| width);
@@ -209,7 +224,10 @@ mod tests {
                 reference.apply(discount, &w, &mut applied);
                 let size = w.iter().fold(1.0_f64, |m, w| m.max(w.abs()));
                 for (a, c) in applied.iter().zip(&reference.cost) {
-                    assert!((a - c).abs() <= 1e-11 * size, "{states} {discount}: {a} {c}");
+                    assert!(
+                        (a - c).abs() <= 1e-11 * size,
+                        "{states} {discount}: {a} {c}"
+                    );
                 }
             }
         }

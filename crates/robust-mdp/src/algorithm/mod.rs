@@ -1,6 +1,7 @@
 //! Outer loops, and the evaluations that certify them.
 
 pub(crate) mod bounds;
+mod certification;
 pub(crate) mod evaluation;
 mod fixed_point;
 pub(crate) mod fom_vi;

@@ -32,14 +32,20 @@ pub(crate) fn worst_case(
     };
     if shares_budget(set) {
         let block = game.block(set.radius_at(s, first_row));
-        let warm = Warm { budget: &mut memory.budget[0], row: memory.row };
+        let warm = Warm {
+            budget: &mut memory.budget[0],
+            row: memory.row,
+        };
         return base + support(block, x, y, warm, scratch);
     }
     let all = game.block(0.0);
     let mut total = base;
     for k in 0..game.actions() {
         let block = all.row(k, set.radius_at(s, first_row + k));
-        let warm = Warm { budget: &mut memory.budget[k], row: &mut memory.row[k..k + 1] };
+        let warm = Warm {
+            budget: &mut memory.budget[k],
+            row: &mut memory.row[k..k + 1],
+        };
         let y = &mut y[all.span(k)];
         if x[k] > 0.0 {
             total += x[k] * support(block, &[1.0], y, warm, scratch);

@@ -1,7 +1,7 @@
 //! Saddle-point mirror descent (Ben-Tal & Nemirovski): both players step at once from the
 //! current gradients, with steps shrunk like 1/√t (t counted across runs) for the O(1/√T) rate.
 
-use super::{Iterate, SaddlePoint, Schedule, Steps, Workspace, add};
+use super::{Iterate, PATIENCE, SaddlePoint, Schedule, Steps, Workspace, add};
 
 /// Runs mirror descent; see [`super::run`].
 pub fn run<P: SaddlePoint>(
@@ -19,11 +19,21 @@ pub fn run<P: SaddlePoint>(
     problem.step_x(0.0, gradient, at.x, point);
     let mut total = 0.0;
     for i in 0..schedule.steps {
+        if i % PATIENCE == 0 && problem.stopped() {
+            break;
+        }
         let weight = schedule.weight(i);
         let shrink = ((schedule.first + i + 1) as f64).sqrt().recip();
         previous.copy_from_slice(point);
         problem.step_x(shrink * steps.tau, gradient, at.x, point);
-        problem.step_y(shrink * steps.sigma, previous, at.y, weight, at.y_sum, gradient);
+        problem.step_y(
+            shrink * steps.sigma,
+            previous,
+            at.y,
+            weight,
+            at.y_sum,
+            gradient,
+        );
         add(weight, point, at.x_sum);
         add(weight, gradient, at.gradient_sum);
         total += weight;

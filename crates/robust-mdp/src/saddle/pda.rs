@@ -1,7 +1,7 @@
 //! Primal–dual algorithm (Chambolle & Pock 2016, Algorithm 1 with Bregman distances):
 //!   x⁺ = prox_x(τ(c + Kᵀy), x),   y⁺ = prox_y(σK(2x⁺ − x), y).
 
-use super::{Iterate, SaddlePoint, Schedule, Steps, Workspace, add};
+use super::{Iterate, PATIENCE, SaddlePoint, Schedule, Steps, Workspace, add};
 
 /// Runs PDA; see [`super::run`].
 pub fn run<P: SaddlePoint>(
@@ -20,6 +20,9 @@ pub fn run<P: SaddlePoint>(
     problem.step_x(0.0, gradient, at.x, point);
     let mut total = 0.0;
     for i in 0..schedule.steps {
+        if i % PATIENCE == 0 && problem.stopped() {
+            break;
+        }
         let weight = schedule.weight(i);
         extrapolated.copy_from_slice(point);
         problem.step_x(steps.tau, gradient, at.x, point);

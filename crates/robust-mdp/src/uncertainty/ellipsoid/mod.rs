@@ -26,7 +26,14 @@ pub(crate) fn prox_euclidean(
         *slope = sigma * x;
     }
     let t = if block.radius > 0.0 {
-        match ray::follow(block, Direction::From(y), 1.0, warm.budget, warm.row, scratch) {
+        match ray::follow(
+            block,
+            Direction::From(y),
+            1.0,
+            warm.budget,
+            warm.row,
+            scratch,
+        ) {
             Stop::At(t) => t,
             Stop::Unbounded => 1.0,
         }
@@ -37,7 +44,16 @@ pub(crate) fn prox_euclidean(
     scratch.entries += block.entries() as u64;
     let Emit { weight, sum, value } = emit;
     let slope = &scratch.slope;
-    dispatch(ray::Write { block, slope, t, nu: warm.row, y, weight, sum, value });
+    dispatch(ray::Write {
+        block,
+        slope,
+        t,
+        nu: warm.row,
+        y,
+        weight,
+        sum,
+        value,
+    });
 }
 
 /// Entropy proximal step: y ← argmax ⟨σ x_a b_a, y_a⟩ − KL(y‖y') over the set; `log_y` holds ln y.
@@ -61,7 +77,10 @@ pub(super) fn project(
     nu: &mut [f64],
     scratch: &mut Scratch,
 ) -> f64 {
-    let free = Block { radius: f64::INFINITY, ..block };
+    let free = Block {
+        radius: f64::INFINITY,
+        ..block
+    };
     let mut cold = 0.0;
     ray::follow(free, Direction::From(centre), 1.0, &mut cold, nu, scratch);
     scratch.entries += block.entries() as u64;
@@ -69,7 +88,11 @@ pub(super) fn project(
     for k in 0..block.rows() {
         for (i, &b) in block.span(k).zip(block.gain(k)) {
             let (y, y0) = (centre[i] + scratch.slope[k] * b - nu[k], block.nominal[i]);
-            used += if y > 0.0 { y * (y / y0).ln() - y + y0 } else { y0 };
+            used += if y > 0.0 {
+                y * (y / y0).ln() - y + y0
+            } else {
+                y0
+            };
         }
     }
     used
@@ -84,7 +107,16 @@ pub(super) fn write_projection(
     emit: Emit<'_>,
 ) {
     let Emit { weight, sum, value } = emit;
-    dispatch(ray::Write { block, slope, t: 1.0, nu, y, weight, sum, value });
+    dispatch(ray::Write {
+        block,
+        slope,
+        t: 1.0,
+        nu,
+        y,
+        weight,
+        sum,
+        value,
+    });
 }
 
 /// max over the set of Σ_a x_a⟨b_a, y_a⟩: an upper bound by weak duality that is tight up to
@@ -101,17 +133,35 @@ pub(crate) fn support(
     scratch.slope[..x.len()].copy_from_slice(x);
     scratch.entries += block.entries() as u64;
     if block.radius <= 0.0 {
-        let (value, _) = dispatch(Tail { block, slope: x, t: 0.0, nu: None, y });
+        let (value, _) = dispatch(Tail {
+            block,
+            slope: x,
+            t: 0.0,
+            nu: None,
+            y,
+        });
         return value;
     }
-    let stop =
-        ray::follow(block, Direction::Linear, f64::INFINITY, warm.budget, warm.row, scratch);
+    let stop = ray::follow(
+        block,
+        Direction::Linear,
+        f64::INFINITY,
+        warm.budget,
+        warm.row,
+        scratch,
+    );
     match stop {
         Stop::At(t) => {
             // At t the rows maximise Σ x b·y − ½‖y − y⁰‖²/t exactly, so that the Lagrangian
             // bound needs no further solve, whatever the accuracy of t.
             let nu = Some(&*warm.row);
-            let (value, used) = dispatch(Tail { block, slope: x, t, nu, y });
+            let (value, used) = dispatch(Tail {
+                block,
+                slope: x,
+                t,
+                nu,
+                y,
+            });
             value + (block.radius - used) / t
         }
         Stop::Unbounded => {

@@ -37,7 +37,15 @@ pub(crate) fn prox_entropy(
     };
     scratch.entries += block.entries() as u64;
     let (slope, mean) = (&scratch.slope, &scratch.shift);
-    dispatch(tilt::Write { block, log_ratio, slope, mean, t, emit, next_mean: warm.row });
+    dispatch(tilt::Write {
+        block,
+        log_ratio,
+        slope,
+        mean,
+        t,
+        emit,
+        next_mean: warm.row,
+    });
 }
 
 /// Euclidean proximal step: y ← argmax ⟨σ x_a b_a, y_a⟩ − ½‖y − y'‖² over the set, in place.
@@ -82,6 +90,12 @@ pub(crate) fn support(
     let t = tilt::follow(block, None, f64::INFINITY, warm.budget, scratch);
     scratch.entries += block.entries() as u64;
     let (slope, mean) = (&scratch.slope, &scratch.shift);
-    let psi = dispatch(tilt::Tail { block, slope, mean, t, y });
+    let psi = dispatch(tilt::Tail {
+        block,
+        slope,
+        mean,
+        t,
+        y,
+    });
     value + (block.radius + psi) / t
 }

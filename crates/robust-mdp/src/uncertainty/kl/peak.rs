@@ -103,7 +103,12 @@ struct Reading {
 }
 
 fn read(sums: &[RowSums], t: f64) -> Reading {
-    let mut reading = Reading { used: 0.0, left: 0.0, slope: 0.0, psi: 0.0 };
+    let mut reading = Reading {
+        used: 0.0,
+        left: 0.0,
+        slope: 0.0,
+        psi: 0.0,
+    };
     for s in sums {
         let total = s[MASS] + s[REST];
         let k1 = s[S1] / total;
@@ -124,12 +129,21 @@ pub(super) fn support(
 ) -> f64 {
     let rows = block.rows();
     scratch.slope[..rows].copy_from_slice(x);
-    let mut t = if *warm.budget > 0.0 && warm.budget.is_finite() { *warm.budget } else { 0.0 };
+    let mut t = if *warm.budget > 0.0 && warm.budget.is_finite() {
+        *warm.budget
+    } else {
+        0.0
+    };
     let (mut low, mut high) = (0.0_f64, f64::INFINITY);
     let mut best = f64::INFINITY;
     for pass in 0..MAX_PASSES {
         scratch.entries += block.entries() as u64;
-        dispatch(Moments { block, slope: &scratch.slope, t, out: &mut scratch.sums });
+        dispatch(Moments {
+            block,
+            slope: &scratch.slope,
+            t,
+            out: &mut scratch.sums,
+        });
         let sums = &scratch.sums[..rows];
         if pass == 0 {
             let ceiling: f64 = sums.iter().map(|s| -s[MASS].min(1.0).ln()).sum();
@@ -143,9 +157,17 @@ pub(super) fn support(
         if t > 0.0 {
             best = best.min((block.radius + at.psi) / t);
         }
-        let fresh = if t > 0.0 { step(&at, block.radius, t, low) } else { cold_start(sums, &block) };
+        let fresh = if t > 0.0 {
+            step(&at, block.radius, t, low)
+        } else {
+            cold_start(sums, &block)
+        };
         if t > 0.0 {
-            if at.used <= block.radius { low = low.max(t) } else { high = high.min(t) }
+            if at.used <= block.radius {
+                low = low.max(t)
+            } else {
+                high = high.min(t)
+            }
         }
         let fresh = if fresh >= low && fresh <= high {
             fresh
@@ -163,14 +185,23 @@ pub(super) fn support(
     }
     *warm.budget = t;
     scratch.entries += block.entries() as u64;
-    let psi = dispatch(Tail { block, slope: x, t, y });
+    let psi = dispatch(Tail {
+        block,
+        slope: x,
+        t,
+        y,
+    });
     best.min((block.radius + psi) / t).min(0.0)
 }
 
 fn step(at: &Reading, radius: f64, t: f64, low: f64) -> f64 {
     if at.left < 1e-4 * (at.left + at.used - radius) {
         // So far out that exponentials are clamped: the slope is no guide.
-        return if low > 0.0 { (low * t).sqrt() } else { 0.25 * t };
+        return if low > 0.0 {
+            (low * t).sqrt()
+        } else {
+            0.25 * t
+        };
     }
     if at.used < at.left {
         let root = at.used.max(0.0).sqrt();

@@ -1,0 +1,157 @@
+//! Duality gap of an answer (x̄, ȳ): DG = max_y C(x̄, y) − min_x C(x, ȳ), state by state.
+//!
+//! The worst case of x̄ over the set bounds v* from above, the best response to ȳ from below; both
+//! are themselves bounded, so that upper − lower is a proof. A check costs a few sweeps; it is due
+//! when all checks together stay below a tenth of the counted work, whatever the machine.
+
+use super::evaluation::Evaluation;
+use super::linear::DENSE_LIMIT;
+use super::response::{Kernel, Response};
+use crate::model::Model;
+use crate::solve::{Incumbent, Run, Status};
+
+/// Work of a check may be this share of the first-order work.
+const CHECK_SHARE: f64 = 0.09;
+/// Checks without a smaller gap, over four times the work that found it, before rounding is taken
+/// to be the limit.
+const PATIENCE: u32 = 30;
+
+/// A policy and a kernel to certify, with values near theirs.
+pub(super) struct Answer<'a> {
+    pub(super) policy: Vec<f64>,
+    /// A weighted sum of kernels of the set.
+    pub(super) kernel: &'a [f64],
+    pub(super) values: &'a [f64],
+}
+
+/// Certifies answers and decides when it is worth doing.
+pub(super) struct Checker {
+    policy_values: Vec<f64>,
+    response_values: Vec<f64>,
+    /// Work of all checks after the first, and of the last one, in entries.
+    spent: u64,
+    last: u64,
+    least_gap: f64,
+    /// Checks since the least gap was found, and the work done until then.
+    stalled: u32,
+    work_at_least: u64,
+    linear_cost: u64,
+}
+
+impl Checker {
+    pub(super) fn new(model: &Model) -> Checker {
+        let states = model.states();
+        let n = states as u64;
+        Checker {
+            policy_values: vec![0.0; states],
+            response_values: vec![0.0; states],
+            spent: 0,
+            last: 0,
+            least_gap: f64::INFINITY,
+            stalled: 0,
+            work_at_least: 0,
+            linear_cost: if states <= DENSE_LIMIT {
+                n * n * n / 3
+            } else {
+                40 * n * n.min(64)
+            },
+        }
+    }
+
+    /// v ← the middle between the policy's worst case and the best response to the kernel.
+    pub(super) fn middle(&self, values: &mut [f64]) {
+        for ((v, a), b) in values
+            .iter_mut()
+            .zip(&self.policy_values)
+            .zip(&self.response_values)
+        {
+            *v = 0.5 * (a + b);
+        }
+    }
+
+    /// Certifies the nominal solution, so that there is an answer whatever happens next.
+    pub(super) fn first(
+        &mut self,
+        run: &mut Run<'_>,
+        evaluation: &mut Evaluation<'_>,
+        response: &mut Response<'_>,
+    ) -> Option<Status> {
+        let tolerance = 0.02 * run.limits.gap;
+        let below = response.run(
+            Kernel::Nominal,
+            &mut self.response_values,
+            tolerance,
+            &run.signal,
+        );
+        let policy = response.policy.clone();
+        self.policy_values.copy_from_slice(&self.response_values);
+        let above = evaluation.run(&policy, &mut self.policy_values, tolerance, &run.signal);
+        run.incumbent = Incumbent {
+            policy,
+            lower: below.lower,
+            upper: above.upper,
+        };
+        self.account(run, evaluation, response);
+        self.spent = 0;
+        self.verdict(run)
+    }
+
+    pub(super) fn due(&self, run: &Run<'_>) -> bool {
+        let done = (run.work.entries - self.spent.min(run.work.entries)) as f64;
+        (self.spent + self.last) as f64 <= CHECK_SHARE * done
+    }
+
+    pub(super) fn check(
+        &mut self,
+        answer: Answer<'_>,
+        run: &mut Run<'_>,
+        evaluation: &mut Evaluation<'_>,
+        response: &mut Response<'_>,
+    ) -> Option<Status> {
+        let tolerance = 0.02 * run.limits.gap;
+        let Answer {
+            policy,
+            kernel,
+            values,
+        } = answer;
+        self.policy_values.copy_from_slice(values);
+        self.response_values.copy_from_slice(values);
+        let above = evaluation.run(&policy, &mut self.policy_values, tolerance, &run.signal);
+        let kernel = Kernel::Average(kernel);
+        let below = response.run(kernel, &mut self.response_values, tolerance, &run.signal);
+        run.incumbent.improve(policy, &below.lower, above.upper);
+        self.account(run, evaluation, response);
+        self.verdict(run)
+    }
+
+    fn account(
+        &mut self,
+        run: &mut Run<'_>,
+        evaluation: &mut Evaluation<'_>,
+        response: &mut Response<'_>,
+    ) {
+        let sweeps = std::mem::take(&mut evaluation.sweeps) + std::mem::take(&mut response.sweeps);
+        let entries = evaluation.take_entries() + 2 * sweeps * run.work.kernel_entries;
+        self.last = entries + sweeps * self.linear_cost;
+        self.spent += self.last;
+        run.work.entries += entries;
+        run.work.oracle_calls += sweeps * self.policy_values.len() as u64;
+    }
+
+    fn verdict(&mut self, run: &Run<'_>) -> Option<Status> {
+        let gap = run.incumbent.gap();
+        if gap <= run.limits.gap {
+            return Some(Status::Certified);
+        }
+        if let Some(status) = run.signal.status() {
+            return Some(status);
+        }
+        if gap < 0.999 * self.least_gap {
+            (self.least_gap, self.stalled, self.work_at_least) = (gap, 0, run.work.entries);
+        } else {
+            self.stalled += 1;
+        }
+        let stuck = self.stalled >= PATIENCE && run.work.entries > 4 * self.work_at_least;
+        (gap <= run.rounding_floor() || stuck).then_some(Status::PrecisionLimit)
+    }
+}

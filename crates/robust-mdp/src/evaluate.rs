@@ -1,0 +1,92 @@
+//! Evaluation of a policy that the user brings: its worst case over the set, and the kernel that
+//! attains it.
+
+use std::time::Instant;
+
+use crate::algorithm::evaluation::Evaluation;
+use crate::error::Error;
+use crate::game::Layout;
+use crate::model::Model;
+use crate::solution::Evaluated;
+use crate::solve::{Interrupt, Status, check_memory, in_pool, target_gap, widest};
+use crate::uncertainty::UncertaintySet;
+
+/// Worst-case and nominal cost of a given policy (flat over rows), with bounds.
+pub fn evaluate(
+    model: &Model,
+    set: &UncertaintySet,
+    policy: &[f64],
+    gap: Option<f64>,
+    threads: Option<usize>,
+    interrupt: &Interrupt,
+) -> Result<Evaluated, Error> {
+    set.validate(model)?;
+    check_policy(model, policy)?;
+    check_memory(model, set)?;
+    let gap = target_gap(model, gap)?;
+    let started = Instant::now();
+    let signal = interrupt.signal();
+    let bound = |set: &UncertaintySet| {
+        let layout = Layout::new(model, set);
+        let mut values = vec![0.0; model.states()];
+        Evaluation::new(model, set, &layout).run(policy, &mut values, gap, &signal)
+    };
+    let (worst, nominal) = in_pool(threads, || (bound(set), bound(&UncertaintySet::none())))?;
+    let status = match signal.status() {
+        Some(status) => status,
+        None if widest(&worst.lower, &worst.upper) <= gap => Status::Certified,
+        None => Status::PrecisionLimit,
+    };
+    Ok(Evaluated::new(
+        model,
+        status,
+        gap,
+        worst,
+        nominal,
+        started.elapsed().as_secs_f64(),
+    ))
+}
+
+/// The kernel of the set that is worst for `policy`, row by row: `visit(row, next, probability)`
+/// for every entry of positive probability. `values` is the policy's worst-case value, in the
+/// model's own sign.
+pub fn worst_kernel(
+    model: &Model,
+    set: &UncertaintySet,
+    policy: &[f64],
+    values: &[f64],
+    mut visit: impl FnMut(usize, usize, f64),
+) -> Result<(), Error> {
+    set.validate(model)?;
+    check_policy(model, policy)?;
+    let layout = Layout::new(model, set);
+    let sign = model.objective().sign();
+    let costs: Vec<f64> = values.iter().map(|v| sign * v).collect();
+    Evaluation::new(model, set, &layout).worst_kernel(policy, &costs, |row, entries| {
+        for (next, p) in entries.filter(|e| e.1 > 0.0) {
+            visit(row, next, p);
+        }
+    });
+    Ok(())
+}
+
+fn check_policy(model: &Model, policy: &[f64]) -> Result<(), Error> {
+    if policy.len() != model.rows() {
+        return Err(Error::Input(format!(
+            "a policy of this model has {} entries, one a state-action pair; {} were given",
+            model.rows(),
+            policy.len()
+        )));
+    }
+    for s in (0..model.states()).filter(|&s| !model.is_terminal(s)) {
+        let x = &policy[model.rows_of(s)];
+        let total: f64 = x.iter().sum();
+        if x.iter().any(|x| *x < 0.0 || x.is_nan()) || (total - 1.0).abs() > 1e-9 {
+            return Err(Error::Input(format!(
+                "state {}: the policy is not a distribution over its actions (total {total})",
+                model.state_name(s)
+            )));
+        }
+    }
+    Ok(())
+}
