@@ -36,7 +36,7 @@ pub enum Average {
 /// Settings of FOM-VI.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FomSettings {
-    /// Geometries; `None` chooses (ℓ2,ℓ2) for the ellipsoid and (ℓ1,ℓ1) for KL.
+    /// Geometries; `None` chooses (ℓ2,ℓ2) for the ellipsoid and (ℓ2,ℓ1) for KL.
     pub setup: Option<Setup>,
     /// p ≥ 0 in the weights ω_t = t^p.
     pub weights: f64,

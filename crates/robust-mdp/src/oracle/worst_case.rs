@@ -25,6 +25,7 @@ pub(crate) fn worst_case(
     memory: Memory<'_>,
     scratch: &mut Scratch,
 ) -> f64 {
+    let y = &mut y[..game.block(0.0).entries()];
     let base: f64 = x.iter().zip(game.base).map(|(x, c)| x * c).sum();
     let support = match set.distance {
         Distance::Kl => kl::support,

@@ -10,7 +10,7 @@ use pulp::{Simd, WithSimd};
 use self::ray::{Direction, Stop};
 use super::block::{Block, Emit, Scratch, Warm};
 use super::omega::{self, Ball};
-use crate::lanes::{dispatch, padding};
+use crate::lanes::{dispatch, padding, walk};
 
 /// Euclidean proximal step: y ← argmax ⟨σ x_a b_a, y_a⟩ − ½‖y − y'‖² over the set, in place.
 pub(crate) fn prox_euclidean(
@@ -165,7 +165,7 @@ pub(crate) fn support(
             value + (block.radius - used) / t
         }
         Stop::Unbounded => {
-            *warm.budget = 0.0;
+            *warm.budget = f64::INFINITY;
             for k in (0..block.rows()).filter(|&k| x[k] > 0.0) {
                 let span = block.span(k);
                 to_maximal_face(&block.nominal[span.clone()], block.gain(k), &mut y[span]);
@@ -176,6 +176,43 @@ pub(crate) fn support(
             }
             0.0
         }
+    }
+}
+
+/// Budget that lets every row that matters (of positive slope) reach its best face.
+fn face_distance(block: Block<'_>, scratch: &mut Scratch) -> f64 {
+    scratch.entries += block.entries() as u64;
+    dispatch(FaceDistance { block, x: &scratch.slope[..block.rows()] })
+}
+
+/// Σ_a ½·dist²(y⁰_a, distributions on {b_a = 0}) = Σ_a ½[(1 − m)²/n + Σ_{b<0} (y⁰)²].
+struct FaceDistance<'a> {
+    block: Block<'a>,
+    x: &'a [f64],
+}
+
+impl WithSimd for FaceDistance<'_> {
+    type Output = f64;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) -> f64 {
+        let (zero, one) = (simd.splat_f64s(0.0), simd.splat_f64s(1.0));
+        let mut total = 0.0;
+        for k in (0..self.block.rows()).filter(|&k| self.x[k] > 0.0) {
+            let (nominal, gain) = (&self.block.nominal[self.block.span(k)], self.block.gain(k));
+            let (mut n, mut mass, mut off) = (zero, zero, zero);
+            walk!(simd, [nominal, gain] => |y0, b| {
+                let below = simd.less_than_f64s(b, zero);
+                let outside = simd.select_f64s(below, y0, zero);
+                n = simd.add_f64s(n, simd.select_f64s(below, zero, one));
+                mass = simd.add_f64s(mass, simd.sub_f64s(y0, outside));
+                off = simd.mul_add_e_f64s(outside, outside, off);
+            });
+            let n = simd.reduce_sum_f64s(n) - padding::<S>(nominal.len());
+            let lift = 1.0 - simd.reduce_sum_f64s(mass);
+            total += 0.5 * (lift * lift / n + simd.reduce_sum_f64s(off));
+        }
+        total
     }
 }
 

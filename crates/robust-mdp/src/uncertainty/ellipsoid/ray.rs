@@ -152,14 +152,21 @@ fn budget(sums: &[RowSums]) -> (f64, f64) {
     (quadratic, constant)
 }
 
-fn shift_rows(sums: &[RowSums], t: f64, nu: &mut [f64]) {
+/// Moves every row's shift to its active set; returns whether any moved by more than rounding.
+fn shift_rows(sums: &[RowSums], t: f64, nu: &mut [f64]) -> bool {
+    let mut moved = false;
     for (s, nu) in sums.iter().zip(nu) {
-        *nu = if s[N] > 0.0 {
+        let fresh = if s[N] > 0.0 {
             (t * s[SE] - (1.0 - s[SY])) / s[N]
         } else {
             f64::NEG_INFINITY // everything active: the next pass starts this row afresh
         };
+        // Entries are y⁰ + t·e − ν, with y⁰ of the order of 1/n at least somewhere.
+        let size = fresh.abs().max(1.0 / s[N].max(1.0));
+        moved |= (fresh - *nu).abs() > 4e-16 * size || !fresh.is_finite();
+        *nu = fresh;
     }
+    moved
 }
 
 /// Where the ray stops.
@@ -206,6 +213,11 @@ pub(super) fn follow(
         let fresh = if t_max.is_finite() && t_max * t_max * quadratic <= room {
             t_max
         } else if quadratic <= 0.0 && room >= 0.0 {
+            if matches!(direction, Direction::Linear)
+                && super::face_distance(block, scratch) <= block.radius
+            {
+                return Stop::Unbounded;
+            }
             return bracketed(block, direction, t_max, t, nu, scratch);
         } else if room > 0.0 {
             (room / quadratic).sqrt().min(t_max)
@@ -213,8 +225,12 @@ pub(super) fn follow(
             closed_form = false;
             0.5 * *t
         };
+        let steady = (fresh - *t).abs() <= 1e-15 * fresh;
         *t = fresh;
-        shift_rows(&scratch.sums[..rows], fresh, nu);
+        let moved = shift_rows(&scratch.sums[..rows], fresh, nu);
+        if closed_form && steady && !moved {
+            return Stop::At(fresh); // entries at zero may flicker in and out of their sets
+        }
         scratch.sums.swap_with_slice(&mut scratch.previous);
     }
     bracketed(block, direction, t_max, t, nu, scratch)
