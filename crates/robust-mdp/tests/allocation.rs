@@ -104,7 +104,7 @@ fn memory_is_two_kernels_and_little_else() {
         let model = garnet(states, actions, branching);
         for set in sets(0.5) {
             let options = Options {
-                gap: Some(0.1),
+                max_sweeps: 5,
                 threads: Some(2),
                 ..Options::default()
             };
