@@ -15,10 +15,10 @@ pub(crate) struct Cli {
 
 const EXAMPLES: &str = "\
 Examples:
-  rmdp solve                                  the embedded machine-replacement example
-  rmdp generate garnet --states 50 -o g.json  make a model
-  rmdp solve g.json --radius 0.01             solve it against an ellipsoid of that radius
-  rmdp info g.json                            what is in it
+  rmdp solve                                  # the embedded machine-replacement example
+  rmdp generate garnet --states 50 -o g.json  # make a model
+  rmdp info g.json                            # say what is in it
+  rmdp solve g.json --radius 0.01             # solve it against an ellipsoid of that radius
 
 Exit codes: 0 solved to the asked gap; 2 bad usage or bad input; 3 stopped early with a
 certified answer; 1 anything else.";

@@ -35,7 +35,11 @@ fn in_a_row(names: &[&str], word: &str) -> String {
     match names {
         [] => String::new(),
         [one] => (*one).to_owned(),
-        [first @ .., last] => format!("{} {word} {last}", first.join(", ")),
+        [first @ .., last] => {
+            // Names with commas of their own need another mark between them.
+            let mark = if last.contains(',') { "; " } else { ", " };
+            format!("{} {word} {last}", first.join(mark))
+        }
     }
 }
 

@@ -52,8 +52,9 @@ struct Rest {
 
 const EXAMPLES: &str = "\
 Examples:
+  rmdp generate machine -o m.json
   rmdp solve m.json --radius 0.01 --policy policy.csv
-  rmdp evaluate m.json --policy policy.csv --radius 0.02      the same policy, a larger set";
+  rmdp evaluate m.json --policy policy.csv --radius 0.02  # the same policy, a larger set";
 
 pub(crate) fn run(args: &Args) -> Result<Ending, Failure> {
     args.set.check(false)?;

@@ -33,10 +33,18 @@ const L2: Geometry = Geometry::Euclidean;
 
 const SETUPS: Choice<Setup> = Choice {
     names: &[
-        ("l2,l2", Setup { x: L2, y: L2 }, ""),
-        ("l1,l1", Setup { x: L1, y: L1 }, ""),
-        ("l1,l2", Setup { x: L1, y: L2 }, ""),
-        ("l2,l1", Setup { x: L2, y: L1 }, ""),
+        ("l2,l2", Setup { x: L2, y: L2 }, "Euclidean for both"),
+        ("l1,l1", Setup { x: L1, y: L1 }, "entropy for both"),
+        (
+            "l1,l2",
+            Setup { x: L1, y: L2 },
+            "entropy for the policy, Euclidean for the kernel",
+        ),
+        (
+            "l2,l1",
+            Setup { x: L2, y: L1 },
+            "Euclidean for the policy, entropy for the kernel",
+        ),
     ],
     later: &[],
 };

@@ -74,7 +74,8 @@ impl Reading {
             *source == ModelError::MissingDiscount
         };
         match read_model(path, self.format, self.discount) {
-            Err(e) if missing(&e) => {
+            // A pipe cannot be read twice.
+            Err(e) if missing(&e) && path.is_file() => {
                 let again = Reading {
                     format: self.format,
                     discount: Some(0.0),

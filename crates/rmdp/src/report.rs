@@ -1,6 +1,6 @@
 //! The machine-readable results of `solve` and `evaluate`.
 
-use robust_mdp::uncertainty::{Distance, Radius, Rectangularity, UncertaintySet};
+use robust_mdp::uncertainty::{Distance, Radius, Rectangularity, Support, UncertaintySet};
 use robust_mdp::{Evaluated, Method, Model, Objective, PolicyValue, Solution, Status};
 use serde::Serialize;
 
@@ -51,6 +51,7 @@ pub(crate) struct SolveReport<'a> {
     set: Distance,
     radius: Budget<'a>,
     rectangular: Rectangularity,
+    support: Support,
     method: Method,
     oracle: &'static str,
     value: Interval,
@@ -82,6 +83,7 @@ impl<'a> SolveReport<'a> {
             set: set.distance,
             radius: set.into(),
             rectangular: set.rectangularity,
+            support: set.support,
             method: Method::FomVi,
             oracle: "first-order",
             value: solution.initial_value.into(),

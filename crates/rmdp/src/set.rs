@@ -84,7 +84,8 @@ impl SetArgs {
         if self.set == Distance::None {
             if given || self.support.is_some() {
                 return Err(Failure::usage(
-                    "--set none is the nominal kernel alone: it takes no radius and no support",
+                    "--set none is the nominal kernel alone, expected no --radius, --radius-file \
+                     or --support",
                 ));
             }
         } else if !given && !embedded {
@@ -122,8 +123,17 @@ impl SetArgs {
             return Ok((Radius::Uniform(0.0), String::new()));
         }
         if let Some(path) = &self.radius_file {
+            let shared = self.rectangular == Rectangularity::State;
             let (radius, unit) = match read_radii(path, model).map_err(Failure::input)? {
                 RadiusTable::PerState(radii) => (Radius::PerState(radii), "state"),
+                RadiusTable::PerRow(_) if shared => {
+                    let path = path.display();
+                    return Err(Failure::usage(format!(
+                        "{path}: one radius for each state and action, expected one a state: \
+                         the set is s-rectangular"
+                    ))
+                    .hint("--rectangular sa takes a radius for each state and action"));
+                }
                 RadiusTable::PerRow(radii) => (Radius::PerRow(radii), "state and action"),
             };
             let spoken = format!("{}, one a {unit}", range(&radius));

@@ -37,11 +37,12 @@ pub(crate) struct Args {
 
 const EXAMPLES: &str = "\
 Examples:
-  rmdp solve                                       the embedded example
-  rmdp solve m.json --radius 0.01                  an ellipsoid, as in the paper
+  rmdp solve                                         # the embedded example
+  rmdp generate machine -o m.json --radii radii.csv  # a model for the lines below
+  rmdp solve m.json --radius 0.01                    # an ellipsoid, as in the paper
   rmdp solve m.json --set kl --radius 0.1 --gap 1e-4 --json out.json
-  rmdp solve m.csv --discount 0.95 --radius-file radii.csv --policy policy.csv
-  rmdp solve m.json --set none                     the nominal problem
+  rmdp solve m.json --radius-file radii.csv --policy policy.csv
+  rmdp solve m.json --set none                       # the nominal problem
 
 Exit codes: 0 solved to the asked gap; 2 bad usage or bad input; 3 stopped early (a limit,
 Ctrl-C) with a certified answer written; 1 anything else.";

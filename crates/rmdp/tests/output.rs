@@ -11,13 +11,14 @@ use serde_json::Value;
 use support::{Folder, finish};
 
 /// Every field of `solve --json`, in order.
-const FIELDS: [&str; 20] = [
+const FIELDS: [&str; 21] = [
     "status",
     "objective",
     "discount",
     "set",
     "radius",
     "rectangular",
+    "support",
     "method",
     "oracle",
     "value",

@@ -161,7 +161,8 @@ pub enum ModelError {
     },
     /// The initial distribution has the wrong length.
     #[error(
-        "the initial distribution has {length} entries, expected one for each of {states} states"
+        "the initial distribution has {}, expected {states}, one for each state",
+        counted(*length, "entry", "entries")
     )]
     InitialLength {
         /// Its length.
@@ -280,6 +281,11 @@ fn place(path: &std::path::Path, line: &Option<u64>) -> String {
         Some(line) => format!("{}, line {line}: ", path.display()),
         None => format!("{}: ", path.display()),
     }
+}
+
+/// “1 line”, “2 lines”.
+pub(crate) fn counted(n: usize, one: &str, many: &str) -> String {
+    format!("{n} {}", if n == 1 { one } else { many })
 }
 
 fn gib(bytes: &u64) -> f64 {

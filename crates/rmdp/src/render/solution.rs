@@ -50,7 +50,7 @@ pub(crate) fn ending(status: Status) -> &'static str {
         Status::Certified => "certified",
         Status::SweepLimit => "stopped at the sweep limit; the bounds hold",
         Status::TimeLimit => "stopped at the time limit; the bounds hold",
-        Status::PrecisionLimit => "rounding allows no smaller gap; the bounds hold",
+        Status::PrecisionLimit => "no smaller gap could be certified; the bounds hold",
         Status::Interrupted => "interrupted; the bounds hold",
     }
 }

@@ -5,7 +5,6 @@
 //! when all checks together stay below a tenth of the counted work, whatever the machine.
 
 use super::evaluation::Evaluation;
-use super::linear::DENSE_LIMIT;
 use super::response::{Kernel, Response};
 use crate::model::Model;
 use crate::solve::{Incumbent, Run, Status};
@@ -35,13 +34,11 @@ pub(super) struct Checker {
     /// Checks since the least gap was found, and the work done until then.
     stalled: u32,
     work_at_least: u64,
-    linear_cost: u64,
 }
 
 impl Checker {
     pub(super) fn new(model: &Model) -> Checker {
         let states = model.states();
-        let n = states as u64;
         Checker {
             policy_values: vec![0.0; states],
             response_values: vec![0.0; states],
@@ -50,11 +47,6 @@ impl Checker {
             least_gap: f64::INFINITY,
             stalled: 0,
             work_at_least: 0,
-            linear_cost: if states <= DENSE_LIMIT {
-                n * n * n / 3
-            } else {
-                40 * n * n.min(64)
-            },
         }
     }
 
@@ -131,10 +123,10 @@ impl Checker {
         response: &mut Response<'_>,
     ) {
         let sweeps = std::mem::take(&mut evaluation.sweeps) + std::mem::take(&mut response.sweeps);
-        let entries = evaluation.take_entries() + 2 * sweeps * run.work.kernel_entries;
-        self.last = entries + sweeps * self.linear_cost;
+        let systems = evaluation.take_entries() + response.take_entries();
+        self.last = systems + 2 * sweeps * run.work.kernel_entries;
         self.spent += self.last;
-        run.work.entries += entries;
+        run.work.entries += self.last;
         run.work.oracle_calls += sweeps * self.policy_values.len() as u64;
     }
 

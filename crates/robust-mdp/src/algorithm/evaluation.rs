@@ -67,9 +67,9 @@ impl<'a> Evaluation<'a> {
         Worker::new(self.model, self.layout)
     }
 
-    /// Entries visited by all sweeps since the last call.
+    /// Entries visited by all sweeps and linear systems since the last call.
     pub(crate) fn take_entries(&mut self) -> u64 {
-        let mut total = 0;
+        let mut total = std::mem::take(&mut self.chain.work);
         self.workers
             .visit(|w| total += std::mem::take(&mut w.scratch.entries));
         total
@@ -79,13 +79,7 @@ impl<'a> Evaluation<'a> {
     fn sweep(&mut self, x: &[f64], w: &[f64]) {
         self.ahead.set(w);
         self.sweeps += 1;
-        let Chain {
-            states,
-            pointers,
-            columns,
-            entries,
-            cost,
-        } = &mut self.chain;
+        let Chain { states, pointers, columns, entries, cost, .. } = &mut self.chain;
         let chain = Chain::shape(pointers, *states);
         let (model, set, layout, ahead) = (self.model, self.set, self.layout, &self.ahead);
         let cuts = Cuts {

@@ -80,6 +80,11 @@ impl<'a> Response<'a> {
         }
     }
 
+    /// Entries visited by all linear systems since the last call.
+    pub(crate) fn take_entries(&mut self) -> u64 {
+        std::mem::take(&mut self.chain.work)
+    }
+
     /// Bounds of the best response's value to `kernel`, no wider than `tolerance` if rounding
     /// allows; `w` is a first guess and becomes a value near it.
     pub(crate) fn run(
@@ -157,13 +162,7 @@ impl<'a> Response<'a> {
     fn sweep(&mut self, kernel: Kernel<'_>, w: &[f64]) {
         self.ahead.set(w);
         self.sweeps += 1;
-        let Chain {
-            states,
-            pointers,
-            columns,
-            entries,
-            cost,
-        } = &mut self.chain;
+        let Chain { states, pointers, columns, entries, cost, .. } = &mut self.chain;
         let chain = Chain::shape(pointers, *states);
         let (model, layout, ahead) = (self.model, self.layout, &self.ahead);
         let (share, scale) = (&self.share, &self.scale);

@@ -117,6 +117,22 @@ fn parse_error(path: &Path, line: Option<u64>, message: impl Into<String>) -> Er
     }
 }
 
+/// The same error, naming the place within the model that was being read.
+fn within(error: Error, place: &str) -> Error {
+    match error {
+        Error::Parse {
+            path,
+            line,
+            message,
+        } => Error::Parse {
+            path,
+            line,
+            message: format!("{place}: {message}"),
+        },
+        other => other,
+    }
+}
+
 fn model_error(path: &Path, line: Option<u64>, source: ModelError) -> Error {
     Error::ModelAt {
         path: path.to_owned(),

@@ -32,7 +32,16 @@ impl<'m> Names<'m> {
         }
         let top = self.model.states() - 1;
         let number = text.parse().ok().filter(|&s: &usize| s <= top);
-        number.ok_or_else(|| format!("no state “{text}”, expected a name or a number up to {top}"))
+        number.ok_or_else(|| {
+            let name = match self.states.is_empty() {
+                true => "",
+                false => "a state's name or ",
+            };
+            match top {
+                0 => format!("no state “{text}”, expected {name}0"),
+                _ => format!("no state “{text}”, expected {name}a number from 0 to {top}"),
+            }
+        })
     }
 
     /// The row of an action of state `s`.
@@ -49,9 +58,32 @@ impl<'m> Names<'m> {
         }
         let number = text.parse().ok().filter(|&a: &usize| a < rows.len());
         number.map(|a| rows.start + a).ok_or_else(|| {
-            let (n, name) = (rows.len(), self.model.state_name(s));
-            format!("state “{name}” has no action “{text}”, expected one of its {n} actions")
+            let state = self.place(s, None);
+            let expected = self.actions_in_words(s);
+            format!("{state} has no action “{text}”, expected {expected}")
         })
+    }
+
+    /// “one of “run”, “wait””, naming at most five.
+    fn actions_in_words(&self, s: usize) -> String {
+        let rows = self.model.rows_of(s);
+        let name = |r| format!("“{}”", self.model.action_name(s, r));
+        let first: Vec<String> = rows.clone().take(5).map(name).collect();
+        match rows.len() {
+            0 => "none: the state is terminal".into(),
+            1 => first.concat(),
+            2..=5 => format!("one of {}", first.join(", ")),
+            _ => format!("one of {}, …", first.join(", ")),
+        }
+    }
+
+    /// “state “ok”, action “run””, as the user may write them.
+    pub(super) fn place(&self, s: usize, row: Option<usize>) -> String {
+        let state = self.state_text(s);
+        match row {
+            Some(r) => format!("state “{state}”, action “{}”", self.action_text(s, r)),
+            None => format!("state “{state}”"),
+        }
     }
 
     /// How to write state `s` so that it is found again.

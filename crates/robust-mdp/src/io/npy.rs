@@ -59,7 +59,7 @@ impl<R: Read> Array<R> {
             ('f', 4 | 8) | ('i' | 'u', 1 | 2 | 4 | 8) | ('b', 1)
         ) {
             return Err(format!(
-                "type {kind}{width}, expected float64, float32 or whole numbers"
+                "numbers of type {kind}{width}, expected float64, float32 or whole numbers"
             ));
         }
         self.elements(n, |bytes| {
@@ -77,7 +77,9 @@ impl<R: Read> Array<R> {
     pub(super) fn counts(mut self) -> Result<Vec<u64>, Wrong> {
         let (kind, width) = (self.header.kind, self.header.width);
         if !matches!((kind, width), ('i' | 'u', 1 | 2 | 4 | 8)) {
-            return Err(format!("type {kind}{width}, expected whole numbers"));
+            return Err(format!(
+                "numbers of type {kind}{width}, expected whole numbers"
+            ));
         }
         let mut out = Vec::new();
         self.elements(self.len()?, |bytes| {
@@ -115,7 +117,7 @@ impl<R: Read> Array<R> {
         let mut text = vec![0; bytes];
         self.reader
             .read_exact(&mut text)
-            .map_err(|e| e.to_string())?;
+            .map_err(|_| "the data end early, expected a short text")?;
         // The texts of interest are ASCII: dropping zeros decodes both kinds.
         text.retain(|&b| b != 0);
         Ok(String::from_utf8_lossy(&text).into_owned())
@@ -137,7 +139,7 @@ impl<R: Read> Array<R> {
                 io::ErrorKind::UnexpectedEof => {
                     format!("the data end early, expected shape {:?}", self.header.shape)
                 }
-                _ => e.to_string(),
+                _ => format!("the data are damaged ({e}), expected an intact file"),
             })?;
             for element in bytes.chunks_exact_mut(width) {
                 if self.header.big_endian {

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use super::names::Names;
 use super::table::{Table, write_field};
+use super::within;
 use crate::error::Error;
 use crate::model::distribution;
 use crate::model::{Model, SUM_TOLERANCE};
@@ -23,31 +24,58 @@ pub fn read_policy(path: &Path, model: &Model) -> Result<Vec<f64>, Error> {
         let r = names
             .row(s, table.field(action)?)
             .map_err(|m| table.error(m))?;
-        let value = table.number(prob)?;
+        let value = table
+            .number(prob)
+            .map_err(|e| within(e, &names.place(s, Some(r))))?;
         if !(value >= 0.0 && value.is_finite()) {
-            let message = format!("probability {value:?}, expected a finite number of at least 0");
-            return Err(table.error(message));
+            let place = names.place(s, Some(r));
+            return Err(table.error(format!(
+                "{place}: the probability is {value:?}, expected a finite number of at least 0"
+            )));
         }
         if !policy[r].is_nan() {
-            return Err(table.error("a second probability for the same action, expected one"));
+            let place = names.place(s, Some(r));
+            return Err(table.error(format!("{place}: a second probability, expected one")));
         }
         policy[r] = value + 0.0;
     }
+    check_complete(path, model, &names, &policy)?;
     policy
         .iter_mut()
         .filter(|p| p.is_nan())
         .for_each(|p| *p = 0.0);
     for s in (0..model.states()).filter(|&s| !model.is_terminal(s)) {
         distribution::normalise(&mut policy[model.rows_of(s)]).map_err(|sum| {
-            let name = names.state_text(s);
+            let state = names.place(s, None);
             let message = format!(
-                "the probabilities of state “{name}” sum to {sum:?}, \
-                 expected 1 within {SUM_TOLERANCE:?}"
+                "{state}: probabilities sum to {sum:?}, expected 1 within {SUM_TOLERANCE:?}"
             );
             super::parse_error(path, None, message)
         })?;
     }
     Ok(policy)
+}
+
+/// Every state with actions has a line.
+fn check_complete(
+    path: &Path,
+    model: &Model,
+    names: &Names<'_>,
+    policy: &[f64],
+) -> Result<(), Error> {
+    let missing = |s: &usize| {
+        let given = &policy[model.rows_of(*s)];
+        !model.is_terminal(*s) && given.iter().all(|p| p.is_nan())
+    };
+    match (0..model.states()).find(missing) {
+        None => Ok(()),
+        Some(s) => {
+            let state = names.place(s, None);
+            let message =
+                format!("{state} is missing, expected the probability of at least one action");
+            Err(super::parse_error(path, None, message))
+        }
+    }
 }
 
 /// Writes a policy: every action of every state, those of probability 0 too.

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use super::names::Names;
 use super::table::Table;
+use super::within;
 use crate::error::Error;
 use crate::model::Model;
 
@@ -42,13 +43,19 @@ pub fn read_radii(path: &Path, model: &Model) -> Result<RadiusTable, Error> {
                 .map_err(|m| table.error(m))?,
             None => s,
         };
-        let value = table.number(radius)?;
+        let row = action.map(|_| at);
+        let value = table
+            .number(radius)
+            .map_err(|e| within(e, &names.place(s, row)))?;
         if !(value >= 0.0 && value.is_finite()) {
-            let message = format!("radius {value:?}, expected a finite number of at least 0");
-            return Err(table.error(message));
+            let place = names.place(s, row);
+            return Err(table.error(format!(
+                "{place}: the radius is {value:?}, expected a finite number of at least 0"
+            )));
         }
         if !radii[at].is_nan() {
-            return Err(table.error("a second radius for the same place, expected one"));
+            let place = names.place(s, row);
+            return Err(table.error(format!("{place}: a second radius, expected one")));
         }
         radii[at] = value + 0.0;
     }
@@ -72,14 +79,9 @@ fn complete(
             false => radii[s].is_nan().then_some(rows.start),
         };
         if let Some(r) = missing {
-            let state = names.state_text(s);
-            let message = match per_row {
-                true => {
-                    let action = names.action_text(s, r);
-                    format!("no radius for state “{state}”, action “{action}”, expected one")
-                }
-                false => format!("no radius for state “{state}”, expected one for every state"),
-            };
+            let place = names.place(s, per_row.then_some(r));
+            let every = if per_row { "action" } else { "state" };
+            let message = format!("no radius for {place}, expected one for every {every}");
             return Err(super::parse_error(path, None, message));
         }
     }

@@ -195,20 +195,27 @@ fn policies() {
     for (text, message) in [
         (
             "0,0,0.5\n1,0,1",
-            "the probabilities of state “say \"so\", twice” sum to 0.5",
+            "state “say \"so\", twice”: probabilities sum to 0.5",
         ),
-        ("0,0,1\n0,0,1", "line 3: a second probability"),
+        (
+            "0,0,1\n0,0,1",
+            "line 3: state “say \"so\", twice”, action “gö”: a second probability",
+        ),
         (
             "0,2,1",
-            "line 2: state “say \"so\", twice” has no action “2”",
+            "line 2: state “say \"so\", twice” has no action “2”, expected one of “gö”, “a,b”",
         ),
         (
             "9,0,1",
-            "line 2: no state “9”, expected a name or a number up to 3",
+            "line 2: no state “9”, expected a state's name or a number from 0 to 3",
         ),
-        ("0,0,-1", "line 2: probability -1.0, expected"),
-        ("0,0,nan", "line 2: probability NaN"),
-        ("x,0,1", "has no action “0”"),
+        ("0,0,-1", "action “gö”: the probability is -1.0, expected"),
+        ("0,0,nan", "the probability is NaN"),
+        (
+            "x,0,1",
+            "has no action “0”, expected none: the state is terminal",
+        ),
+        ("0,0,1", "state “two\nlines” is missing"),
     ] {
         let path = folder.with("bad.csv", format!("state,action,probability\n{text}\n"));
         let error = read_policy(&path, &model).unwrap_err().to_string();
@@ -230,9 +237,12 @@ fn radii() {
             "state,action,radius\n0,0,1\n1,0,1\n",
             "no radius for state “say \"so\", twice”, action “a,b”",
         ),
-        ("state,radius\n0,1\n0,1\n", "line 3: a second radius"),
-        ("state,radius\n0,-1\n", "line 2: radius -1.0"),
-        ("state,radius\n0,inf\n", "line 2: radius inf"),
+        (
+            "state,radius\n0,1\n0,1\n",
+            "line 3: state “say \"so\", twice”: a second radius",
+        ),
+        ("state,radius\n0,-1\n", "twice”: the radius is -1.0"),
+        ("state,radius\n0,inf\n", "twice”: the radius is inf"),
         (
             "state\n0\n",
             "no column “radius” or “budget”; it has: state",

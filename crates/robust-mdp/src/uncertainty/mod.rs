@@ -157,14 +157,14 @@ impl UncertaintySet {
         let shared = self.rectangularity == Rectangularity::State;
         if shared && matches!(self.radius, Radius::PerRow(_)) {
             return Err(Error::Input(
-                "radii per state and action need a (s,a)-rectangular set (--rectangular sa); \
+                "radii per state and action need an (s,a)-rectangular set (--rectangular sa); \
                  an s-rectangular set has one radius a state"
                     .into(),
             ));
         }
         if self.distance == Distance::Kl && self.support == Support::All {
             return Err(Error::Input(
-                "a KL set keeps to the support of the nominal kernel: use support nominal".into(),
+                "a KL set keeps to the support of the nominal kernel: use --support nominal".into(),
             ));
         }
         Ok(())

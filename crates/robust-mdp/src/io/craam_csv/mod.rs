@@ -8,7 +8,7 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use super::table::Table;
-use crate::error::{Error, ModelError};
+use crate::error::{Error, ModelError, counted};
 use crate::model::{Model, ModelBuilder, Objective};
 
 /// One line, 32 bytes.
@@ -33,7 +33,7 @@ pub(super) fn read(path: &Path, discount: Option<f64>) -> Result<(Model, Vec<Str
         .max()
         .unwrap_or(0);
     if states > 10 * lines.len() + 1_000_000 {
-        let count = lines.len();
+        let count = counted(lines.len(), "line", "lines");
         return Err(super::parse_error(
             path,
             lines
@@ -41,7 +41,7 @@ pub(super) fn read(path: &Path, discount: Option<f64>) -> Result<(Model, Vec<Str
                 .find(|t| t.from.max(t.to) as usize + 1 == states)
                 .map(Transition::line),
             format!(
-                "state {} among only {count} lines: the numbers look wrong, \
+                "state {} among only {count}: the numbers look wrong, \
                  expected states counted from 0",
                 states - 1
             ),
@@ -92,13 +92,15 @@ fn read_lines(path: &Path) -> Result<(Objective, Vec<Transition>), Error> {
                 ));
             }
         }
+        let (state, action) = (table.id(from)?, table.id(action)?);
+        let at = |e| super::within(e, &format!("state {state}, action {action}"));
         lines.push(Transition {
-            from: table.id(from)?,
-            action: table.id(action)?,
-            to: table.id(to)?,
+            from: state,
+            action,
+            to: table.id(to).map_err(at)?,
             line: table.line().try_into().unwrap_or(u32::MAX),
-            prob: table.number(prob)?,
-            cost: table.number(cost)?,
+            prob: table.number(prob).map_err(at)?,
+            cost: table.number(cost).map_err(at)?,
         });
     }
     Ok((objective, lines))

@@ -74,7 +74,7 @@ fn errors_name_the_line() {
     for (text, expected) in [
         (
             body("0,0,0,1\n"),
-            ", line 2: only 4 of 5 columns, expected one for “reward” too",
+            ", line 2: state 0, action 0: only 4 of 5 columns, expected one for “reward” too",
         ),
         (
             body("0,0,0,1,1\n\n0,x,0,1,1\n"),
@@ -87,7 +87,7 @@ fn errors_name_the_line() {
         ),
         (
             body("0,0,0,NA,1\n"),
-            ", line 2: probability is “NA”, expected a number",
+            ", line 2: state 0, action 0: probability is “NA”, expected a number",
         ),
         (
             body("1,0,0,1,1\n0,0,0,0.5,1\n"),
@@ -107,7 +107,7 @@ fn errors_name_the_line() {
         ),
         (
             body("0,0,4000000000,1,1\n"),
-            ", line 2: state 4000000000 among only 1 lines",
+            ", line 2: state 4000000000 among only 1 line:",
         ),
         (body(""), ": the model has no states"),
         (

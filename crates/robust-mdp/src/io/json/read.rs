@@ -4,13 +4,14 @@ use std::fmt;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 
-use serde::Deserialize;
 use serde::de::{
     DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor,
 };
 
+use super::explain;
+use super::value::{Keys, Value, Wanted, quoted};
 use super::{FORMAT, VERSION};
-use crate::error::Error;
+use crate::error::{Error, Label};
 use crate::io::{model_error, open, parse_error};
 use crate::model::{Model, ModelBuilder, Objective};
 
@@ -22,9 +23,9 @@ pub(in crate::io) fn read(path: &Path, discount: Option<f64>) -> Result<Model, E
         reading.builder.set_discount(discount);
     }
     reading.builder.build().map_err(|error| {
-        // Found out only at the end: read again up to the place, for its line.
+        // Found out only at the end: read again up to the place, for its line. A pipe cannot be.
         let mut again = Reading {
-            stop_at: error.place(),
+            stop_at: error.place().filter(|_| path.is_file()),
             ..Reading::new()
         };
         let line = match again.stop_at.map(|_| again.file(path)) {
@@ -35,6 +36,14 @@ pub(in crate::io) fn read(path: &Path, discount: Option<f64>) -> Result<Model, E
     })
 }
 
+/// How deep in the file reading is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Depth {
+    Model,
+    State,
+    Action,
+}
+
 /// What has been read so far.
 struct Reading {
     builder: ModelBuilder,
@@ -42,8 +51,16 @@ struct Reading {
     objective: Option<Objective>,
     /// What the actions' keys say the objective is, and the state of the first such key.
     meant: Option<(Objective, usize)>,
-    /// (State, action) being read.
+    /// What is to come next.
+    wanted: Wanted,
+    /// Where reading is.
+    depth: Depth,
+    /// (State, action) being read, and their names where they have come.
     at: (usize, usize),
+    state_name: Option<String>,
+    action_name: Option<String>,
+    /// What is wrong is that the whole file lacks a key: there is no line to blame.
+    lacking: bool,
     /// Where to stop with an error, to learn the line.
     stop_at: Option<(usize, Option<usize>)>,
     row: Vec<(u64, f64, f64)>,
@@ -56,7 +73,12 @@ impl Reading {
             discount: None,
             objective: None,
             meant: None,
+            wanted: Wanted::Model,
+            depth: Depth::Model,
             at: (0, 0),
+            state_name: None,
+            action_name: None,
+            lacking: false,
             stop_at: None,
             row: Vec::new(),
         }
@@ -74,7 +96,7 @@ impl Reading {
         let mut json = serde_json::Deserializer::from_reader(reader);
         let part = Part {
             reading: self,
-            kind: Kind::Model,
+            wanted: Wanted::Model,
         };
         match part.deserialize(&mut json).and_then(|()| json.end()) {
             Ok(()) => Ok(()),
@@ -93,14 +115,50 @@ impl Reading {
         if let Some(wrong) = self.builder.error() {
             return model_error(path, line, wrong.clone());
         }
-        let text = error.to_string();
-        let suffix = format!(" at line {} column {}", error.line(), error.column());
-        parse_error(path, line, text.strip_suffix(&suffix).unwrap_or(&text))
+        if error.is_eof() {
+            return self.ends_early(path, &error);
+        }
+        let message = explain::syntax(&error, self.wanted);
+        match self.depth {
+            Depth::Model => parse_error(path, line.filter(|_| !self.lacking), message),
+            _ => parse_error(path, line, format!("{}: {message}", self.place())),
+        }
+    }
+
+    fn ends_early(&self, path: &Path, error: &serde_json::Error) -> Error {
+        let line = Some(error.line() as u64);
+        if self.wanted == Wanted::Model && error.column() == 0 {
+            return parse_error(path, None, "the file is empty, expected a model as JSON");
+        }
+        let message = match self.depth {
+            Depth::Model => "the file ends too early, expected a closing }".to_owned(),
+            _ => {
+                let place = self.place();
+                format!("the file ends too early, in {place}, expected a closing }}")
+            }
+        };
+        parse_error(path, line, message)
+    }
+
+    /// “state 0 (“ok”), action 1 (“run”)”.
+    fn place(&self) -> String {
+        let label = |index, name: &Option<String>| Label {
+            index,
+            name: name.as_deref().map(Into::into),
+        };
+        let state = label(self.at.0, &self.state_name);
+        match self.depth {
+            Depth::Action => {
+                let action = label(self.at.1, &self.action_name);
+                format!("state {state}, action {action}")
+            }
+            _ => format!("state {state}"),
+        }
     }
 
     /// Gives the action just read to the builder.
-    fn finish_action(&mut self, name: Option<&str>, cost: f64) -> Result<(), String> {
-        self.builder.add_action(name, cost);
+    fn finish_action(&mut self, cost: f64) -> Result<(), String> {
+        self.builder.add_action(self.action_name.as_deref(), cost);
         for &(to, prob, further) in &self.row {
             self.builder
                 .add_transition(usize::try_from(to).unwrap_or(usize::MAX), prob, further);
@@ -120,70 +178,37 @@ impl Reading {
         let (meant, _) = *self.meant.get_or_insert((objective, self.at.0));
         match self.objective.unwrap_or(meant) == objective && meant == objective {
             true => Ok(()),
-            false => Err(self.mismatch(self.at.0, objective)),
+            false => {
+                let (found, expected) = keys_of(objective);
+                Err(format!(
+                    "the key is `{found}`, expected `{expected}` ({GOES_WITH})"
+                ))
+            }
         }
     }
+}
 
-    fn mismatch(&self, state: usize, key: Objective) -> String {
-        let (found, expected) = match key {
-            Objective::MinCost => ("cost", "reward"),
-            Objective::MaxReward => ("reward", "cost"),
-        };
-        format!(
-            "state {state}: an action has the key `{found}`, expected `{expected}` \
-             (objective `min-cost` goes with `cost`, `max-reward` with `reward`)"
-        )
+const GOES_WITH: &str = "objective `min-cost` goes with `cost`, `max-reward` with `reward`";
+
+/// The key that goes with an objective, and the one that goes with the other.
+fn keys_of(objective: Objective) -> (&'static str, &'static str) {
+    match objective {
+        Objective::MinCost => ("cost", "reward"),
+        Objective::MaxReward => ("reward", "cost"),
     }
 }
 
-/// A part of the file.
-#[derive(Clone, Copy)]
-enum Kind {
-    Model,
-    States,
-    State,
-    Actions,
-    Action,
-    Next,
-    Transition,
-}
-
+/// A part of the file: an object or a list.
 struct Part<'r> {
     reading: &'r mut Reading,
-    kind: Kind,
-}
-
-#[derive(Deserialize, Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-#[serde(field_identifier, rename_all = "lowercase")]
-enum ModelKey {
-    Format,
-    Version,
-    Objective,
-    Discount,
-    Initial,
-    States,
-}
-
-#[derive(Deserialize)]
-#[serde(field_identifier, rename_all = "lowercase")]
-enum StateKey {
-    Name,
-    Actions,
-}
-
-#[derive(Deserialize)]
-#[serde(field_identifier, rename_all = "lowercase")]
-enum ActionKey {
-    Name,
-    Cost,
-    Reward,
-    Next,
+    wanted: Wanted,
 }
 
 impl<'de> DeserializeSeed<'de> for Part<'_> {
     type Value = ();
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        self.reading.enter(self.wanted);
         deserializer.deserialize_any(self)
     }
 }
@@ -192,196 +217,293 @@ impl<'de> Visitor<'de> for Part<'_> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self.kind {
-            Kind::Model => "a model: an object with `format`, `version`, `objective`, …",
-            Kind::States => "a list of states",
-            Kind::State => "a state: an object with `name` and `actions`",
-            Kind::Actions => "a list of actions",
-            Kind::Action => "an action: an object with `name`, `cost` or `reward`, and `next`",
-            Kind::Next => "a list of transitions",
-            Kind::Transition => "[state, probability] or [state, probability, cost]",
-        })
+        f.write_str(self.wanted.rule())
     }
 
     fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<(), A::Error> {
-        match self.kind {
-            Kind::Model => self.reading.read_model(map),
-            Kind::State => self.reading.read_state(map),
-            Kind::Action => self.reading.read_action(map),
-            _ => Err(A::Error::invalid_type(serde::de::Unexpected::Map, &self)),
+        match self.wanted {
+            Wanted::Model => self.reading.read_model(map),
+            Wanted::State => self.reading.read_state(map),
+            Wanted::Action => self.reading.read_action(map),
+            wanted => Err(wanted.wrong("an object")),
         }
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<(), A::Error> {
-        let Part { reading, kind } = self;
-        let item = match kind {
-            Kind::States => Kind::State,
-            Kind::Actions => Kind::Action,
-            Kind::Next => Kind::Transition,
-            Kind::Transition => return reading.read_transition(seq),
-            _ => {
-                let part = Part { reading, kind };
-                return Err(A::Error::invalid_type(serde::de::Unexpected::Seq, &part));
-            }
+        let Part { reading, wanted } = self;
+        let item = match wanted {
+            Wanted::States => Wanted::State,
+            Wanted::Actions => Wanted::Action,
+            Wanted::Next => Wanted::Transition,
+            Wanted::Transition => return reading.read_transition(seq),
+            Wanted::Initial => return reading.read_initial(seq),
+            _ => return Err(wanted.wrong("a list")),
         };
-        while seq
-            .next_element_seed(Part {
-                reading: &mut *reading,
-                kind: item,
-            })?
-            .is_some()
-        {}
+        while seq.next_element_seed(reading.part(item))?.is_some() {}
         Ok(())
+    }
+
+    fn visit_unit<E: serde::de::Error>(self) -> Result<(), E> {
+        match self.wanted {
+            Wanted::Initial => Ok(()),
+            wanted => Err(wanted.wrong(Value::Null)),
+        }
+    }
+
+    fn visit_bool<E: serde::de::Error>(self, flag: bool) -> Result<(), E> {
+        Err(self.wanted.wrong(Value::Flag(flag)))
+    }
+
+    fn visit_u64<E: serde::de::Error>(self, n: u64) -> Result<(), E> {
+        Err(self.wanted.wrong(Value::Whole(n)))
+    }
+
+    fn visit_i64<E: serde::de::Error>(self, n: i64) -> Result<(), E> {
+        Err(self.wanted.wrong(Value::Negative(n)))
+    }
+
+    fn visit_f64<E: serde::de::Error>(self, x: f64) -> Result<(), E> {
+        Err(self.wanted.wrong(Value::Number(x)))
+    }
+
+    fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<(), E> {
+        Err(self.wanted.wrong(Value::Text(text.to_owned())))
     }
 }
 
 impl Reading {
-    fn part(&mut self, kind: Kind) -> Part<'_> {
+    fn part(&mut self, wanted: Wanted) -> Part<'_> {
         Part {
             reading: self,
-            kind,
+            wanted,
         }
+    }
+
+    /// Notes what comes now, for messages.
+    fn enter(&mut self, wanted: Wanted) {
+        self.wanted = wanted;
+        match wanted {
+            Wanted::State => (self.depth, self.state_name) = (Depth::State, None),
+            Wanted::Action => (self.depth, self.action_name) = (Depth::Action, None),
+            _ => {}
+        }
+    }
+
+    /// Reads the value of a key.
+    fn value<'de, A: MapAccess<'de>>(
+        &mut self,
+        map: &mut A,
+        wanted: Wanted,
+    ) -> Result<Value, A::Error> {
+        self.wanted = wanted;
+        map.next_value_seed(wanted)
+    }
+
+    /// Reads the next number of a list.
+    fn entry<'de, A: SeqAccess<'de>>(
+        &mut self,
+        seq: &mut A,
+        wanted: Wanted,
+    ) -> Result<Option<Value>, A::Error> {
+        self.wanted = wanted;
+        seq.next_element_seed(wanted)
     }
 
     fn read_model<'de, A: MapAccess<'de>>(&mut self, mut map: A) -> Result<(), A::Error> {
-        use ModelKey::*;
-        let mut seen: Vec<ModelKey> = Vec::new();
-        while let Some(key) = map.next_key::<ModelKey>()? {
-            let name = format!("{key:?}").to_lowercase();
-            if seen.contains(&key) {
-                return Err(A::Error::custom(format!("the key `{name}` comes twice")));
-            }
-            seen.push(key);
+        // What is missing from now on is not the whole file.
+        self.wanted = Wanted::States;
+        let mut keys = Keys::new(&[
+            "format",
+            "version",
+            "objective",
+            "discount",
+            "initial",
+            "states",
+        ]);
+        while let Some(key) = keys.next(&mut map)? {
             match key {
-                Format => expect("format", map.next_value::<String>()?, FORMAT.to_owned())?,
-                Version => expect("version", map.next_value::<u64>()?, VERSION)?,
-                Objective => self.set_objective(&map.next_value::<String>()?)?,
-                Discount => self.discount = map.next_value()?,
-                Initial => self.builder.set_initial(map.next_value()?),
-                States => map.next_value_seed(self.part(Kind::States))?,
+                "format" => {
+                    let wanted = Wanted::Format;
+                    let format = self.value(&mut map, wanted)?.text(wanted)?;
+                    if format != FORMAT {
+                        return Err(wanted.wrong(quoted(&format)));
+                    }
+                }
+                "version" => {
+                    let wanted = Wanted::Version;
+                    let version = self.value(&mut map, wanted)?.whole(wanted)?;
+                    if version != VERSION {
+                        return Err(wanted.wrong(version));
+                    }
+                }
+                "objective" => {
+                    let wanted = Wanted::Objective;
+                    let name = self.value(&mut map, wanted)?.text(wanted)?;
+                    self.set_objective(name)?;
+                }
+                "discount" => {
+                    let wanted = Wanted::Discount;
+                    let given = self.value(&mut map, wanted)?.given();
+                    self.discount = given.map(|v| v.number(wanted)).transpose()?;
+                }
+                "initial" => map.next_value_seed(self.part(Wanted::Initial))?,
+                _ => map.next_value_seed(self.part(Wanted::States))?,
             }
         }
-        for (key, name) in [
-            (Format, "format"),
-            (Version, "version"),
-            (Objective, "objective"),
-            (States, "states"),
+        self.lacking = true;
+        for (key, expected) in [
+            ("format", "\"format\":\"robust-mdp\""),
+            ("version", "\"version\":1"),
+            (
+                "objective",
+                "\"objective\":\"min-cost\" or \"objective\":\"max-reward\"",
+            ),
+            ("states", "\"states\":[ … ]"),
         ] {
-            if !seen.contains(&key) {
-                return Err(A::Error::missing_field(name));
-            }
+            require(&keys, key, expected)?;
         }
+        self.lacking = false;
         Ok(())
     }
 
-    fn set_objective<E: serde::de::Error>(&mut self, name: &str) -> Result<(), E> {
-        let objective = match name {
+    fn set_objective<E: serde::de::Error>(&mut self, name: String) -> Result<(), E> {
+        let objective = match name.as_str() {
             "min-cost" => Objective::MinCost,
             "max-reward" => Objective::MaxReward,
-            _ => return Err(E::unknown_variant(name, &["min-cost", "max-reward"])),
+            _ => return Err(Wanted::Objective.wrong(quoted(&name))),
         };
         self.objective = Some(objective);
         self.builder.set_objective(objective);
         match self.meant {
             Some((meant, state)) if meant != objective => {
-                Err(E::custom(self.mismatch(state, meant)))
+                let (found, expected) = keys_of(meant);
+                Err(E::custom(format!(
+                    "`objective` is \"{name}\" and state {state} has an action with the key \
+                     `{found}`, expected `{expected}` ({GOES_WITH})"
+                )))
             }
             _ => Ok(()),
         }
     }
 
-    fn read_state<'de, A: MapAccess<'de>>(&mut self, mut map: A) -> Result<(), A::Error> {
-        self.at = (self.builder.add_state(None), 0);
-        let (mut named, mut has_actions) = (false, false);
-        while let Some(key) = map.next_key::<StateKey>()? {
-            match key {
-                StateKey::Name if named => return Err(A::Error::duplicate_field("name")),
-                StateKey::Name => {
-                    named = true;
-                    if let Some(name) = map.next_value::<Option<String>>()? {
-                        self.builder.name_state(&name);
-                    }
-                }
-                StateKey::Actions if has_actions => {
-                    return Err(A::Error::duplicate_field("actions"));
-                }
-                StateKey::Actions => {
-                    has_actions = true;
-                    map.next_value_seed(self.part(Kind::Actions))?;
-                }
-            }
+    fn read_initial<'de, A: SeqAccess<'de>>(&mut self, mut seq: A) -> Result<(), A::Error> {
+        let wanted = Wanted::InitialEntry;
+        let mut initial = Vec::new();
+        while let Some(value) = self.entry(&mut seq, wanted)? {
+            initial.push(value.number(wanted)?);
         }
-        if !has_actions {
-            return Err(A::Error::missing_field("actions"));
-        }
-        if self.at.1 == 0 {
-            self.builder.mark_terminal();
-        }
+        self.builder.set_initial(Some(initial));
         Ok(())
     }
 
-    fn read_action<'de, A: MapAccess<'de>>(&mut self, mut map: A) -> Result<(), A::Error> {
-        let mut name: Option<Option<String>> = None;
-        let mut cost: Option<f64> = None;
-        let mut has_next = false;
-        self.row.clear();
-        while let Some(key) = map.next_key::<ActionKey>()? {
+    fn read_state<'de, A: MapAccess<'de>>(&mut self, mut map: A) -> Result<(), A::Error> {
+        self.at = (self.builder.add_state(None), 0);
+        let mut keys = Keys::new(&["name", "actions"]);
+        while let Some(key) = keys.next(&mut map)? {
             match key {
-                ActionKey::Name if name.is_some() => return Err(A::Error::duplicate_field("name")),
-                ActionKey::Name => name = Some(map.next_value()?),
-                ActionKey::Cost | ActionKey::Reward => {
-                    self.mean(match key {
-                        ActionKey::Cost => Objective::MinCost,
-                        _ => Objective::MaxReward,
-                    })
-                    .map_err(A::Error::custom)?;
-                    if cost.replace(map.next_value()?).is_some() {
-                        return Err(A::Error::custom("the key `cost` or `reward` comes twice"));
+                "name" => {
+                    self.state_name = self.read_name(&mut map)?;
+                    if let Some(name) = &self.state_name {
+                        self.builder.name_state(name);
                     }
                 }
-                ActionKey::Next if has_next => return Err(A::Error::duplicate_field("next")),
-                ActionKey::Next => {
-                    has_next = true;
-                    map.next_value_seed(self.part(Kind::Next))?;
-                }
+                _ => map.next_value_seed(self.part(Wanted::Actions))?,
             }
         }
-        let cost = cost.ok_or_else(|| A::Error::custom("an action has no `cost` or `reward`"))?;
-        if !has_next {
-            return Err(A::Error::missing_field("next"));
+        require(
+            &keys,
+            "actions",
+            "\"actions\":[ … ], or [] for a terminal state",
+        )?;
+        if self.at.1 == 0 {
+            self.builder.mark_terminal();
         }
-        self.finish_action(name.flatten().as_deref(), cost)
-            .map_err(A::Error::custom)?;
+        self.depth = Depth::Model;
+        self.at = (self.at.0 + 1, 0);
+        Ok(())
+    }
+
+    fn read_name<'de, A: MapAccess<'de>>(
+        &mut self,
+        map: &mut A,
+    ) -> Result<Option<String>, A::Error> {
+        let wanted = Wanted::Name;
+        let given = self.value(map, wanted)?.given();
+        given.map(|v| v.text(wanted)).transpose()
+    }
+
+    fn read_action<'de, A: MapAccess<'de>>(&mut self, mut map: A) -> Result<(), A::Error> {
+        let mut keys = Keys::new(&["name", "cost", "reward", "next"]);
+        let mut cost: Option<f64> = None;
+        self.row.clear();
+        while let Some(key) = keys.next(&mut map)? {
+            let (objective, wanted) = match key {
+                "name" => {
+                    self.action_name = self.read_name(&mut map)?;
+                    continue;
+                }
+                "next" => {
+                    map.next_value_seed(self.part(Wanted::Next))?;
+                    continue;
+                }
+                "cost" => (Objective::MinCost, Wanted::Cost),
+                _ => (Objective::MaxReward, Wanted::Reward),
+            };
+            self.mean(objective).map_err(A::Error::custom)?;
+            cost = Some(self.value(&mut map, wanted)?.number(wanted)?);
+        }
+        let Some(cost) = cost else {
+            let expected = match self.objective.or(self.meant.map(|(meant, _)| meant)) {
+                Some(objective) => format!("`{}`", keys_of(objective).0),
+                None => "`cost` or `reward`".into(),
+            };
+            return Err(A::Error::custom(format!(
+                "the key {expected} is missing, expected it with a number"
+            )));
+        };
+        require(&keys, "next", "\"next\":[[state, probability], … ]")?;
+        if self.row.is_empty() {
+            return Err(A::Error::custom(
+                "`next` is an empty list, expected at least one transition",
+            ));
+        }
+        self.finish_action(cost).map_err(A::Error::custom)?;
+        self.depth = Depth::State;
         self.at.1 += 1;
         Ok(())
     }
 
     fn read_transition<'de, A: SeqAccess<'de>>(&mut self, mut seq: A) -> Result<(), A::Error> {
-        let part = Kind::Transition;
-        let Some(to) = seq.next_element()? else {
-            return Err(A::Error::invalid_length(0, &self.part(part)));
+        let short = |n: &str| Wanted::Transition.wrong::<A::Error>(n);
+        let wanted = Wanted::NextState;
+        let Some(to) = self.entry(&mut seq, wanted)? else {
+            return Err(short("an empty list"));
         };
-        let Some(prob) = seq.next_element()? else {
-            return Err(A::Error::invalid_length(1, &self.part(part)));
+        let to = to.whole(wanted)?;
+        let wanted = Wanted::Probability;
+        let Some(prob) = self.entry(&mut seq, wanted)? else {
+            return Err(short("a list of 1 entry"));
         };
-        let further = seq.next_element()?.unwrap_or(0.0);
+        let prob = prob.number(wanted)?;
+        let wanted = Wanted::FurtherCost;
+        let further = match self.entry(&mut seq, wanted)? {
+            Some(further) => further.number(wanted)?,
+            None => 0.0,
+        };
+        self.wanted = Wanted::Transition;
         if seq.next_element::<IgnoredAny>()?.is_some() {
-            return Err(A::Error::invalid_length(4, &self.part(part)));
+            return Err(short("a list of more than 3 entries"));
         }
         self.row.push((to, prob, further));
         Ok(())
     }
 }
 
-fn expect<T: PartialEq + fmt::Debug, E: serde::de::Error>(
-    key: &str,
-    found: T,
-    expected: T,
-) -> Result<(), E> {
-    match found == expected {
+fn require<E: serde::de::Error>(keys: &Keys, key: &str, expected: &str) -> Result<(), E> {
+    match keys.had(key) {
         true => Ok(()),
         false => Err(E::custom(format!(
-            "`{key}` is {found:?}, expected {expected:?}"
+            "the key `{key}` is missing, expected {expected}"
         ))),
     }
 }

@@ -75,12 +75,42 @@ fn errors_name_the_line() {
         ),
         (
             r#"{"cost":0,"next":[[0,1,1,1]]}"#,
-            ", line 4: invalid length 4, expected [state, prob",
+            ", line 4: state 0 (“s”), action 0: a transition of `next` must be [state, probability] or \
+             [state, probability, cost], found a list of more than 3 entries",
         ),
-        (r#"{"cost":0,"next":[[0]]}"#, ", line 4: invalid length 1"),
+        (
+            r#"{"cost":0,"next":[[0]]}"#,
+            ", line 4: state 0 (“s”), action 0: a transition of `next` must be",
+        ),
+        (
+            r#"{"cost":0,"next":[[1.0,1]]}"#,
+            ", line 4: state 0 (“s”), action 0: the next state must be a whole number of at least 0, \
+             found 1.0 (write",
+        ),
+        (
+            r#"{"name":"go","cost":"5","next":[[0,1]]}"#,
+            ", line 4: state 0 (“s”), action 0 (“go”): `cost` must be a number, found the text \"5\"",
+        ),
+        (
+            "{\"cost\":0,\"next\":[\n[0,1,[]]]}",
+            ", line 5: state 0 (“s”), action 0: the cost or reward of a transition must be a number, \
+             found a list",
+        ),
+        (
+            r#"{"cost":0,"next":[]}"#,
+            ", line 4: state 0 (“s”), action 0: `next` is an empty list",
+        ),
+        (
+            r#"{"cost":-Infinity,"next":[[0,1]]}"#,
+            ", line 4: state 0 (“s”), action 0: a number is malformed",
+        ),
+        (
+            r#"{"cost":0,"next":[[0,1],]}"#,
+            ", line 4: state 0 (“s”), action 0: a comma before a closing bracket",
+        ),
         (
             r#"{"cost":0,"next":[[-1,1]]}"#,
-            ", line 4: invalid value: integer `-1`",
+            ", line 4: state 0 (“s”), action 0: the next state must be a whole number of at least 0, found -1",
         ),
         (
             r#"{"cost":0,"next":[[18446744073709551615,1]]}"#,
@@ -88,34 +118,43 @@ fn errors_name_the_line() {
         ),
         (
             r#"{"cost":0,"next":[[0,1e999]]}"#,
-            ", line 4: number out of range",
+            ", line 4: state 0 (“s”), action 0: the probability of a next state is too large a number, expected at most 1.8e308",
         ),
         (
             r#"{"cost":0,"next":{}}"#,
-            ", line 4: invalid type: map, expected a list of transitions",
+            ", line 4: state 0 (“s”), action 0: `next` must be a list of transitions, found an object",
         ),
         (
             r#"{"cost":0,"next":[[0,1]],"x":1}"#,
-            ", line 4: unknown field `x`, expected one of",
+            ", line 4: state 0 (“s”), action 0: unknown key `x`, expected one of `name`, `cost`",
         ),
         (
             r#"{"reward":0,"next":[[0,1]]}"#,
-            ", line 4: state 0: an action has the key `reward`",
+            ", line 4: state 0 (“s”), action 0: the key is `reward`, expected `cost`",
         ),
         (
             r#"{"next":[[0,1]]}"#,
-            ", line 4: an action has no `cost` or `reward`",
+            ", line 4: state 0 (“s”), action 0: the key `cost` is missing",
         ),
-        (r#"{"cost":0}"#, ", line 4: missing field `next`"),
+        (
+            r#"{"cost":0}"#,
+            ", line 4: state 0 (“s”), action 0: the key `next` is missing",
+        ),
         (
             r#"{"cost":0,"cost":0,"next":[[0,1]]}"#,
-            ", line 4: the key `cost` or `reward` comes",
+            ", line 4: state 0 (“s”), action 0: the key `cost` comes twice",
         ),
-        (r#"{"cost":0,"next":[[0,NaN]]}"#, ", line 4: expected value"),
-        ("[]", ", line 4: invalid type: sequence, expected an action"),
+        (
+            r#"{"cost":0,"next":[[0,NaN]]}"#,
+            ", line 4: state 0 (“s”), action 0: the probability of a next state must be a number, found something that is not JSON (JSON has no NaN",
+        ),
+        (
+            "[]",
+            ", line 4: state 0 (“s”), action 0: an action must be an object with the keys `name`, `cost` or `reward`, and `next`, found a list",
+        ),
         (
             "{\"cost\":0,\"next\":[[0,1]]",
-            ", line 4: expected `,` or `}`",
+            ", line 4: state 0 (“s”), action 0: an object goes on without a comma",
         ),
     ] {
         let text = with_action(action);
@@ -126,33 +165,61 @@ fn errors_name_the_line() {
 #[test]
 fn wrong_frames() {
     for (text, expected) in [
-        ("", ", line 1: EOF while parsing a value"),
-        ("[1]", ", line 1: invalid type: sequence, expected a model"),
-        ("{}", ", line 1: missing field `format`"),
+        ("", ": the file is empty, expected a model as JSON"),
+        (" \n\n", ": the file is empty, expected a model as JSON"),
+        (
+            "{\n",
+            ", line 2: the file ends too early, expected a closing }",
+        ),
+        (
+            "{\"states\":[{\"name\":\"a\",\"actions\":[{\"name\":\"b",
+            ", line 1: the file ends too early, in state 0 (“a”), action 0, expected",
+        ),
+        (
+            r#"{"states":[{"actions":[]},7]}"#,
+            ", line 1: state 1: a state must be an object",
+        ),
+        (
+            r#"{"initial":[0,true]}"#,
+            ", line 1: `initial` must be a list of numbers, found true",
+        ),
+        ("{1:2}", ", line 1: a key without quotes, expected"),
+        (
+            "{\"format\":\"a\nb\"}",
+            ", line 2: a text runs over the end of its line",
+        ),
+        (
+            "[1]",
+            ", line 1: a model must be an object with the keys `format`",
+        ),
+        (
+            "{}",
+            ": the key `format` is missing, expected \"format\":\"robust-mdp\"",
+        ),
         (
             r#"{"format":"x"}"#,
-            ", line 1: `format` is \"x\", expected \"robust-mdp\"",
+            ", line 1: `format` must be \"robust-mdp\", found \"x\"",
         ),
-        (r#"{"version":2}"#, ", line 1: `version` is 2, expected 1"),
+        (r#"{"version":2}"#, ", line 1: `version` must be 1, found 2"),
         (
             r#"{"version":1,"version":1}"#,
             ", line 1: the key `version` comes twice",
         ),
         (
             r#"{"objective":"max"}"#,
-            ", line 1: unknown variant `max`, expected `min-cost` or",
+            ", line 1: `objective` must be \"min-cost\" or \"max-reward\", found \"max\"",
         ),
         (
             r#"{"gamma":1}"#,
-            ", line 1: unknown field `gamma`, expected one of `format`",
+            ", line 1: unknown key `gamma`, expected one of `format`",
         ),
         (
             r#"{"states":[{"name":"a"}]}"#,
-            ", line 1: missing field `actions`",
+            ", line 1: state 0 (“a”): the key `actions` is missing",
         ),
         (
             "{\"states\":[{\"actions\":[{\"cost\":0,\"next\":[[0,1]]}]}],\n\"objective\":\"max-reward\"}",
-            ", line 2: state 0: an action has the key `cost`, expected `reward`",
+            ", line 2: `objective` is \"max-reward\" and state 0 has an action with the key `cost`, expected `reward`",
         ),
     ] {
         let found = message(text);
@@ -161,7 +228,7 @@ fn wrong_frames() {
     let empty =
         r#"{"format":"robust-mdp","version":1,"objective":"min-cost","discount":0.9,"states":[]}"#;
     assert!(message(empty).contains("no states"));
-    assert!(message(&format!("{empty}x")).contains("trailing characters"));
+    assert!(message(&format!("{empty}x")).contains("more text after the end of the model"));
     assert!(read_text(vec![b'['; 100_000]).is_err());
 }
 
@@ -180,4 +247,28 @@ fn one_state_a_line() {
 ";
     assert!(text.starts_with(expected), "{text}");
     assert_eq!(text.lines().count(), 3 + 4 + 1);
+}
+
+/// A pipe cannot be read again to find the line of an error.
+#[cfg(unix)]
+#[test]
+fn pipes_give_messages_without_lines() {
+    let folder = Folder::new();
+    let pipe = folder.file("m.json");
+    let made = std::process::Command::new("mkfifo").arg(&pipe).status();
+    assert!(made.unwrap().success());
+    let writer = std::thread::spawn({
+        let pipe = pipe.clone();
+        // Whether the last row is wrong is known only when the number of states is.
+        let text = "{\"format\":\"robust-mdp\",\"version\":1,\"objective\":\"min-cost\",\n\
+                    \"discount\":0.5,\"states\":[{\"actions\":[{\"cost\":0,\"next\":[[3,1]]}]}]}";
+        move || std::fs::write(pipe, text)
+    });
+    let text = read(&pipe, None).unwrap_err().to_string();
+    writer.join().unwrap().unwrap();
+    let (_, message) = text.rsplit_once("m.json").unwrap();
+    assert!(
+        message.starts_with(": state 0, action 0: next state 3 does not exist"),
+        "{message}"
+    );
 }

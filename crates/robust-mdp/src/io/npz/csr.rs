@@ -2,7 +2,7 @@
 //! row a state–action pair, where state s owns the rows `state_ptr[s]..state_ptr[s+1]`.
 
 use super::{Archive, rescale_single};
-use crate::error::Error;
+use crate::error::{Error, counted};
 use crate::model::{ModelBuilder, Objective};
 
 /// Gives all states to the builder; returns the terminal ones.
@@ -60,7 +60,10 @@ impl Rows {
         };
         if rows.indices.len() != rows.data.len() {
             let (n, m) = (rows.data.len(), rows.indices.len());
-            return Err(archive.wrong(format!("{n} `data` but {m} `indices`, expected as many")));
+            return Err(archive.wrong(format!(
+                "`data` has {n} and `indices` {m}, expected as many",
+                n = counted(n, "entry", "entries")
+            )));
         }
         check_pointers(archive, "indptr", &rows.indptr, rows.data.len())?;
         let count = rows.indptr.len() - 1;

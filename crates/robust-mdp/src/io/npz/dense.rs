@@ -24,7 +24,9 @@ pub(super) fn feed(
     let (states, actions) = match shape[..] {
         [s, a, next] if s == next && s > 0 && a > 0 => (s, a),
         _ => {
-            return Err(archive.wrong(format!("`P` has shape {shape:?}, expected [S, A, S]")));
+            return Err(archive.wrong(format!(
+                "`P` has shape {shape:?}, expected [S, A, S] for S states and A actions"
+            )));
         }
     };
     let costs = archive.costs(objective, &[states, actions], &shape)?;

@@ -54,6 +54,7 @@ pub(super) fn read(path: &Path, discount: Option<f64>) -> Result<(Model, Vec<Str
     if archive.has("p0") {
         builder.set_initial(Some(archive.floats("p0")?));
     }
+    archive.check_kernel()?;
     let name = if archive.has("P") { "P" } else { "data" };
     let single = archive.has(name) && archive.array(name)?.is_single();
     if single {
@@ -78,8 +79,18 @@ struct Archive<'p> {
 
 impl<'p> Archive<'p> {
     fn open(path: &'p Path) -> Result<Self, Error> {
-        let zip = ZipArchive::new(BufReader::new(super::open(path)?))
-            .map_err(|e| parse_error(path, None, format!("not a NumPy archive (.npz): {e}")))?;
+        let file = super::open(path)?;
+        if !path.is_file() {
+            let message = "a NumPy .npz archive cannot be read from a pipe, expected a file";
+            return Err(parse_error(path, None, message));
+        }
+        let zip = ZipArchive::new(BufReader::new(file)).map_err(|_| {
+            parse_error(
+                path,
+                None,
+                "is not a NumPy .npz archive (or is cut off), expected one as numpy.savez writes it",
+            )
+        })?;
         let stems = (0..zip.len()).filter_map(|k| zip.name_for_index(k)?.ok());
         let names = stems
             .filter_map(|n| n.strip_suffix(".npy").map(str::to_owned))
@@ -102,16 +113,37 @@ impl<'p> Archive<'p> {
             .collect()
     }
 
+    /// The names of the arrays, for messages.
+    fn found(&self) -> String {
+        match self.names.is_empty() {
+            true => "no arrays".into(),
+            false => self.names.join(", "),
+        }
+    }
+
+    /// That there is a kernel: `P`, or sparse rows.
+    fn check_kernel(&self) -> Result<(), Error> {
+        let sparse = ["data", "indices", "indptr", "state_ptr"];
+        if self.has("P") || sparse.iter().any(|n| self.has(n)) {
+            return Ok(());
+        }
+        let found = self.found();
+        Err(self.wrong(format!(
+            "no transition probabilities, expected `P` of shape [S, A, S], or sparse rows \
+             `data`, `indices`, `indptr`, `shape` and `state_ptr`; found {found}"
+        )))
+    }
+
     /// Whether rewards or costs are given.
     fn objective(&self) -> Result<Objective, Error> {
         match (self.has("R"), self.has("C")) {
             (true, false) => Ok(Objective::MaxReward),
             (false, true) => Ok(Objective::MinCost),
-            (true, true) => Err(self.wrong("both `R` and `C`, expected rewards or costs")),
+            (true, true) => Err(self.wrong("both `R` and `C`, expected rewards `R` or costs `C`")),
             (false, false) => {
-                let found = self.names.join(", ");
+                let found = self.found();
                 Err(self.wrong(format!(
-                    "neither `R` nor `C`, expected one of them; found {found}"
+                    "neither `R` nor `C`, expected rewards `R` or costs `C`; found {found}"
                 )))
             }
         }
@@ -120,9 +152,14 @@ impl<'p> Archive<'p> {
     /// Opens an array.
     fn array(&mut self, name: &str) -> Result<Array<ZipFile<'_, BufReader<File>>>, Error> {
         let path = self.path;
-        let found = self.names.join(", ");
-        let no_array = |_| parse_error(path, None, format!("no array `{name}`; found {found}"));
-        let file = self.zip.by_name(&format!("{name}.npy")).map_err(no_array)?;
+        if !self.has(name) {
+            let found = self.found();
+            return Err(self.wrong(format!("no array `{name}`, expected one; found {found}")));
+        }
+        let file = self.zip.by_name(&format!("{name}.npy")).map_err(|e| {
+            let message = format!("array `{name}` cannot be unpacked: {e}");
+            parse_error(path, None, message)
+        })?;
         Array::new(file).map_err(|wrong| array_error(path, name, wrong))
     }
 

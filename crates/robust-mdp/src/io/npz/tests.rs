@@ -222,7 +222,7 @@ fn wrong_arrays() {
     }
     let only_costs = read_arrays(&sparse()[5..]).unwrap_err().to_string();
     assert!(
-        only_costs.contains("no array `indptr`; found C, discount, p0"),
+        only_costs.contains("sparse rows `data`, `indices`, `indptr`, `shape` and `state_ptr`; found C, discount, p0"),
         "{only_costs}"
     );
 }
@@ -235,6 +235,6 @@ fn no_archive() {
         read(&path, None)
             .unwrap_err()
             .to_string()
-            .contains("not a NumPy archive")
+            .contains("is not a NumPy .npz archive (or is cut off)")
     );
 }

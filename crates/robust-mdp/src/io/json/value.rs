@@ -1,0 +1,259 @@
+//! Single values and keys of the file, and what each must be.
+
+use std::fmt;
+
+use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
+
+/// What is to come next in the file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Wanted {
+    Model,
+    Format,
+    Version,
+    Objective,
+    Discount,
+    Initial,
+    InitialEntry,
+    States,
+    State,
+    Name,
+    Actions,
+    Action,
+    Cost,
+    Reward,
+    Next,
+    Transition,
+    NextState,
+    Probability,
+    FurtherCost,
+}
+
+impl Wanted {
+    /// What it must be.
+    pub(super) fn rule(self) -> &'static str {
+        use Wanted::*;
+        match self {
+            Model => "a model must be an object with the keys `format`, `version`, `objective`, …",
+            Format => "`format` must be \"robust-mdp\"",
+            Version => "`version` must be 1",
+            Objective => "`objective` must be \"min-cost\" or \"max-reward\"",
+            Discount => "`discount` must be a number in [0, 1)",
+            Initial => "`initial` must be a list of one probability for each state, or null",
+            InitialEntry => "`initial` must be a list of numbers",
+            States => "`states` must be a list of states",
+            State => "a state must be an object with the keys `name` and `actions`",
+            Name => "`name` must be a text in double quotes",
+            Actions => "`actions` must be a list of actions",
+            Action => {
+                "an action must be an object with the keys `name`, `cost` or `reward`, and `next`"
+            }
+            Cost => "`cost` must be a number",
+            Reward => "`reward` must be a number",
+            Next => "`next` must be a list of transitions",
+            Transition => {
+                "a transition of `next` must be [state, probability] or [state, probability, cost]"
+            }
+            NextState => "the next state must be a whole number of at least 0",
+            Probability => "the probability of a next state must be a number",
+            FurtherCost => "the cost or reward of a transition must be a number",
+        }
+    }
+
+    /// Whether it is one number.
+    pub(super) fn is_number(self) -> bool {
+        use Wanted::*;
+        matches!(
+            self,
+            Discount | InitialEntry | Cost | Reward | NextState | Probability | FurtherCost
+        )
+    }
+
+    /// That something else was found.
+    pub(super) fn wrong<E: Error>(self, found: impl fmt::Display) -> E {
+        E::custom(format!("{}, found {found}", self.rule()))
+    }
+}
+
+/// A value that is no list and no object.
+pub(super) enum Value {
+    Null,
+    Flag(bool),
+    Whole(u64),
+    Negative(i64),
+    Number(f64),
+    Text(String),
+}
+
+impl Value {
+    pub(super) fn number<E: Error>(self, wanted: Wanted) -> Result<f64, E> {
+        match self {
+            Value::Whole(n) => Ok(n as f64),
+            Value::Negative(n) => Ok(n as f64),
+            Value::Number(x) => Ok(x),
+            other => Err(wanted.wrong(other)),
+        }
+    }
+
+    pub(super) fn whole<E: Error>(self, wanted: Wanted) -> Result<u64, E> {
+        match self {
+            Value::Whole(n) => Ok(n),
+            Value::Number(x) if x.fract() == 0.0 && (0.0..1e15).contains(&x) => {
+                let plain = "write it without a point or an exponent";
+                Err(wanted.wrong(format!("{x:?} ({plain})")))
+            }
+            other => Err(wanted.wrong(other)),
+        }
+    }
+
+    pub(super) fn text<E: Error>(self, wanted: Wanted) -> Result<String, E> {
+        match self {
+            Value::Text(text) => Ok(text),
+            other => Err(wanted.wrong(other)),
+        }
+    }
+
+    /// Nothing where there is `null`.
+    pub(super) fn given(self) -> Option<Value> {
+        match self {
+            Value::Null => None,
+            other => Some(other),
+        }
+    }
+}
+
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Value::Null => f.write_str("null"),
+            Value::Flag(flag) => write!(f, "{flag}"),
+            Value::Whole(n) => write!(f, "{n}"),
+            Value::Negative(n) => write!(f, "{n}"),
+            Value::Number(x) => write!(f, "{x:?}"),
+            Value::Text(text) => write!(f, "the text {}", quoted(text)),
+        }
+    }
+}
+
+/// A text in quotes, shortened.
+pub(super) fn quoted(text: &str) -> String {
+    format!("\"{}\"", shortened(text))
+}
+
+/// A text on one line, of no more than some forty characters.
+fn shortened(text: &str) -> String {
+    let mut short: String = text.chars().take(40).flat_map(char::escape_debug).collect();
+    if text.chars().nth(40).is_some() {
+        short.push('…');
+    }
+    short
+}
+
+impl<'de> DeserializeSeed<'de> for Wanted {
+    type Value = Value;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Wanted {
+    type Value = Value;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.rule())
+    }
+
+    fn visit_unit<E: Error>(self) -> Result<Value, E> {
+        Ok(Value::Null)
+    }
+
+    fn visit_bool<E: Error>(self, flag: bool) -> Result<Value, E> {
+        Ok(Value::Flag(flag))
+    }
+
+    fn visit_u64<E: Error>(self, n: u64) -> Result<Value, E> {
+        Ok(Value::Whole(n))
+    }
+
+    fn visit_i64<E: Error>(self, n: i64) -> Result<Value, E> {
+        Ok(Value::Negative(n))
+    }
+
+    fn visit_f64<E: Error>(self, x: f64) -> Result<Value, E> {
+        Ok(Value::Number(x))
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<Value, E> {
+        Ok(Value::Text(text.to_owned()))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, _: A) -> Result<Value, A::Error> {
+        Err(self.wrong("a list"))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, _: A) -> Result<Value, A::Error> {
+        Err(self.wrong("an object"))
+    }
+}
+
+/// The keys of an object: which it may have and which it had.
+pub(super) struct Keys {
+    allowed: &'static [&'static str],
+    seen: u8,
+}
+
+impl Keys {
+    pub(super) fn new(allowed: &'static [&'static str]) -> Self {
+        Keys { allowed, seen: 0 }
+    }
+
+    /// The next key, which must be allowed and new.
+    pub(super) fn next<'de, A: MapAccess<'de>>(
+        &mut self,
+        map: &mut A,
+    ) -> Result<Option<&'static str>, A::Error> {
+        let Some(k) = map.next_key_seed(Key(self.allowed))? else {
+            return Ok(None);
+        };
+        if self.seen & (1 << k) != 0 {
+            let key = self.allowed[k];
+            return Err(A::Error::custom(format!(
+                "the key `{key}` comes twice, expected once"
+            )));
+        }
+        self.seen |= 1 << k;
+        Ok(Some(self.allowed[k]))
+    }
+
+    pub(super) fn had(&self, key: &str) -> bool {
+        let at = self.allowed.iter().position(|k| *k == key);
+        at.is_some_and(|k| self.seen & (1 << k) != 0)
+    }
+}
+
+/// One of some keys, by its position.
+struct Key(&'static [&'static str]);
+
+impl<'de> DeserializeSeed<'de> for Key {
+    type Value = usize;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<usize, D::Error> {
+        deserializer.deserialize_identifier(self)
+    }
+}
+
+impl Visitor<'_> for Key {
+    type Value = usize;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "one of the keys `{}`", self.0.join("`, `"))
+    }
+
+    fn visit_str<E: Error>(self, key: &str) -> Result<usize, E> {
+        let known = self.0.iter().position(|k| *k == key);
+        known.ok_or_else(|| {
+            let (key, known) = (shortened(key), self.0.join("`, `"));
+            E::custom(format!("unknown key `{key}`, expected one of `{known}`"))
+        })
+    }
+}
