@@ -31,6 +31,8 @@ pub(crate) fn worst_case(
         Distance::Kl => kl::support,
         Distance::Ellipsoid | Distance::None => ellipsoid::support,
     };
+    // Memory is shared by states of all sizes.
+    let y = &mut y[..game.nominal().len()];
     if shares_budget(set) {
         let block = game.block(set.radius_at(s, first_row));
         let warm = Warm {

@@ -1,0 +1,140 @@
+//! The answer depends on neither the threads nor the day, and a run that is cut short says so.
+
+use std::time::Duration;
+
+use robust_mdp::instances::Garnet;
+use robust_mdp::uncertainty::UncertaintySet;
+use robust_mdp::{Interrupt, Model, Options, Solution, Status, Work, solve, solve_observed};
+
+fn garnet(branching: f64) -> Model {
+    let (states, actions) = (41, 5);
+    Garnet {
+        states,
+        actions,
+        branching,
+        seed: 3,
+        ..Garnet::default()
+    }
+    .model()
+    .unwrap()
+}
+
+fn sets() -> [UncertaintySet; 4] {
+    let (ellipsoid, kl) = (UncertaintySet::ellipsoid(0.1), UncertaintySet::kl(0.1));
+    let own = [ellipsoid.clone().on_nominal_support(), kl.clone()].map(UncertaintySet::per_action);
+    let [near, own] = own;
+    [ellipsoid, kl, near, own]
+}
+
+fn options(gap: f64, threads: usize) -> Options {
+    Options {
+        gap: Some(gap),
+        threads: Some(threads),
+        time_limit: Some(Duration::from_secs(30)),
+        ..Options::default()
+    }
+}
+
+type Bits = (Vec<u64>, Vec<u64>, Vec<u64>, Work);
+
+fn bits(solution: &Solution) -> Bits {
+    let of = |v: &[f64]| v.iter().map(|v| v.to_bits()).collect();
+    (
+        of(&solution.policy),
+        of(&solution.lower),
+        of(&solution.upper),
+        solution.work,
+    )
+}
+
+fn hold(solution: &Solution, inside: &Solution) {
+    for s in 0..solution.lower.len() {
+        assert!(solution.lower[s] <= inside.upper[s] && inside.lower[s] <= solution.upper[s]);
+        assert!(solution.lower[s].is_finite() && solution.upper[s].is_finite());
+    }
+    assert!(solution.policy.iter().all(|x| (0.0..=1.0).contains(x)));
+}
+
+#[test]
+fn threads_and_repetition_leave_every_bit_alone() {
+    for branching in [0.1, 0.5] {
+        let model = garnet(branching);
+        for set in sets() {
+            let run = |threads| bits(&solve(&model, &set, &options(1e-4, threads)).unwrap());
+            let one = run(1);
+            assert!(one == run(1), "{set:?}: two runs differ");
+            assert!(one == run(2), "{set:?}: two threads differ from one");
+            assert!(one == run(3), "{set:?}: three threads differ from one");
+        }
+    }
+}
+
+#[test]
+fn an_interrupt_leaves_valid_bounds() {
+    let model = garnet(0.5);
+    for set in sets() {
+        let interrupt = Interrupt::new();
+        interrupt.raise();
+        let cut = solve_observed(&model, &set, &options(1e-6, 2), &mut (), &interrupt).unwrap();
+        assert_eq!(cut.status, Status::Interrupted);
+        hold(&cut, &solve(&model, &set, &options(1e-4, 2)).unwrap());
+    }
+}
+
+#[test]
+fn a_limit_on_sweeps_leaves_valid_bounds() {
+    let model = garnet(0.5);
+    for set in sets() {
+        let exact = solve(&model, &set, &options(1e-4, 2)).unwrap();
+        for max_sweeps in [0, 1, 3] {
+            let options = Options {
+                max_sweeps,
+                ..options(1e-9, 2)
+            };
+            let cut = solve(&model, &set, &options).unwrap();
+            assert_eq!(
+                (cut.status, cut.work.sweeps),
+                (Status::SweepLimit, max_sweeps)
+            );
+            hold(&cut, &exact);
+        }
+    }
+}
+
+#[test]
+fn a_limit_on_time_leaves_valid_bounds() {
+    let model = garnet(0.5);
+    for set in sets() {
+        let limit = Some(Duration::from_millis(5));
+        let cut = solve(
+            &model,
+            &set,
+            &Options {
+                time_limit: limit,
+                ..options(1e-300, 2)
+            },
+        )
+        .unwrap();
+        assert_eq!(cut.status, Status::TimeLimit);
+        assert!(cut.seconds < 2.0);
+        hold(&cut, &solve(&model, &set, &options(1e-4, 2)).unwrap());
+    }
+}
+
+#[test]
+fn a_gap_below_rounding_ends_by_itself() {
+    let model = Garnet {
+        states: 4,
+        actions: 3,
+        seed: 5,
+        ..Garnet::default()
+    }
+    .model()
+    .unwrap();
+    for set in sets() {
+        let end = solve(&model, &set, &options(1e-300, 2)).unwrap();
+        assert_eq!(end.status, Status::PrecisionLimit, "{set:?}");
+        assert!(end.gap < 1e-6, "{:e}", end.gap);
+        hold(&end, &solve(&model, &set, &options(1e-6, 2)).unwrap());
+    }
+}

@@ -1,0 +1,109 @@
+//! Every pair of geometries, set and method certifies a gap of 0.1 on a Garnet model.
+
+use std::time::Duration;
+
+use robust_mdp::geometry::Geometry::{self, Entropy, Euclidean};
+use robust_mdp::instances::Garnet;
+use robust_mdp::saddle::Method;
+use robust_mdp::uncertainty::UncertaintySet;
+use robust_mdp::{Average, FomSettings, Model, Options, Setup, Status, StepRule, solve};
+
+const PAIRS: [(Geometry, Geometry); 4] = [
+    (Euclidean, Euclidean),
+    (Entropy, Entropy),
+    (Entropy, Euclidean),
+    (Euclidean, Entropy),
+];
+
+/// S = A = 30, half of the states as successors.
+fn garnet() -> Model {
+    let (states, actions) = (30, 30);
+    Garnet {
+        states,
+        actions,
+        branching: 0.5,
+        discount: 0.8,
+        seed: 1,
+        ..Garnet::default()
+    }
+    .model()
+    .unwrap()
+}
+
+/// A twentieth of the radius √(15·30) that is usual for such a model, so that it binds.
+fn sets() -> [UncertaintySet; 2] {
+    let radius = 0.05 * (0.5 * 30.0 * 30.0_f64).sqrt();
+    [
+        UncertaintySet::ellipsoid(radius),
+        UncertaintySet::kl(radius),
+    ]
+}
+
+fn certifies(model: &Model, set: &UncertaintySet, fom: FomSettings) {
+    let options = Options {
+        gap: Some(0.1),
+        time_limit: Some(Duration::from_secs(60)),
+        fom,
+        ..Options::default()
+    };
+    let solution = solve(model, set, &options).unwrap();
+    assert_eq!(
+        solution.status,
+        Status::Certified,
+        "{set:?} {:?}",
+        options.fom
+    );
+    assert!(solution.gap <= 0.1);
+    assert_eq!(Some(solution.setup), options.fom.setup);
+}
+
+fn all_pairs(method: Method, average: Average) {
+    let model = garnet();
+    for set in sets() {
+        for (x, y) in PAIRS {
+            let setup = Some(Setup { x, y });
+            certifies(
+                &model,
+                &set,
+                FomSettings {
+                    setup,
+                    method,
+                    average,
+                    ..FomSettings::default()
+                },
+            );
+        }
+    }
+}
+
+#[test]
+fn pda_by_epoch() {
+    all_pairs(Method::Pda, Average::Epoch);
+}
+
+#[test]
+fn pda_by_the_average_of_all() {
+    all_pairs(Method::Pda, Average::All);
+}
+
+#[test]
+fn mirror_prox() {
+    all_pairs(Method::MirrorProx, Average::Epoch);
+}
+
+#[test]
+fn mirror_descent() {
+    all_pairs(Method::MirrorDescent, Average::Epoch);
+}
+
+#[test]
+fn the_papers_steps() {
+    let model = garnet();
+    let [ellipsoid, kl] = sets();
+    for (set, y) in [(ellipsoid, Euclidean), (kl, Entropy)] {
+        let setup = Some(Setup { x: y, y });
+        let paper = FomSettings::paper();
+        assert_eq!(paper.steps, StepRule::Paper);
+        certifies(&model, &set, FomSettings { setup, ..paper });
+    }
+}
