@@ -60,11 +60,7 @@ impl<T: Copy + Send + Sync + 'static> TypedValueParser for Choice<T> {
     fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
         let values = self.names.iter().map(|(name, _, help)| {
             let value = PossibleValue::new(*name);
-            if help.is_empty() {
-                value
-            } else {
-                value.help(*help)
-            }
+            if help.is_empty() { value } else { value.help(*help) }
         });
         Some(Box::new(values))
     }
@@ -76,10 +72,7 @@ mod tests {
 
     #[test]
     fn names_known_later_and_unknown() {
-        let choice = Choice {
-            names: &[("a", 1, ""), ("b", 2, ""), ("c", 3, "")],
-            later: &["d"],
-        };
+        let choice = Choice { names: &[("a", 1, ""), ("b", 2, ""), ("c", 3, "")], later: &["d"] };
         assert_eq!(choice.choose("b"), Ok(2));
         let later = "not available in this version, which has a, b and c";
         assert_eq!(choice.choose("d"), Err(later.into()));

@@ -48,14 +48,9 @@ pub(crate) fn run(args: &Args) -> Result<Ending, Failure> {
             .map_err(|e| Failure::input(e).hint("--to json, csv or npz names it"))?,
     };
     output::check([("OUT", args.to_file.as_path())], &[])?;
-    let reading = Reading {
-        format: args.from,
-        discount: args.discount,
-    };
+    let reading = Reading { format: args.from, discount: args.discount };
     let read = match to {
-        Format::Csv => reading
-            .read_undiscounted(&args.from_file)
-            .map(|(source, _)| source),
+        Format::Csv => reading.read_undiscounted(&args.from_file).map(|(source, _)| source),
         _ => reading.read(&args.from_file),
     };
     let unknown = args.from.is_none() && Format::of(&args.from_file).is_err();
@@ -102,9 +97,7 @@ fn losses(model: &Model, to: Format) -> Vec<String> {
     if to == Format::Csv {
         if model.discount() > 0.0 {
             let discount = short(model.discount());
-            lost.push(format!(
-                "the discount factor is lost: solve with --discount {discount}"
-            ));
+            lost.push(format!("the discount factor is lost: solve with --discount {discount}"));
         }
         if model.initial().is_some() {
             lost.push("the initial distribution is lost: a CSV model starts uniformly".to_owned());

@@ -59,35 +59,20 @@ Examples:
 pub(crate) fn run(args: &Args) -> Result<Ending, Failure> {
     args.set.check(false)?;
     let rest = &args.rest;
-    let file = rest
-        .json
-        .as_ref()
-        .and_then(Sink::file)
-        .map(|path| ("--json", path));
+    let file = rest.json.as_ref().and_then(Sink::file).map(|path| ("--json", path));
     output::check(file, &[&args.model, &args.policy])?;
     let interrupt = interrupt::listen(rest.quiet)?;
     let source = args.reading.read(&args.model)?;
     let model = &source.model;
     let chosen = args.set.build(model)?;
     let policy = read_policy(&args.policy, model).map_err(Failure::input)?;
-    let evaluated = robust_mdp::evaluate(
-        model,
-        &chosen.set,
-        &policy,
-        rest.gap,
-        rest.threads,
-        interrupt,
-    )
-    .map_err(Failure::input)?;
+    let evaluated =
+        robust_mdp::evaluate(model, &chosen.set, &policy, rest.gap, rest.threads, interrupt)
+            .map_err(Failure::input)?;
     let mut warnings = source.warnings;
     warnings.extend(chosen.set.vacuity(model));
     if let Some(sink) = &rest.json {
-        sink.write_json(&EvaluateReport::new(
-            model,
-            &chosen.set,
-            &evaluated,
-            &warnings,
-        ))?;
+        sink.write_json(&EvaluateReport::new(model, &chosen.set, &evaluated, &warnings))?;
     }
     output::warn(&warnings, rest.quiet);
     let heading = Heading {

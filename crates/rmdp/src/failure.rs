@@ -47,20 +47,13 @@ pub(crate) struct Failure {
 impl Failure {
     /// The question is wrong.
     pub(crate) fn usage(message: impl Into<String>) -> Failure {
-        Failure {
-            code: Ending::BadInput,
-            message: message.into(),
-            hint: None,
-        }
+        Failure { code: Ending::BadInput, message: message.into(), hint: None }
     }
 
     /// What the library says about an input.
     pub(crate) fn input(error: Error) -> Failure {
         let hint = hint_for(&error);
-        Failure {
-            hint,
-            ..Failure::usage(in_words(&error))
-        }
+        Failure { hint, ..Failure::usage(in_words(&error)) }
     }
 
     /// What the library says about an output that it could not write.
@@ -69,10 +62,7 @@ impl Failure {
             Error::Io { .. } => Ending::Trouble,
             _ => Ending::BadInput,
         };
-        Failure {
-            code,
-            ..Failure::usage(in_words(&error))
-        }
+        Failure { code, ..Failure::usage(in_words(&error)) }
     }
 
     /// A file could not be written.
@@ -86,17 +76,12 @@ impl Failure {
         let (path, folder) = (path.display(), folder.display());
         Failure {
             code: Ending::Trouble,
-            ..Failure::usage(format!(
-                "{path} cannot be written: there is no folder {folder}"
-            ))
+            ..Failure::usage(format!("{path} cannot be written: there is no folder {folder}"))
         }
     }
 
     pub(crate) fn hint(self, hint: impl Into<String>) -> Failure {
-        Failure {
-            hint: Some(hint.into()),
-            ..self
-        }
+        Failure { hint: Some(hint.into()), ..self }
     }
 }
 
@@ -131,10 +116,9 @@ fn io_in_words(error: &io::Error) -> String {
 
 fn hint_for(error: &Error) -> Option<String> {
     match error {
-        Error::ModelAt {
-            source: ModelError::RowSum { sum, .. },
-            ..
-        } if (sum - 1.0).abs() < 1e-3 => {
+        Error::ModelAt { source: ModelError::RowSum { sum, .. }, .. }
+            if (sum - 1.0).abs() < 1e-3 =>
+        {
             Some("write the probabilities with more digits, so that they sum to 1".into())
         }
         Error::Memory { .. } => {

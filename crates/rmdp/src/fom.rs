@@ -9,22 +9,14 @@ use crate::render::number::short;
 
 const METHODS: Choice<Method> = Choice {
     names: &[
-        (
-            "auto",
-            Method::Auto,
-            "the best this version has for the set: fom-vi",
-        ),
+        ("auto", Method::Auto, "the best this version has for the set: fom-vi"),
         ("fom-vi", Method::FomVi, "first-order value iteration"),
     ],
     later: &["vi", "gs-vi", "anderson", "avi", "pi", "newton"],
 };
 
 const ORACLES: Choice<()> = Choice {
-    names: &[(
-        "first-order",
-        (),
-        "first-order steps on the game of each state",
-    )],
+    names: &[("first-order", (), "first-order steps on the game of each state")],
     later: &["exact", "interior-point"],
 };
 
@@ -35,32 +27,16 @@ const SETUPS: Choice<Setup> = Choice {
     names: &[
         ("l2,l2", Setup { x: L2, y: L2 }, "Euclidean for both"),
         ("l1,l1", Setup { x: L1, y: L1 }, "entropy for both"),
-        (
-            "l1,l2",
-            Setup { x: L1, y: L2 },
-            "entropy for the policy, Euclidean for the kernel",
-        ),
-        (
-            "l2,l1",
-            Setup { x: L2, y: L1 },
-            "Euclidean for the policy, entropy for the kernel",
-        ),
+        ("l1,l2", Setup { x: L1, y: L2 }, "entropy for the policy, Euclidean for the kernel"),
+        ("l2,l1", Setup { x: L2, y: L1 }, "Euclidean for the policy, entropy for the kernel"),
     ],
     later: &[],
 };
 
 const STEPS: Choice<StepRule> = Choice {
     names: &[
-        (
-            "centred",
-            StepRule::Centred,
-            "from the centred values, anew every epoch",
-        ),
-        (
-            "paper",
-            StepRule::Paper,
-            "FOM-VI as published: its fixed steps and its average",
-        ),
+        ("centred", StepRule::Centred, "from the centred values, anew every epoch"),
+        ("paper", StepRule::Paper, "FOM-VI as published: its fixed steps and its average"),
     ],
     later: &[],
 };

@@ -43,11 +43,7 @@ enum Family {
 const COSTS: Choice<Costs> = Choice {
     names: &[
         ("iid", Costs::Iid, "uniform in [0, 10], independently"),
-        (
-            "state-driven",
-            Costs::StateDriven,
-            "eight parts from the state, two from the action",
-        ),
+        ("state-driven", Costs::StateDriven, "eight parts from the state, two from the action"),
     ],
     later: &[],
 };
@@ -97,10 +93,7 @@ struct MachineArgs {
 }
 
 const SETS: Choice<Distance> = Choice {
-    names: &[
-        ("ellipsoid", Distance::Ellipsoid, ""),
-        ("kl", Distance::Kl, ""),
-    ],
+    names: &[("ellipsoid", Distance::Ellipsoid, ""), ("kl", Distance::Kl, "")],
     later: &["l1", "linf", "chi2", "burg", "interval"],
 };
 
@@ -134,9 +127,7 @@ struct Common {
 pub(crate) fn run(args: &Args) -> Result<Ending, Failure> {
     let common = args.family.common();
     let outputs = [("--output", &common.output), ("--radii", &common.radii)];
-    let named = outputs
-        .into_iter()
-        .filter_map(|(flag, path)| Some((flag, path.as_deref()?)));
+    let named = outputs.into_iter().filter_map(|(flag, path)| Some((flag, path.as_deref()?)));
     output::check(named, &[])?;
     let format = match &common.output {
         Some(path) if common.format.is_none() => Format::of(path)
@@ -193,9 +184,7 @@ impl Family {
 impl GarnetArgs {
     fn model(&self) -> Result<Model, Failure> {
         const MOST: f64 = 4e9;
-        let width = self
-            .band
-            .map_or(self.states, |k| self.states.min(2 * k + 1));
+        let width = self.band.map_or(self.states, |k| self.states.min(2 * k + 1));
         let rows = self.states as f64 * self.actions as f64;
         let transitions = rows * (self.branching * width as f64).round().max(1.0);
         if transitions > MOST {
@@ -238,11 +227,7 @@ impl Common {
             }
             (None, None) => "--radius 0.01".into(),
         };
-        let set = if self.set == Distance::Kl {
-            " --set kl"
-        } else {
-            ""
-        };
+        let set = if self.set == Distance::Kl { " --set kl" } else { "" };
         let discount = match format {
             Format::Csv => format!(" --discount {}", short(self.discount)),
             _ => String::new(),

@@ -76,16 +76,10 @@ pub(crate) fn run(args: &Args) -> Result<Ending, Failure> {
 
 impl Info {
     fn new(model: &Model, no_discount: bool) -> Info {
-        let playing = || {
-            (0..model.states())
-                .map(|s| model.rows_of(s).len())
-                .filter(|&n| n > 0)
-        };
+        let playing = || (0..model.states()).map(|s| model.rows_of(s).len()).filter(|&n| n > 0);
         let transitions = model.positive_transitions();
         let cells = model.rows() as f64 * model.states() as f64;
-        let positive = model
-            .initial()
-            .map(|p| p.iter().filter(|&&p| p > 0.0).count());
+        let positive = model.initial().map(|p| p.iter().filter(|&&p| p > 0.0).count());
         Info {
             objective: objective_name(model),
             discount: (!no_discount).then_some(model.discount()),
@@ -94,11 +88,7 @@ impl Info {
             state_action_pairs: model.rows(),
             actions: [playing().min().unwrap_or(0), playing().max().unwrap_or(0)],
             transitions,
-            density: if cells > 0.0 {
-                transitions as f64 / cells
-            } else {
-                0.0
-            },
+            density: if cells > 0.0 { transitions as f64 / cells } else { 0.0 },
             storage: if model.is_dense() { "dense" } else { "sparse" },
             costs: cost_range(model),
             costs_on_transitions: model.has_transition_costs(),
@@ -126,16 +116,8 @@ impl Info {
     }
 
     fn page(&self, name: &str) -> String {
-        let what = if self.objective == "min-cost" {
-            "costs"
-        } else {
-            "rewards"
-        };
-        let on = if self.costs_on_transitions {
-            ", some on transitions"
-        } else {
-            ""
-        };
+        let what = if self.objective == "min-cost" { "costs" } else { "rewards" };
+        let on = if self.costs_on_transitions { ", some on transitions" } else { "" };
         let useful = &self.largest_useful_radius;
         let discount = match self.discount {
             Some(discount) => short(discount),
@@ -145,37 +127,19 @@ impl Info {
             ("model", name.to_owned()),
             ("objective", self.objective.into()),
             ("discount", discount),
-            (
-                "states",
-                format!(
-                    "{} ({} terminal)",
-                    many(self.states),
-                    many(self.terminal_states)
-                ),
-            ),
+            ("states", format!("{} ({} terminal)", many(self.states), many(self.terminal_states))),
             ("actions a state", self.actions_in_words()),
             ("state-action pairs", many(self.state_action_pairs)),
             (
                 "transitions",
-                format!(
-                    "{} (density {:.3} %)",
-                    many(self.transitions),
-                    100.0 * self.density
-                ),
+                format!("{} (density {:.3} %)", many(self.transitions), 100.0 * self.density),
             ),
             ("storage", self.storage.into()),
-            (
-                what,
-                format!("{} to {}{on}", short(self.costs[0]), short(self.costs[1])),
-            ),
+            (what, format!("{} to {}{on}", short(self.costs[0]), short(self.costs[1]))),
             ("initial distribution", self.initial_in_words()),
             (
                 "largest useful radius",
-                format!(
-                    "ellipsoid {}, kl {}",
-                    short(useful.ellipsoid),
-                    short(useful.kl)
-                ),
+                format!("ellipsoid {}, kl {}", short(useful.ellipsoid), short(useful.kl)),
             ),
         ])
     }

@@ -15,11 +15,7 @@ const EXAMPLE_STATES: usize = 10;
 
 /// Names of the model formats.
 pub(crate) const FORMATS: Choice<Format> = Choice {
-    names: &[
-        ("json", Format::Json, ""),
-        ("csv", Format::Csv, ""),
-        ("npz", Format::Npz, ""),
-    ],
+    names: &[("json", Format::Json, ""), ("csv", Format::Csv, ""), ("npz", Format::Npz, "")],
     later: &[],
 };
 
@@ -57,11 +53,7 @@ impl Reading {
     ) -> Result<Source, Failure> {
         let (model, warnings) = read.map_err(|e| self.explain(path, e))?;
         let name = path.display().to_string();
-        Ok(Source {
-            model,
-            warnings,
-            name,
-        })
+        Ok(Source { model, warnings, name })
     }
 
     /// As [`Reading::read`]; a missing discount factor is taken as 0, and told.
@@ -76,10 +68,7 @@ impl Reading {
         match read_model(path, self.format, self.discount) {
             // A pipe cannot be read twice.
             Err(e) if missing(&e) && path.is_file() => {
-                let again = Reading {
-                    format: self.format,
-                    discount: Some(0.0),
-                };
+                let again = Reading { format: self.format, discount: Some(0.0) };
                 Ok((again.read(path)?, true))
             }
             read => Ok((self.source(path, read)?, false)),
@@ -123,10 +112,6 @@ pub(crate) fn calibrated(
         Distance::Kl => Divergence::Kl,
         _ => Divergence::HalfSquaredL2,
     };
-    let calibration = Calibration {
-        divergence,
-        seed,
-        ..Calibration::default()
-    };
+    let calibration = Calibration { divergence, seed, ..Calibration::default() };
     calibration.radii(model).map_err(Failure::input)
 }

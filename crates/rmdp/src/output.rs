@@ -127,10 +127,7 @@ pub(crate) fn check<'p>(
                 "{other} and {flag} both name {path}, expected different files"
             )));
         }
-        if inputs
-            .iter()
-            .any(|i| fs::canonicalize(i).is_ok_and(|i| i == place))
-        {
+        if inputs.iter().any(|i| fs::canonicalize(i).is_ok_and(|i| i == place)) {
             let path = path.display();
             return Err(Failure::usage(format!(
                 "{flag} would overwrite the input {path}, expected another file"

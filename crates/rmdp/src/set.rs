@@ -23,27 +23,15 @@ const SETS: Choice<Distance> = Choice {
 
 const RECTANGULAR: Choice<Rectangularity> = Choice {
     names: &[
-        (
-            "s",
-            Rectangularity::State,
-            "one budget a state, shared by its actions",
-        ),
-        (
-            "sa",
-            Rectangularity::StateAction,
-            "one budget a state and action",
-        ),
+        ("s", Rectangularity::State, "one budget a state, shared by its actions"),
+        ("sa", Rectangularity::StateAction, "one budget a state and action"),
     ],
     later: &[],
 };
 
 const SUPPORT: Choice<Support> = Choice {
     names: &[
-        (
-            "nominal",
-            Support::Nominal,
-            "next states of positive nominal probability",
-        ),
+        ("nominal", Support::Nominal, "next states of positive nominal probability"),
         ("all", Support::All, "every state"),
     ],
     later: &[],
@@ -112,10 +100,7 @@ impl SetArgs {
             ..base.with_radius(radius)
         };
         set.validate(model).map_err(Failure::input)?;
-        Ok(ChosenSet {
-            set,
-            radius: spoken,
-        })
+        Ok(ChosenSet { set, radius: spoken })
     }
 
     fn radii(&self, model: &Model) -> Result<(Radius, String), Failure> {

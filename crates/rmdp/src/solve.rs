@@ -160,10 +160,8 @@ impl Args {
 impl Outputs {
     fn check(&self, args: &Args) -> Result<(), Failure> {
         if self.certificate.is_some() {
-            return Err(
-                Failure::usage("--certificate is not available in this version")
-                    .hint("--json writes the policy with its certified bounds"),
-            );
+            return Err(Failure::usage("--certificate is not available in this version")
+                .hint("--json writes the policy with its certified bounds"));
         }
         let kernel = self.kernel.as_deref();
         if let Some(path) = kernel.filter(|p| !is_kernel_file(p)) {
@@ -178,9 +176,7 @@ impl Outputs {
             ("--kernel", kernel),
             ("--trace", self.trace.as_deref()),
         ];
-        let named = outputs
-            .into_iter()
-            .filter_map(|(flag, path)| Some((flag, path?)));
+        let named = outputs.into_iter().filter_map(|(flag, path)| Some((flag, path?)));
         let inputs: Vec<&Path> = [&args.model, &args.set.radius_file]
             .into_iter()
             .flatten()

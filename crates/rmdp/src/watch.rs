@@ -59,11 +59,7 @@ impl Watch {
             (false, true) => Show::Bar(bar()),
             (false, false) => Show::Lines { next: LINE_EVERY },
         };
-        Ok(Watch {
-            show,
-            trace,
-            first_gap: None,
-        })
+        Ok(Watch { show, trace, first_gap: None })
     }
 
     /// Clears the bar; fails if the trace could not be written.
@@ -72,11 +68,7 @@ impl Watch {
             bar.finish_and_clear();
         }
         match self.trace {
-            Some(Trace {
-                path,
-                failed: Some(error),
-                ..
-            }) => Err(Failure::write(&path, error)),
+            Some(Trace { path, failed: Some(error), .. }) => Err(Failure::write(&path, error)),
             _ => Ok(()),
         }
     }
@@ -128,11 +120,7 @@ fn way(first: f64, at: &Progress) -> u64 {
 impl Trace {
     fn create(path: &Path) -> Result<Trace, Failure> {
         let file = File::create(path).map_err(|e| Failure::write(path, e))?;
-        Ok(Trace {
-            path: path.to_owned(),
-            file: BufWriter::new(file),
-            failed: None,
-        })
+        Ok(Trace { path: path.to_owned(), file: BufWriter::new(file), failed: None })
     }
 
     /// Each line is flushed, so that others can follow the file.

@@ -24,10 +24,7 @@ struct Case {
 fn bad_input_is_explained() {
     let bless = std::env::var_os("RMDP_BLESS").is_some();
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/bad");
-    let mut paths: Vec<_> = fs::read_dir(folder)
-        .unwrap()
-        .map(|e| e.unwrap().path())
-        .collect();
+    let mut paths: Vec<_> = fs::read_dir(folder).unwrap().map(|e| e.unwrap().path()).collect();
     paths.sort();
     assert!(paths.len() >= 50, "only {} cases", paths.len());
     let mut wrong = Vec::new();
@@ -36,55 +33,30 @@ fn bad_input_is_explained() {
         let case = Case::parse(&fs::read_to_string(&path).unwrap());
         let found = case.run(&name);
         if found != case.outcome {
-            wrong.push(format!(
-                "{name}\nexpected:\n{}found:\n{found}",
-                case.outcome
-            ));
+            wrong.push(format!("{name}\nexpected:\n{}found:\n{found}", case.outcome));
             if bless {
                 fs::write(&path, format!("{}{found}", case.given)).unwrap();
             }
         }
     }
-    assert!(
-        wrong.is_empty(),
-        "{} cases differ:\n\n{}",
-        wrong.len(),
-        wrong.join("\n")
-    );
+    assert!(wrong.is_empty(), "{} cases differ:\n\n{}", wrong.len(), wrong.join("\n"));
 }
 
 impl Case {
     fn parse(text: &str) -> Case {
         let at = text.find("--- exit").unwrap_or(text.len());
         let (given, outcome) = text.split_at(at);
-        let command = given
-            .lines()
-            .find_map(|l| l.strip_prefix("$ rmdp"))
-            .expect("a command");
-        Case {
-            args: words(command),
-            given: given.to_owned(),
-            outcome: outcome.to_owned(),
-        }
+        let command = given.lines().find_map(|l| l.strip_prefix("$ rmdp")).expect("a command");
+        Case { args: words(command), given: given.to_owned(), outcome: outcome.to_owned() }
     }
 
     fn run(&self, name: &str) -> String {
         let folder = Folder::new();
         self.create_files(folder.path());
         let args: Vec<&str> = self.args.iter().map(String::as_str).collect();
-        let Outcome {
-            code,
-            stderr,
-            stdout,
-        } = folder.rmdp(&args);
-        assert!(
-            !stderr.contains("panicked") && code != Some(101),
-            "{name}: {stderr}"
-        );
-        assert_eq!(
-            stdout, "",
-            "{name}: nothing is printed on the standard output"
-        );
+        let Outcome { code, stderr, stdout } = folder.rmdp(&args);
+        assert!(!stderr.contains("panicked") && code != Some(101), "{name}: {stderr}");
+        assert_eq!(stdout, "", "{name}: nothing is printed on the standard output");
         format!("--- exit {}\n{stderr}", code.expect("no signal"))
     }
 

@@ -46,10 +46,7 @@ fn number(value: &Value) -> f64 {
 
 /// The table in a CSV file, without its header.
 fn table(text: &str) -> Vec<Vec<&str>> {
-    text.lines()
-        .skip(1)
-        .map(|l| l.split(',').collect())
-        .collect()
+    text.lines().skip(1).map(|l| l.split(',').collect()).collect()
 }
 
 /// Bounds hold together and the policy is one.
@@ -102,10 +99,7 @@ fn all_outputs_of_the_embedded_example() {
     assert_consistent(&json);
     assert_eq!(json["status"], "certified");
     assert!(number(&json["gap"]) <= 1e-4);
-    assert_eq!(
-        (&json["method"], &json["oracle"]),
-        (&"fom-vi".into(), &"first-order".into())
-    );
+    assert_eq!((&json["method"], &json["oracle"]), (&"fom-vi".into(), &"first-order".into()));
 
     let mut rows: Vec<(String, f64)> = Vec::new();
     for line in table(&folder.read("k.csv")) {
@@ -117,26 +111,13 @@ fn all_outputs_of_the_embedded_example() {
         }
     }
     assert_eq!(rows.len(), 20);
-    assert!(
-        rows.iter().all(|(_, sum)| (sum - 1.0).abs() < 1e-9),
-        "{rows:?}"
-    );
+    assert!(rows.iter().all(|(_, sum)| (sum - 1.0).abs() < 1e-9), "{rows:?}");
 
     let trace = folder.read("t.jsonl");
-    let lines: Vec<Value> = trace
-        .lines()
-        .map(|l| serde_json::from_str(l).unwrap())
-        .collect();
+    let lines: Vec<Value> = trace.lines().map(|l| serde_json::from_str(l).unwrap()).collect();
     let sweeps: Vec<u64> = lines.iter().map(|l| l["sweep"].as_u64().unwrap()).collect();
-    assert!(
-        !sweeps.is_empty() && sweeps.is_sorted_by(|a, b| a < b),
-        "{sweeps:?}"
-    );
-    assert!(
-        lines
-            .iter()
-            .all(|l| number(&l["lower"]) <= number(&l["upper"]))
-    );
+    assert!(!sweeps.is_empty() && sweeps.is_sorted_by(|a, b| a < b), "{sweeps:?}");
+    assert!(lines.iter().all(|l| number(&l["lower"]) <= number(&l["upper"])));
     let last = lines.last().unwrap();
     for field in ["oracle_calls", "first_order_steps", "kernel_passes"] {
         assert_eq!(last[field], json[field]);
@@ -146,34 +127,20 @@ fn all_outputs_of_the_embedded_example() {
 #[test]
 fn a_written_policy_evaluates_to_its_bounds() {
     let folder = Folder::new();
-    folder
-        .rmdp(&["generate", "machine", "-o", "m.json", "--radii", "r.csv"])
-        .expect(0);
+    folder.rmdp(&["generate", "machine", "-o", "m.json", "--radii", "r.csv"]).expect(0);
     let set = ["--radius-file", "r.csv"];
     let solve = ["solve", "m.json", "--json", "o.json", "--policy", "p.csv"];
     folder.rmdp(&[&solve[..], &set].concat()).expect(0);
-    let evaluate = [
-        "evaluate", "m.json", "--policy", "p.csv", "--json", "e.json", "--gap", "1e-8",
-    ];
+    let evaluate = ["evaluate", "m.json", "--policy", "p.csv", "--json", "e.json", "--gap", "1e-8"];
     folder.rmdp(&[&evaluate[..], &set].concat()).expect(0);
     let (solved, evaluated) = (folder.json("o.json"), folder.json("e.json"));
     let (worst, nominal) = (&evaluated["worst"], &evaluated["nominal"]);
     let slack = 1e-8;
-    let uppers = numbers(&worst["upper"])
-        .into_iter()
-        .zip(numbers(&solved["upper"]));
-    assert!(
-        uppers.clone().all(|(e, s)| e <= s + slack),
-        "{:?}",
-        uppers.collect::<Vec<_>>()
-    );
-    let lowers = numbers(&worst["upper"])
-        .into_iter()
-        .zip(numbers(&solved["lower"]));
+    let uppers = numbers(&worst["upper"]).into_iter().zip(numbers(&solved["upper"]));
+    assert!(uppers.clone().all(|(e, s)| e <= s + slack), "{:?}", uppers.collect::<Vec<_>>());
+    let lowers = numbers(&worst["upper"]).into_iter().zip(numbers(&solved["lower"]));
     assert!(lowers.clone().all(|(e, s)| e >= s - slack));
-    let better = numbers(&nominal["lower"])
-        .into_iter()
-        .zip(numbers(&worst["upper"]));
+    let better = numbers(&nominal["lower"]).into_iter().zip(numbers(&worst["upper"]));
     assert!(better.clone().all(|(n, w)| n <= w + slack));
     assert_eq!(numbers(&solved["radius"]).len(), 10);
 }
@@ -181,9 +148,7 @@ fn a_written_policy_evaluates_to_its_bounds() {
 #[test]
 fn threads_do_not_change_a_bit() {
     let folder = Folder::new();
-    folder
-        .rmdp(&["generate", "garnet", "--states", "40", "-o", "g.npz"])
-        .expect(0);
+    folder.rmdp(&["generate", "garnet", "--states", "40", "-o", "g.npz"]).expect(0);
     let solve = |threads, file| {
         let set = ["--set", "kl", "--radius", "0.05", "--gap", "1e-3"];
         let args = ["solve", "g.npz", "--threads", threads, "--json", file];
@@ -198,18 +163,12 @@ fn threads_do_not_change_a_bit() {
 #[test]
 fn rewards_are_negated_costs() {
     let folder = Folder::new();
-    folder
-        .rmdp(&["generate", "machine", "--states", "6", "-o", "m.json"])
-        .expect(0);
+    folder.rmdp(&["generate", "machine", "--states", "6", "-o", "m.json"]).expect(0);
     let costs = folder.read("m.json");
-    let rewards = costs
-        .replace("min-cost", "max-reward")
-        .replace("\"cost\":", "\"reward\":-");
+    let rewards = costs.replace("min-cost", "max-reward").replace("\"cost\":", "\"reward\":-");
     fs::write(folder.path().join("n.json"), rewards).unwrap();
     for (model, out) in [("m.json", "a.json"), ("n.json", "b.json")] {
-        folder
-            .rmdp(&["solve", model, "--radius", "0.01", "--json", out])
-            .expect(0);
+        folder.rmdp(&["solve", model, "--radius", "0.01", "--json", out]).expect(0);
     }
     let (a, b) = (folder.json("a.json"), folder.json("b.json"));
     assert_consistent(&b);
@@ -222,14 +181,11 @@ fn rewards_are_negated_costs() {
 
 #[test]
 fn limits_end_with_a_certified_answer() {
-    for (limit, status) in [
-        (["--max-sweeps", "1"], "sweep-limit"),
-        (["--time-limit", "1e-9"], "time-limit"),
-    ] {
+    for (limit, status) in
+        [(["--max-sweeps", "1"], "sweep-limit"), (["--time-limit", "1e-9"], "time-limit")]
+    {
         let folder = Folder::new();
-        let args = [
-            "solve", "--json", "o.json", "--policy", "p.csv", "--kernel", "k.npz",
-        ];
+        let args = ["solve", "--json", "o.json", "--policy", "p.csv", "--kernel", "k.npz"];
         let page = folder.rmdp(&[&args[..], &limit].concat()).expect(3);
         assert!(page.stdout.contains("the bounds hold"));
         let json = folder.json("o.json");
@@ -245,9 +201,7 @@ fn limits_end_with_a_certified_answer() {
 fn an_interrupt_ends_with_a_certified_answer() {
     let folder = Folder::new();
     let garnet = "generate garnet --states 120 --branching 1 -o g.npz";
-    folder
-        .rmdp(&garnet.split(' ').collect::<Vec<_>>())
-        .expect(0);
+    folder.rmdp(&garnet.split(' ').collect::<Vec<_>>()).expect(0);
     // Slow on purpose: the paper's steps and a gap that takes them hours.
     let slow = "solve g.npz --set kl --radius 0.1 --steps paper --gap 1e-9 --threads 1";
     let args = format!("{slow} --json o.json --trace t.jsonl");
@@ -255,22 +209,13 @@ fn an_interrupt_ends_with_a_certified_answer() {
     let started = Instant::now();
     let trace = folder.path().join("t.jsonl");
     while fs::metadata(&trace).map_or(0, |m| m.len()) == 0 {
-        assert!(
-            started.elapsed() < Duration::from_secs(60),
-            "no sweep ended"
-        );
+        assert!(started.elapsed() < Duration::from_secs(60), "no sweep ended");
         thread::sleep(Duration::from_millis(10));
     }
-    let killed = Command::new("kill")
-        .args(["-INT", &child.id().to_string()])
-        .status()
-        .unwrap();
+    let killed = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
     assert!(killed.success());
     let page = finish(child).expect(3);
-    assert!(
-        page.stderr
-            .contains("interrupted: ending with the best certified answer so far")
-    );
+    assert!(page.stderr.contains("interrupted: ending with the best certified answer so far"));
     let json = folder.json("o.json");
     assert_consistent(&json);
     assert_eq!(json["status"], "interrupted");
@@ -279,131 +224,68 @@ fn an_interrupt_ends_with_a_certified_answer() {
 #[test]
 fn json_on_the_standard_output_stands_alone() {
     let folder = Folder::new();
-    let page = folder
-        .rmdp(&["solve", "--json", "-", "--gap", "0.01"])
-        .expect(0);
+    let page = folder.rmdp(&["solve", "--json", "-", "--gap", "0.01"]).expect(0);
     assert_consistent(&serde_json::from_str(&page.stdout).unwrap());
     assert!(page.stderr.contains("condition 1"));
-    let page = folder
-        .rmdp(&["solve", "--json", "-", "--gap", "0.01", "--quiet"])
-        .expect(0);
+    let page = folder.rmdp(&["solve", "--json", "-", "--gap", "0.01", "--quiet"]).expect(0);
     assert_eq!(page.stderr, "");
 }
 
 #[test]
 fn long_models_are_cut_and_vacuous_radii_are_told() {
     let folder = Folder::new();
-    folder
-        .rmdp(&["generate", "healthcare", "--states", "30", "-o", "h.json"])
-        .expect(0);
+    folder.rmdp(&["generate", "healthcare", "--states", "30", "-o", "h.json"]).expect(0);
     let solve = ["solve", "h.json", "--radius", "0.001", "--gap", "0.01"];
     let page = folder.rmdp(&solve).expect(0).stdout;
-    assert!(
-        page.contains("… and 10 more states; --all-states shows them"),
-        "{page}"
-    );
-    let page = folder
-        .rmdp(&[&solve[..], &["--all-states"]].concat())
-        .expect(0)
-        .stdout;
-    assert!(
-        page.contains("mortality") && !page.contains("more states"),
-        "{page}"
-    );
+    assert!(page.contains("… and 10 more states; --all-states shows them"), "{page}");
+    let page = folder.rmdp(&[&solve[..], &["--all-states"]].concat()).expect(0).stdout;
+    assert!(page.contains("mortality") && !page.contains("more states"), "{page}");
     let vacuous = ["solve", "h.json", "--radius", "9", "--gap", "0.01"];
     let told = folder.rmdp(&vacuous).stderr;
-    assert!(
-        told.starts_with("warning: the radius is vacuous in 30 of 30 states"),
-        "{told}"
-    );
+    assert!(told.starts_with("warning: the radius is vacuous in 30 of 30 states"), "{told}");
 }
 
 #[test]
 fn formats_keep_the_model_and_tell_what_is_lost() {
     let folder = Folder::new();
-    let out = folder
-        .rmdp(&["generate", "machine", "--states", "5", "-o", "m.json"])
-        .expect(0);
-    assert!(
-        out.stdout
-            .starts_with("wrote m.json: 5 states, 10 state-action pairs, ")
-    );
+    let out = folder.rmdp(&["generate", "machine", "--states", "5", "-o", "m.json"]).expect(0);
+    assert!(out.stdout.starts_with("wrote m.json: 5 states, 10 state-action pairs, "));
     assert!(out.stdout.contains("next: rmdp solve m.json --radius 0.00"));
-    let told = folder
-        .rmdp(&["convert", "m.json", "m.csv"])
-        .expect(0)
-        .stderr;
-    for lost in [
-        "names of states",
-        "names of actions",
-        "solve with --discount 0.8",
-    ] {
+    let told = folder.rmdp(&["convert", "m.json", "m.csv"]).expect(0).stderr;
+    for lost in ["names of states", "names of actions", "solve with --discount 0.8"] {
         assert!(told.contains(lost), "{told}");
     }
-    folder
-        .rmdp(&["convert", "m.csv", "m.npz", "--discount", "0.8"])
-        .expect(0);
+    folder.rmdp(&["convert", "m.csv", "m.npz", "--discount", "0.8"]).expect(0);
     let info = |name: &str| folder.rmdp(&["info", name, "--json"]).expect(0).stdout;
     assert_eq!(info("m.json"), info("m.npz"));
     let text = folder.rmdp(&["info", "m.csv"]).expect(0).stdout;
     assert!(text.contains("none in the file"), "{text}");
-    let stdout = folder
-        .rmdp(&["generate", "machine", "--states", "5"])
-        .expect(0);
+    let stdout = folder.rmdp(&["generate", "machine", "--states", "5"]).expect(0);
     assert_eq!(stdout.stdout, folder.read("m.json"));
-    assert!(
-        stdout.stderr.starts_with("wrote to the standard output"),
-        "{}",
-        stdout.stderr
-    );
+    assert!(stdout.stderr.starts_with("wrote to the standard output"), "{}", stdout.stderr);
 }
 
 #[cfg(unix)]
 #[test]
 fn a_reader_who_leaves_is_no_error() {
     let folder = Folder::new();
-    for command in [
-        "solve",
-        "completions bash",
-        "generate garnet",
-        "solve --help",
-    ] {
+    for command in ["solve", "completions bash", "generate garnet", "solve --help"] {
         let script = format!("{} {command} 2>err | true", env!("CARGO_BIN_EXE_rmdp"));
-        Command::new("sh")
-            .args(["-c", &script])
-            .current_dir(folder.path())
-            .status()
-            .unwrap();
+        Command::new("sh").args(["-c", &script]).current_dir(folder.path()).status().unwrap();
         let told = folder.read("err");
-        assert!(
-            !told.contains("panicked") && !told.contains("error"),
-            "{command}: {told}"
-        );
+        assert!(!told.contains("panicked") && !told.contains("error"), "{command}: {told}");
     }
 }
 
 #[test]
 fn every_command_has_help_and_shells_have_scripts() {
     let folder = Folder::new();
-    for command in [
-        "solve",
-        "evaluate",
-        "generate",
-        "info",
-        "convert",
-        "completions",
-    ] {
+    for command in ["solve", "evaluate", "generate", "info", "convert", "completions"] {
         let help = folder.rmdp(&[command, "--help"]).expect(0).stdout;
         assert!(help.contains("Examples:"), "{help}");
     }
     for shell in ["bash", "elvish", "fish", "powershell", "zsh"] {
-        assert!(
-            folder
-                .rmdp(&["completions", shell])
-                .expect(0)
-                .stdout
-                .contains("solve")
-        );
+        assert!(folder.rmdp(&["completions", shell]).expect(0).stdout.contains("solve"));
     }
     let version = folder.rmdp(&["--version"]).expect(0).stdout;
     assert_eq!(version, format!("rmdp {}\n", env!("CARGO_PKG_VERSION")));

@@ -15,17 +15,9 @@ use robust_mdp::{FomSettings, Model, Options, Setup, lanes, solve};
 
 fn garnet(n: usize, branching: f64, costs: Costs) -> Model {
     let (states, actions) = (n, n);
-    Garnet {
-        states,
-        actions,
-        branching,
-        costs,
-        band: None,
-        discount: 0.8,
-        seed: 1,
-    }
-    .model()
-    .expect("a valid instance")
+    Garnet { states, actions, branching, costs, band: None, discount: 0.8, seed: 1 }
+        .model()
+        .expect("a valid instance")
 }
 
 /// Near the fixed point: values after some nominal sweeps.
@@ -64,22 +56,14 @@ fn step_costs(n: usize, setups: &[(bool, Geometry, Geometry)]) {
     let values = settled_values(&model);
     let bytes = 8.0 * model.transitions() as f64;
     let nominal = nominal_seconds(&model, &values);
-    println!(
-        "  nominal sweep {:.3} ms, {:.0} GB/s",
-        1e3 * nominal,
-        bytes / nominal / 1e9
-    );
+    println!("  nominal sweep {:.3} ms, {:.0} GB/s", 1e3 * nominal, bytes / nominal / 1e9);
     let alpha = 0.05 * (n as f64).sqrt();
     println!(
         "  {:12} {:8} {:>10} {:>18} {:>10}",
         "set", "setup", "ms/step", "/ nominal sweep", "2 threads"
     );
     for &(kl, x, y) in setups {
-        let set = if kl {
-            UncertaintySet::kl(alpha)
-        } else {
-            UncertaintySet::ellipsoid(alpha)
-        };
+        let set = if kl { UncertaintySet::kl(alpha) } else { UncertaintySet::ellipsoid(alpha) };
         let settings = FomSettings::default();
         let run = |threads| {
             let setup = Setup { x, y };
@@ -134,10 +118,7 @@ fn centred_against_paper(quick: bool) {
         "\nSteps `centred` against `paper` to DG ≤ 0.05, Garnet 50 × 50, radius 0.05·√(0.5·A), one thread"
     );
     let limit = if quick { 10 } else { 120 };
-    for (label, costs) in [
-        ("iid costs", Costs::Iid),
-        ("state-driven costs", Costs::StateDriven),
-    ] {
+    for (label, costs) in [("iid costs", Costs::Iid), ("state-driven costs", Costs::StateDriven)] {
         let model = garnet(50, 0.5, costs);
         let set = UncertaintySet::ellipsoid(0.05 * 25.0_f64.sqrt());
         let (centred, fast) = to_gap(&model, &set, FomSettings::default(), 0.05, limit);
@@ -154,13 +135,8 @@ fn entropy_on_the_ellipsoid() {
     let model = garnet(30, 0.5, Costs::Iid);
     for (label, scale) in [("paper's radius", 1.0), ("radius × 0.05", 0.05)] {
         let set = UncertaintySet::ellipsoid(scale * 15.0_f64.sqrt());
-        let fom = FomSettings {
-            setup: Some(Setup {
-                x: Entropy,
-                y: Entropy,
-            }),
-            ..FomSettings::default()
-        };
+        let fom =
+            FomSettings { setup: Some(Setup { x: Entropy, y: Entropy }), ..FomSettings::default() };
         println!("  {label:16} {}", to_gap(&model, &set, fom, 0.1, 60).0);
     }
 }
@@ -170,11 +146,7 @@ fn fixed_work(kl: bool, geometry: Geometry, steps: u64) {
     let model = garnet(40, 1.0, Costs::Iid);
     let values = settled_values(&model);
     let alpha = 0.05 * 40.0_f64.sqrt();
-    let set = if kl {
-        UncertaintySet::kl(alpha)
-    } else {
-        UncertaintySet::ellipsoid(alpha)
-    };
+    let set = if kl { UncertaintySet::kl(alpha) } else { UncertaintySet::ellipsoid(alpha) };
     if steps == 0 {
         let mut out = vec![0.0; model.states()];
         for _ in 0..100 {
@@ -182,21 +154,9 @@ fn fixed_work(kl: bool, geometry: Geometry, steps: u64) {
         }
         return;
     }
-    let setup = Setup {
-        x: geometry,
-        y: geometry,
-    };
-    first_order_seconds(
-        &model,
-        &set,
-        setup,
-        &FomSettings::default(),
-        &values,
-        steps,
-        1,
-        1,
-    )
-    .expect("a valid run");
+    let setup = Setup { x: geometry, y: geometry };
+    first_order_seconds(&model, &set, setup, &FomSettings::default(), &values, steps, 1, 1)
+        .expect("a valid run");
 }
 
 fn instructions(set: &str, steps: u64) -> Option<f64> {

@@ -298,29 +298,15 @@ mod tests {
 
     #[test]
     fn messages_say_where_and_what() {
-        let named = |index, name: &str| Label {
-            index,
-            name: Some(name.into()),
-        };
-        let source = ModelError::RowSum {
-            state: named(3, "ok"),
-            action: named(1, "run"),
-            sum: 0.98,
-        };
+        let named = |index, name: &str| Label { index, name: Some(name.into()) };
+        let source =
+            ModelError::RowSum { state: named(3, "ok"), action: named(1, "run"), sum: 0.98 };
         let text =
             "state 3 (“ok”), action 1 (“run”): probabilities sum to 0.98, expected 1 within 1e-9";
         assert_eq!(source.to_string(), text);
-        let at = Error::ModelAt {
-            path: "a.csv".into(),
-            line: Some(12),
-            source,
-        };
+        let at = Error::ModelAt { path: "a.csv".into(), line: Some(12), source };
         assert_eq!(at.to_string(), format!("a.csv, line 12: {text}"));
-        let memory = Error::Memory {
-            what: "the table".into(),
-            needed: 3 << 30,
-            allowed: 1 << 30,
-        };
+        let memory = Error::Memory { what: "the table".into(), needed: 3 << 30, allowed: 1 << 30 };
         assert_eq!(
             memory.to_string(),
             "the table needs about 3.0 GiB of memory, expected at most 1.0 GiB"
@@ -336,10 +322,7 @@ mod tests {
             value: -0.1,
         };
         assert_eq!((error.place(), error.next()), (Some((2, Some(1))), Some(4)));
-        assert_eq!(
-            ModelError::NoActions { state: 5.into() }.place(),
-            Some((5, None))
-        );
+        assert_eq!(ModelError::NoActions { state: 5.into() }.place(), Some((5, None)));
         assert_eq!(ModelError::Empty.place(), None);
     }
 }

@@ -37,14 +37,7 @@ pub fn evaluate(
         None if widest(&worst.lower, &worst.upper) <= gap => Status::Certified,
         None => Status::PrecisionLimit,
     };
-    Ok(Evaluated::new(
-        model,
-        status,
-        gap,
-        worst,
-        nominal,
-        started.elapsed().as_secs_f64(),
-    ))
+    Ok(Evaluated::new(model, status, gap, worst, nominal, started.elapsed().as_secs_f64()))
 }
 
 /// The kernel of the set that is worst for `policy`, row by row: `visit(row, next, probability)`

@@ -43,10 +43,7 @@ impl Reference {
 }
 
 fn range(b: &[f64]) -> (f64, f64) {
-    b.iter()
-        .fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), &b| {
-            (l.min(b), h.max(b))
-        })
+    b.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), &b| (l.min(b), h.max(b)))
 }
 
 /// Where each row's entries lie in the flat arrays of the kernel player.
@@ -221,9 +218,7 @@ impl<'a> Game<'a> {
         }
         let mut norms = ahead.norms;
         if shared {
-            memory
-                .base
-                .extend(rows.clone().map(|r| model.cost[r] + ahead.offset));
+            memory.base.extend(rows.clone().map(|r| model.cost[r] + ahead.offset));
         } else {
             norms = Norms::default();
             for (k, r) in rows.clone().enumerate() {
@@ -235,46 +230,17 @@ impl<'a> Game<'a> {
             }
         }
         memory.nominal_value.resize(rows.len(), 0.0);
-        let GameMemory {
-            offsets,
-            nominal,
-            gain,
-            base,
-            nominal_value,
-            columns,
-        } = memory;
+        let GameMemory { offsets, nominal, gain, base, nominal_value, columns } = memory;
         let nominal = if borrow {
             &model.prob[model.span(rows.start).start..][..offsets[rows.len()]]
         } else {
             nominal
         };
-        let gain = if shared {
-            Gain::Shared(&ahead.shared)
-        } else {
-            Gain::PerRow(gain)
-        };
-        let block = Block {
-            offsets,
-            nominal,
-            gain,
-            nominal_value: &[],
-            radius: 0.0,
-        };
-        dispatch(Values {
-            block,
-            y: nominal,
-            out: nominal_value,
-        });
+        let gain = if shared { Gain::Shared(&ahead.shared) } else { Gain::PerRow(gain) };
+        let block = Block { offsets, nominal, gain, nominal_value: &[], radius: 0.0 };
+        dispatch(Values { block, y: nominal, out: nominal_value });
         let columns = if full { None } else { Some(&columns[..]) };
-        Game {
-            offsets,
-            nominal,
-            gain,
-            nominal_value,
-            base,
-            columns,
-            norms,
-        }
+        Game { offsets, nominal, gain, nominal_value, base, columns, norms }
     }
 
     pub(crate) fn actions(&self) -> usize {
@@ -343,10 +309,7 @@ impl<'a> Game<'a> {
     ) -> impl Iterator<Item = (usize, f64)> + use<'y, 'a> {
         let span = self.offsets[k]..self.offsets[k + 1];
         let columns = self.columns.map(|c| &c[span.clone()]);
-        y[span]
-            .iter()
-            .enumerate()
-            .map(move |(i, &y)| (columns.map_or(i, |c| c[i] as usize), y))
+        y[span].iter().enumerate().map(move |(i, &y)| (columns.map_or(i, |c| c[i] as usize), y))
     }
 }
 
@@ -372,9 +335,7 @@ fn gather(
                 memory.nominal[start + next] = p;
             }
             if !shared {
-                memory
-                    .gain
-                    .extend(ahead.values.iter().map(|v| ahead.discount * v));
+                memory.gain.extend(ahead.values.iter().map(|v| ahead.discount * v));
                 for (next, _, extra) in row.entries() {
                     memory.gain[start + next] += extra;
                 }
@@ -382,9 +343,7 @@ fn gather(
         } else {
             for (next, p, extra) in row.entries().filter(|e| e.1 > 0.0) {
                 memory.nominal.push(p);
-                memory
-                    .gain
-                    .push(ahead.discount * ahead.values[next] + extra);
+                memory.gain.push(ahead.discount * ahead.values[next] + extra);
                 memory.columns.push(next as u32);
             }
         }

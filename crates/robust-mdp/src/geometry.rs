@@ -121,18 +121,11 @@ mod tests {
         project_simplex(z, &mut x);
         let scale = z.iter().fold(1.0_f64, |a, b| a.max(b.abs()));
         assert!((x.iter().sum::<f64>() - 1.0).abs() < 1e-14);
-        let theta = z
-            .iter()
-            .zip(&x)
-            .filter(|(_, x)| **x > 0.0)
-            .map(|(z, x)| z - x);
+        let theta = z.iter().zip(&x).filter(|(_, x)| **x > 0.0).map(|(z, x)| z - x);
         let (low, high) = theta.fold((f64::MAX, f64::MIN), |(l, h), t| (l.min(t), h.max(t)));
         assert!(high - low <= 1e-14 * scale, "{z:?} {x:?}");
         for (z, x) in z.iter().zip(&x) {
-            assert!(
-                *x > 0.0 || *z <= high + 1e-14 * scale,
-                "{z} should be active"
-            );
+            assert!(*x > 0.0 || *z <= high + 1e-14 * scale, "{z} should be active");
         }
     }
 
@@ -140,9 +133,7 @@ mod tests {
     fn projection_satisfies_its_optimality_conditions() {
         let mut state = 1u64;
         let mut uniform = || {
-            state = state
-                .wrapping_mul(6_364_136_223_846_793_005)
-                .wrapping_add(1);
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
             (state >> 11) as f64 / (1u64 << 53) as f64 - 0.5
         };
         for n in [1, 2, 3, 5, 17, 100] {

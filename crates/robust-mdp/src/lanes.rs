@@ -180,10 +180,7 @@ fn reduce<S: Simd>(simd: S, x: S::f64s) -> (S::f64s, S::f64s, S::f64s) {
 /// eˣ, relative error below 5e-16; x is clamped to [−708, 709].
 #[inline(always)]
 pub(crate) fn exp<S: Simd>(simd: S, x: S::f64s) -> S::f64s {
-    let x = simd.min_f64s(
-        simd.max_f64s(x, simd.splat_f64s(-708.0)),
-        simd.splat_f64s(709.0),
-    );
+    let x = simd.min_f64s(simd.max_f64s(x, simd.splat_f64s(-708.0)), simd.splat_f64s(709.0));
     let (n, r, q) = reduce(simd, x);
     scale_by_power(simd, simd.mul_add_e_f64s(q, r, simd.splat_f64s(1.0)), n)
 }
@@ -192,10 +189,7 @@ pub(crate) fn exp<S: Simd>(simd: S, x: S::f64s) -> S::f64s {
 #[inline(always)]
 pub(crate) fn exp_m1<S: Simd>(simd: S, x: S::f64s) -> S::f64s {
     let one = simd.splat_f64s(1.0);
-    let x = simd.min_f64s(
-        simd.max_f64s(x, simd.splat_f64s(-708.0)),
-        simd.splat_f64s(709.0),
-    );
+    let x = simd.min_f64s(simd.max_f64s(x, simd.splat_f64s(-708.0)), simd.splat_f64s(709.0));
     let (n, r, q) = reduce(simd, x);
     let scale = scale_by_power(simd, one, n);
     simd.mul_add_e_f64s(simd.mul_f64s(scale, q), r, simd.sub_f64s(scale, one))
@@ -243,10 +237,7 @@ pub(crate) fn ln_omega<S: Simd>(simd: S, z: S::f64s) -> S::f64s {
     let d = simd.sub_f64s(z, one);
     // Taylor expansion at ω(1) = 1.
     let half = simd.splat_f64s(0.5);
-    let near = simd.mul_f64s(
-        d,
-        simd.mul_add_e_f64s(d, simd.splat_f64s(-1.0 / 16.0), half),
-    );
+    let near = simd.mul_f64s(d, simd.mul_add_e_f64s(d, simd.splat_f64s(-1.0 / 16.0), half));
     let large = simd.max_f64s(z, one);
     let log = ln(simd, large);
     let far = simd.sub_f64s(log, simd.div_f64s(log, large));
@@ -297,9 +288,7 @@ mod tests {
     }
 
     fn grid(from: f64, to: f64, n: usize) -> Vec<f64> {
-        (0..n)
-            .map(|i| from + (to - from) * i as f64 / (n - 1) as f64)
-            .collect()
+        (0..n).map(|i| from + (to - from) * i as f64 / (n - 1) as f64).collect()
     }
 
     #[test]
@@ -310,15 +299,10 @@ mod tests {
                 assert!((y / x.exp() - 1.0).abs() < 5e-16, "exp {x}: {y}");
             }
         }
-        let tiny = [
-            1e-300, -1e-20, 1e-12, -3e-7, 1e-3, 0.3, -0.4, 5.0, -20.0, 0.0,
-        ];
+        let tiny = [1e-300, -1e-20, 1e-12, -3e-7, 1e-3, 0.3, -0.4, 5.0, -20.0, 0.0];
         for y in map(1, &tiny) {
             for (&x, y) in tiny.iter().zip(y) {
-                assert!(
-                    (y - x.exp_m1()).abs() <= 6e-16 * x.exp_m1().abs(),
-                    "expm1 {x}: {y}"
-                );
+                assert!((y - x.exp_m1()).abs() <= 6e-16 * x.exp_m1().abs(), "expm1 {x}: {y}");
             }
         }
     }
@@ -329,10 +313,7 @@ mod tests {
         x.extend(grid(0.3, 3.0, 4_001));
         for y in map(2, &x) {
             for (&x, y) in x.iter().zip(y) {
-                assert!(
-                    (y - x.ln()).abs() <= 1e-15 * x.ln().abs().max(0.1),
-                    "ln {x}: {y}"
-                );
+                assert!((y - x.ln()).abs() <= 1e-15 * x.ln().abs().max(0.1), "ln {x}: {y}");
             }
         }
     }
@@ -378,27 +359,17 @@ mod tests {
         let z: Vec<f64> = table.iter().map(|t| t.0).collect();
         for l in map(3, &z) {
             for (&(z, exact), l) in table.iter().zip(l) {
-                assert!(
-                    (l - exact).abs() <= 4e-16 * exact.abs().max(0.5),
-                    "{z}: {l} {exact}"
-                );
+                assert!((l - exact).abs() <= 4e-16 * exact.abs().max(0.5), "{z}: {l} {exact}");
             }
         }
         // Everywhere between: the defining equation, relative to its terms.
-        let z = [
-            grid(-700.0, 60.0, 30_001),
-            grid(-4.0, 6.0, 10_001),
-            grid(60.0, 1e5, 2_001),
-        ]
-        .concat();
+        let z =
+            [grid(-700.0, 60.0, 30_001), grid(-4.0, 6.0, 10_001), grid(60.0, 1e5, 2_001)].concat();
         for l in map(3, &z) {
             for (&z, l) in z.iter().zip(l) {
                 let residual = l.exp() + l - z;
                 let scale = l.exp().max(l.abs()).max(z.abs());
-                assert!(
-                    residual.abs() <= 4e-16 * (1.0 + l.abs()) * scale,
-                    "{z}: {residual}"
-                );
+                assert!(residual.abs() <= 4e-16 * (1.0 + l.abs()) * scale, "{z}: {residual}");
             }
         }
     }

@@ -49,13 +49,7 @@ impl Solution {
         setup: Setup,
         warnings: Vec<String>,
     ) -> Solution {
-        let Run {
-            limits,
-            incumbent,
-            work,
-            check_seconds,
-            ..
-        } = run;
+        let Run { limits, incumbent, work, check_seconds, .. } = run;
         let gap = incumbent.gap();
         let bounds = in_own_sign(model, incumbent.lower, incumbent.upper);
         Solution {
@@ -138,21 +132,9 @@ fn in_own_sign(model: &Model, lower: Vec<f64>, upper: Vec<f64>) -> PolicyValue {
     let (lower, upper) = if sign > 0.0 {
         (lower, upper)
     } else {
-        (
-            upper.iter().map(|u| 0.0 - u).collect(),
-            lower.iter().map(|l| 0.0 - l).collect(),
-        )
+        (upper.iter().map(|u| 0.0 - u).collect(), lower.iter().map(|l| 0.0 - l).collect())
     };
-    let values = lower
-        .iter()
-        .zip(&upper)
-        .map(|(l, u)| 0.5 * (l + u))
-        .collect();
+    let values = lower.iter().zip(&upper).map(|(l, u)| 0.5 * (l + u)).collect();
     let initial = (model.initial_mean(&lower), model.initial_mean(&upper));
-    PolicyValue {
-        lower,
-        upper,
-        values,
-        initial,
-    }
+    PolicyValue { lower, upper, values, initial }
 }

@@ -139,10 +139,7 @@ impl Interrupt {
     }
 
     pub(crate) fn signal(&self) -> Signal<'_> {
-        Signal {
-            interrupt: self,
-            deadline: None,
-        }
+        Signal { interrupt: self, deadline: None }
     }
 }
 
@@ -200,10 +197,7 @@ impl Incumbent {
 
     /// Largest |bound|.
     fn scale(&self) -> f64 {
-        self.lower
-            .iter()
-            .chain(&self.upper)
-            .fold(0.0, |m, v| m.max(v.abs()))
+        self.lower.iter().chain(&self.upper).fold(0.0, |m, v| m.max(v.abs()))
     }
 }
 
@@ -273,18 +267,10 @@ pub fn solve_observed(
     check_memory(model, set)?;
     let warnings: Vec<String> = set.vacuity(model).into_iter().collect();
     let started = Instant::now();
-    let deadline = options
-        .time_limit
-        .and_then(|limit| started.checked_add(limit));
+    let deadline = options.time_limit.and_then(|limit| started.checked_add(limit));
     let mut run = Run {
-        limits: Limits {
-            gap,
-            max_sweeps: options.max_sweeps,
-        },
-        signal: Signal {
-            interrupt,
-            deadline,
-        },
+        limits: Limits { gap, max_sweeps: options.max_sweeps },
+        signal: Signal { interrupt, deadline },
         work: Work::default(),
         incumbent: Incumbent::default(),
         check_seconds: 0.0,
@@ -292,9 +278,8 @@ pub fn solve_observed(
         started,
         observer,
     };
-    let status = in_pool(options.threads, || {
-        fom_vi::run(model, set, setup, &options.fom, &mut run)
-    })?;
+    let status =
+        in_pool(options.threads, || fom_vi::run(model, set, setup, &options.fom, &mut run))?;
     let seconds = started.elapsed().as_secs_f64();
     Ok(Solution::new(model, status, run, seconds, setup, warnings))
 }
@@ -304,9 +289,7 @@ pub(crate) fn in_pool<T: Send>(
     job: impl FnOnce() -> T + Send,
 ) -> Result<T, Error> {
     if threads == Some(0) {
-        return Err(Error::Input(
-            "the number of threads must be at least 1".into(),
-        ));
+        return Err(Error::Input("the number of threads must be at least 1".into()));
     }
     let pool = rayon::ThreadPoolBuilder::new()
         .num_threads(threads.unwrap_or(0))
@@ -319,9 +302,7 @@ pub(crate) fn target_gap(model: &Model, gap: Option<f64>) -> Result<f64, Error> 
     match gap {
         None => Ok(1e-6 * model.largest_cost().max(1.0)),
         Some(gap) if gap.is_finite() && gap > 0.0 => Ok(gap),
-        Some(gap) => Err(Error::Input(format!(
-            "the gap must be a number > 0, not {gap}"
-        ))),
+        Some(gap) => Err(Error::Input(format!("the gap must be a number > 0, not {gap}"))),
     }
 }
 

@@ -48,22 +48,11 @@ fn counted(job: impl FnOnce()) -> (usize, usize) {
 }
 
 fn garnet(states: usize, actions: usize, branching: f64) -> Model {
-    Garnet {
-        states,
-        actions,
-        branching,
-        seed: 2,
-        ..Garnet::default()
-    }
-    .model()
-    .unwrap()
+    Garnet { states, actions, branching, seed: 2, ..Garnet::default() }.model().unwrap()
 }
 
 fn sets(radius: f64) -> [UncertaintySet; 4] {
-    let (ball, kl) = (
-        UncertaintySet::ellipsoid(radius),
-        UncertaintySet::kl(radius),
-    );
+    let (ball, kl) = (UncertaintySet::ellipsoid(radius), UncertaintySet::kl(radius));
     let near = ball.clone().on_nominal_support();
     [ball, near, kl.clone().per_action(), kl]
 }
@@ -78,19 +67,13 @@ fn steps_allocate_nothing() {
     for (model, method) in models.iter().flat_map(|model| methods.map(|m| (model, m))) {
         let values: Vec<f64> = (0..model.states()).map(|s| s as f64).collect();
         for (set, setup) in sets(0.05).iter().flat_map(|set| setups.map(|s| (set, s))) {
-            let settings = FomSettings {
-                method,
-                ..FomSettings::default()
-            };
+            let settings = FomSettings { method, ..FomSettings::default() };
             let run = |steps| {
                 first_order_seconds(model, set, setup, &settings, &values, steps, 1, 1).unwrap();
             };
             run(5); // whatever is allocated once in a process
             let (few, many) = (counted(|| run(5)).0, counted(|| run(500)).0);
-            assert!(
-                many <= few + CHANCE,
-                "{few} {many} {method:?} {setup:?} {set:?}"
-            );
+            assert!(many <= few + CHANCE, "{few} {many} {method:?} {setup:?} {set:?}");
         }
     }
 }
@@ -103,11 +86,7 @@ fn memory_is_two_kernels_and_little_else() {
     for branching in [0.05, 0.5] {
         let model = garnet(states, actions, branching);
         for set in sets(0.5) {
-            let options = Options {
-                max_sweeps: 5,
-                threads: Some(2),
-                ..Options::default()
-            };
+            let options = Options { max_sweeps: 5, threads: Some(2), ..Options::default() };
             let mut entries = 0;
             let (_, peak) = counted(|| {
                 let solution = solve(&model, &set, &options).unwrap();

@@ -8,15 +8,7 @@ use robust_mdp::{Interrupt, Model, Options, Solution, Status, Work, solve, solve
 
 fn garnet(branching: f64) -> Model {
     let (states, actions) = (41, 5);
-    Garnet {
-        states,
-        actions,
-        branching,
-        seed: 3,
-        ..Garnet::default()
-    }
-    .model()
-    .unwrap()
+    Garnet { states, actions, branching, seed: 3, ..Garnet::default() }.model().unwrap()
 }
 
 fn sets() -> [UncertaintySet; 4] {
@@ -39,12 +31,7 @@ type Bits = (Vec<u64>, Vec<u64>, Vec<u64>, Work);
 
 fn bits(solution: &Solution) -> Bits {
     let of = |v: &[f64]| v.iter().map(|v| v.to_bits()).collect();
-    (
-        of(&solution.policy),
-        of(&solution.lower),
-        of(&solution.upper),
-        solution.work,
-    )
+    (of(&solution.policy), of(&solution.lower), of(&solution.upper), solution.work)
 }
 
 fn hold(solution: &Solution, inside: &Solution) {
@@ -87,15 +74,9 @@ fn a_limit_on_sweeps_leaves_valid_bounds() {
     for set in sets() {
         let exact = solve(&model, &set, &options(1e-4, 2)).unwrap();
         for max_sweeps in [0, 1, 3] {
-            let options = Options {
-                max_sweeps,
-                ..options(1e-9, 2)
-            };
+            let options = Options { max_sweeps, ..options(1e-9, 2) };
             let cut = solve(&model, &set, &options).unwrap();
-            assert_eq!(
-                (cut.status, cut.work.sweeps),
-                (Status::SweepLimit, max_sweeps)
-            );
+            assert_eq!((cut.status, cut.work.sweeps), (Status::SweepLimit, max_sweeps));
             hold(&cut, &exact);
         }
     }
@@ -106,15 +87,8 @@ fn a_limit_on_time_leaves_valid_bounds() {
     let model = garnet(0.5);
     for set in sets() {
         let limit = Some(Duration::from_millis(5));
-        let cut = solve(
-            &model,
-            &set,
-            &Options {
-                time_limit: limit,
-                ..options(1e-300, 2)
-            },
-        )
-        .unwrap();
+        let cut =
+            solve(&model, &set, &Options { time_limit: limit, ..options(1e-300, 2) }).unwrap();
         assert_eq!(cut.status, Status::TimeLimit);
         assert!(cut.seconds < 2.0);
         hold(&cut, &solve(&model, &set, &options(1e-4, 2)).unwrap());
@@ -123,14 +97,7 @@ fn a_limit_on_time_leaves_valid_bounds() {
 
 #[test]
 fn a_gap_below_rounding_ends_by_itself() {
-    let model = Garnet {
-        states: 4,
-        actions: 3,
-        seed: 5,
-        ..Garnet::default()
-    }
-    .model()
-    .unwrap();
+    let model = Garnet { states: 4, actions: 3, seed: 5, ..Garnet::default() }.model().unwrap();
     for set in sets() {
         let end = solve(&model, &set, &options(1e-300, 2)).unwrap();
         assert_eq!(end.status, Status::PrecisionLimit, "{set:?}");

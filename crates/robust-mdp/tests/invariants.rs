@@ -21,10 +21,7 @@ fn options(gap: f64) -> Options {
 
 /// Every kind of set with this budget.
 fn sets(radius: f64) -> Vec<UncertaintySet> {
-    let (ball, kl) = (
-        UncertaintySet::ellipsoid(radius),
-        UncertaintySet::kl(radius),
-    );
+    let (ball, kl) = (UncertaintySet::ellipsoid(radius), UncertaintySet::kl(radius));
     let near = ball.clone().on_nominal_support();
     let shared = [ball, near, kl];
     let own = shared.clone().map(UncertaintySet::per_action);
@@ -34,22 +31,9 @@ fn sets(radius: f64) -> Vec<UncertaintySet> {
 /// Solves and checks everything that must hold of any answer.
 fn solved(model: &Model, set: &UncertaintySet, gap: f64) -> Solution {
     let solution = solve(model, set, &options(gap)).unwrap();
-    let Solution {
-        status,
-        lower,
-        upper,
-        policy,
-        ..
-    } = &solution;
-    assert!(
-        matches!(status, Status::Certified | Status::PrecisionLimit),
-        "{set:?} {solution:?}"
-    );
-    let widest = lower
-        .iter()
-        .zip(upper)
-        .map(|(l, u)| u - l)
-        .fold(0.0, f64::max);
+    let Solution { status, lower, upper, policy, .. } = &solution;
+    assert!(matches!(status, Status::Certified | Status::PrecisionLimit), "{set:?} {solution:?}");
+    let widest = lower.iter().zip(upper).map(|(l, u)| u - l).fold(0.0, f64::max);
     assert!(lower.iter().zip(upper).all(|(l, u)| l <= u), "{solution:?}");
     assert_eq!(solution.gap, widest);
     assert!(*status != Status::Certified || widest <= gap);
@@ -83,52 +67,30 @@ fn policy_is_as_good_as_promised(
     solution: &Solution,
     gap: f64,
 ) {
-    let evaluated = evaluate(
-        model,
-        set,
-        &solution.policy,
-        Some(gap),
-        Some(1),
-        &Interrupt::new(),
-    )
-    .unwrap();
+    let evaluated =
+        evaluate(model, set, &solution.policy, Some(gap), Some(1), &Interrupt::new()).unwrap();
     for s in 0..model.states() {
         let (low, high) = (evaluated.worst.lower[s], evaluated.worst.upper[s]);
         assert!(low <= high && low <= solution.upper[s] && high >= solution.lower[s]);
         assert!(evaluated.nominal.lower[s] <= high);
     }
     let mut kernel = vec![vec![0.0; model.states()]; model.rows()];
-    worst_kernel(
-        model,
-        set,
-        &solution.policy,
-        &evaluated.worst.values,
-        |r, i, p| {
-            kernel[r][i] = p;
-        },
-    )
+    worst_kernel(model, set, &solution.policy, &evaluated.worst.values, |r, i, p| {
+        kernel[r][i] = p;
+    })
     .unwrap();
     for s in 0..model.states() {
         let rows = model.rows_of(s);
-        let spent: Vec<f64> = rows
-            .clone()
-            .map(|r| budget(model, set, r, &kernel[r]))
-            .collect();
+        let spent: Vec<f64> = rows.clone().map(|r| budget(model, set, r, &kernel[r])).collect();
         let radius = |r: usize| set.radius_at(s, r) * (1.0 + 1e-9) + 1e-15;
         match set.rectangularity {
             _ if rows.is_empty() => (),
             Rectangularity::State => {
                 let spent = spent.iter().sum::<f64>();
-                assert!(
-                    spent <= radius(rows.start),
-                    "state {s}: {spent:e}\n{set:?}\n{model:?}"
-                );
+                assert!(spent <= radius(rows.start), "state {s}: {spent:e}\n{set:?}\n{model:?}");
             }
             Rectangularity::StateAction => {
-                assert!(
-                    rows.zip(&spent).all(|(r, used)| *used <= radius(r)),
-                    "{set:?} {spent:?}"
-                );
+                assert!(rows.zip(&spent).all(|(r, used)| *used <= radius(r)), "{set:?} {spent:?}");
             }
         }
     }
@@ -139,16 +101,12 @@ fn budget(model: &Model, set: &UncertaintySet, r: usize, y: &[f64]) -> f64 {
     let mut nominal = vec![0.0; y.len()];
     model.row(r).entries().for_each(|(i, p, _)| nominal[i] = p);
     let total: f64 = y.iter().sum();
-    assert!(
-        (total - 1.0).abs() < 1e-12 && y.iter().all(|y| *y >= 0.0),
-        "row {r}: {total}"
-    );
+    assert!((total - 1.0).abs() < 1e-12 && y.iter().all(|y| *y >= 0.0), "row {r}: {total}");
     if set.support == robust_mdp::uncertainty::Support::Nominal {
         assert!(y.iter().zip(&nominal).all(|(y, p)| *p > 0.0 || *y == 0.0));
     }
-    let on: Vec<usize> = (0..y.len())
-        .filter(|&i| set.distance != Distance::Kl || nominal[i] > 0.0)
-        .collect();
+    let on: Vec<usize> =
+        (0..y.len()).filter(|&i| set.distance != Distance::Kl || nominal[i] > 0.0).collect();
     let pick = |v: &[f64]| on.iter().map(|&i| v[i]).collect::<Vec<_>>();
     reference::spent(set.distance, &pick(y), &pick(&nominal))
 }
@@ -276,11 +234,7 @@ fn values_follow_shifts_scales_and_permutations() {
         let of = |plain: &Plain, gap: f64| solved(&plain.model(), &set, gap);
         let base = of(&plain, 1e-6);
         // +7 on every cost is +7/(1 − 0.8) = +35 on every value.
-        differ_by(
-            &of(&plain.clone().costs(|c| c + 7.0), 1e-6),
-            &base,
-            |_, v| v + 35.0,
-        );
+        differ_by(&of(&plain.clone().costs(|c| c + 7.0), 1e-6), &base, |_, v| v + 35.0);
         differ_by(&of(&plain.clone().scaled(1e3), 1e-3), &base, |_, v| 1e3 * v);
         let permuted = of(&plain.permuted(&to), 1e-6);
         for s in 0..to.len() {
@@ -300,10 +254,7 @@ fn values_move_no_more_than_costs_allow() {
             k += 1;
             c + 0.1 * (k % 4) as f64 // ‖c − c'‖_∞ = 0.3
         });
-        let (a, b) = (
-            solved(&plain.model(), &set, 1e-6),
-            solved(&dearer.model(), &set, 1e-6),
-        );
+        let (a, b) = (solved(&plain.model(), &set, 1e-6), solved(&dearer.model(), &set, 1e-6));
         for s in 0..6 {
             assert!(a.lower[s] <= b.upper[s]);
             assert!(b.lower[s] - a.upper[s] <= 0.3 / 0.2);

@@ -10,11 +10,7 @@ use robust_mdp::{
 
 /// Every method and average; mirror descent, at O(1/√T), is asked for less.
 fn settings() -> Vec<(FomSettings, f64)> {
-    let of = |method, average| FomSettings {
-        method,
-        average,
-        ..FomSettings::default()
-    };
+    let of = |method, average| FomSettings { method, average, ..FomSettings::default() };
     vec![
         (of(Method::Pda, Average::Epoch), 1e-7),
         (of(Method::Pda, Average::All), 1e-5),
@@ -38,10 +34,7 @@ fn inside(solution: &Solution, exact: &[f64], gap: f64) {
     for (s, exact) in exact.iter().enumerate() {
         let (lower, upper) = (solution.lower[s], solution.upper[s]);
         let slack = 1e-12 * exact.abs();
-        assert!(
-            lower - slack <= *exact && *exact <= upper + slack,
-            "{s}: {lower} {exact} {upper}"
-        );
+        assert!(lower - slack <= *exact && *exact <= upper + slack, "{s}: {lower} {exact} {upper}");
         assert!(upper - lower <= gap);
     }
 }
@@ -105,20 +98,12 @@ fn one_action_in_a_kl_ball() {
         let q = 0.5 * (low + high);
         if kl(q, 0.2) < 0.1 { low = q } else { high = q }
     }
-    check(
-        &breakdown(),
-        &UncertaintySet::kl(0.1),
-        &breakdown_value(low),
-    );
+    check(&breakdown(), &UncertaintySet::kl(0.1), &breakdown_value(low));
 }
 
 #[test]
 fn no_radius_is_the_nominal_model() {
-    for set in [
-        UncertaintySet::none(),
-        UncertaintySet::ellipsoid(0.0),
-        UncertaintySet::kl(0.0),
-    ] {
+    for set in [UncertaintySet::none(), UncertaintySet::ellipsoid(0.0), UncertaintySet::kl(0.0)] {
         check(&breakdown(), &set, &breakdown_value(0.2)); // (1 + 2)/0.6 = 5
         check(&breakdown(), &set.per_action(), &[5.0, 20.0]);
     }
@@ -150,10 +135,7 @@ fn a_shared_ellipsoid_makes_the_policy_random() {
     let solution = check(&choice(Objective::MinCost), &set, &[4.0, 0.0, 20.0]);
     // The value is flat in x at its optimum: a gap of 1e-7 leaves about its root.
     let x = solution.policy_at(0);
-    assert!(
-        (x[0] - 2.0 / 3.0).abs() < 1e-3 && (x[1] - 1.0 / 3.0).abs() < 1e-3,
-        "{x:?}"
-    );
+    assert!((x[0] - 2.0 / 3.0).abs() < 1e-3 && (x[1] - 1.0 / 3.0).abs() < 1e-3, "{x:?}");
 }
 
 /// The same equaliser q = (0.4, 0.2) with the KL budget that it spends. The tilt of a row is
@@ -171,9 +153,7 @@ fn a_shared_kl_ball_makes_the_policy_random() {
 #[test]
 fn a_budget_a_row_is_worse_than_a_shared_one() {
     // Each row moves by √0.05 alone: min(10(0.2 + √0.05), 2 + 10(0.1 + √0.05)) = 2 + √5 > 4.
-    let set = UncertaintySet::ellipsoid(0.05)
-        .on_nominal_support()
-        .per_action();
+    let set = UncertaintySet::ellipsoid(0.05).on_nominal_support().per_action();
     let model = choice(Objective::MinCost);
     let solution = check(&model, &set, &[2.0 + 5.0_f64.sqrt(), 0.0, 20.0]);
     assert!(solution.lower[0] > 4.0);
@@ -191,10 +171,7 @@ fn a_vacuous_budget_leaves_the_worst_next_state() {
     // support that takes (0.8² + 0.9²) < 2 of budget, or −ln 0.2 − ln 0.1 = ln 50 < 4 of KL.
     let model = choice(Objective::MinCost);
     let exact = [10.0, 0.0, 20.0];
-    for set in [
-        UncertaintySet::ellipsoid(2.0).on_nominal_support(),
-        UncertaintySet::kl(4.0),
-    ] {
+    for set in [UncertaintySet::ellipsoid(2.0).on_nominal_support(), UncertaintySet::kl(4.0)] {
         let solution = check(&model, &set, &exact);
         assert!(solution.policy_at(0)[0] > 1.0 - 1e-6);
         assert_eq!(solution.warnings.len(), 1);
@@ -218,11 +195,7 @@ fn a_chain_to_a_terminal_state() {
         .unwrap();
     let exact = [13.0 / 5.6, 2.0 / 0.7, 0.0];
     assert!(exact[0] < exact[1]);
-    check(
-        &model,
-        &UncertaintySet::ellipsoid(0.01).on_nominal_support(),
-        &exact,
-    );
+    check(&model, &UncertaintySet::ellipsoid(0.01).on_nominal_support(), &exact);
     // kl(q‖½) is even around ½: the same moves spend the same budget.
     check(&model, &UncertaintySet::kl(kl(0.6, 0.5)), &exact);
 }
@@ -237,11 +210,7 @@ fn a_cost_of_the_next_state_cannot_be_averaged() {
     builder.add_transition(2, 0.25, 8.0);
     let model = builder.terminal("free").terminal("tolled").build().unwrap();
     let exact = [8.0 * 0.35, 0.0, 0.0];
-    check(
-        &model,
-        &UncertaintySet::ellipsoid(0.01).on_nominal_support(),
-        &exact,
-    );
+    check(&model, &UncertaintySet::ellipsoid(0.01).on_nominal_support(), &exact);
     check(&model, &UncertaintySet::kl(kl(0.35, 0.25)), &exact);
     check(&model, &UncertaintySet::none(), &[2.0, 0.0, 0.0]);
 }
@@ -268,24 +237,16 @@ fn support_decides_whether_the_impossible_may_happen() {
 #[test]
 fn rewards_are_negated_costs() {
     let (costs, rewards) = (choice(Objective::MinCost), choice(Objective::MaxReward));
-    for set in [
-        UncertaintySet::ellipsoid(0.05).on_nominal_support(),
-        UncertaintySet::kl(0.2),
-    ] {
+    for set in [UncertaintySet::ellipsoid(0.05).on_nominal_support(), UncertaintySet::kl(0.2)] {
         for (fom, gap) in settings() {
             let options = options(fom, gap);
-            let (a, b) = (
-                solve(&costs, &set, &options).unwrap(),
-                solve(&rewards, &set, &options).unwrap(),
-            );
+            let (a, b) =
+                (solve(&costs, &set, &options).unwrap(), solve(&rewards, &set, &options).unwrap());
             let negated = |v: &[f64]| v.iter().map(|v| 0.0 - v).collect::<Vec<_>>();
             assert_eq!(a.lower, negated(&b.upper));
             assert_eq!(a.upper, negated(&b.lower));
             assert_eq!((a.policy, a.gap), (b.policy, b.gap));
-            assert_eq!(
-                a.initial_value,
-                (0.0 - b.initial_value.1, 0.0 - b.initial_value.0)
-            );
+            assert_eq!(a.initial_value, (0.0 - b.initial_value.1, 0.0 - b.initial_value.0));
         }
     }
 }

@@ -16,11 +16,7 @@ impl MatrixGame {
     /// c + My.
     fn against(&self, y: &[f64]) -> Vec<f64> {
         let dot = |row: &Vec<f64>| row.iter().zip(y).map(|(m, y)| m * y).sum::<f64>();
-        self.cost
-            .iter()
-            .zip(&self.matrix)
-            .map(|(c, row)| c + dot(row))
-            .collect()
+        self.cost.iter().zip(&self.matrix).map(|(c, row)| c + dot(row)).collect()
     }
 
     /// Mᵀx.
@@ -56,15 +52,8 @@ impl MatrixGame {
         let total = run(
             method,
             self,
-            Steps {
-                tau: size,
-                sigma: size,
-            },
-            Schedule {
-                steps,
-                first: 0,
-                power,
-            },
+            Steps { tau: size, sigma: size },
+            Schedule { steps, first: 0, power },
             Iterate {
                 x: &mut x,
                 y: &mut y,
@@ -80,16 +69,10 @@ impl MatrixGame {
             v.iter_mut().for_each(|v| *v /= total);
         }
         for v in [&x_sum, &y_sum] {
-            assert!(
-                (v.iter().sum::<f64>() - 1.0).abs() < 1e-9,
-                "not a distribution: {v:?}"
-            );
+            assert!((v.iter().sum::<f64>() - 1.0).abs() < 1e-9, "not a distribution: {v:?}");
         }
         for (average, again) in gradient_sum.iter().zip(self.against(&y_sum)) {
-            assert!(
-                (average - again).abs() < 1e-9,
-                "c + Mȳ is the average of c + My"
-            );
+            assert!((average - again).abs() < 1e-9, "c + Mȳ is the average of c + My");
         }
         (x_sum, y_sum)
     }
@@ -104,11 +87,7 @@ impl MatrixGame {
     /// L·(D_x + D_y) with the distances' largest values from the middle of a simplex: ½ or ln n.
     fn width(&self) -> f64 {
         let of = |n: usize| {
-            if self.geometry == Euclidean {
-                0.5
-            } else {
-                (n as f64).ln()
-            }
+            if self.geometry == Euclidean { 0.5 } else { (n as f64).ln() }
         };
         self.coupling() * (of(self.matrix.len()) + of(self.matrix[0].len()))
     }
@@ -136,9 +115,7 @@ impl SaddlePoint for MatrixGame {
     ) {
         let mut point = vec![0.0; y.len()];
         self.geometry.step(-step, &self.columns(x), y, &mut point);
-        sum.iter_mut()
-            .zip(&point)
-            .for_each(|(sum, y)| *sum += weight * y);
+        sum.iter_mut().zip(&point).for_each(|(sum, y)| *sum += weight * y);
         gradient.copy_from_slice(&self.against(&point));
     }
 }
@@ -148,26 +125,14 @@ fn random_game(geometry: Geometry, n: usize, m: usize) -> MatrixGame {
     let mut number = || 2.0 * random.uniform() - 1.0;
     let cost = (0..n).map(|_| number()).collect();
     let matrix = (0..n).map(|_| (0..m).map(|_| number()).collect()).collect();
-    MatrixGame {
-        geometry,
-        cost,
-        matrix,
-    }
+    MatrixGame { geometry, cost, matrix }
 }
 
 /// Weighted scissors, stone, paper: M is skew, so the value is 0, and M(3, 2, 1) =
 /// (2 − 2, −3 + 3, 6 − 6) = 0, so (3, 2, 1)/6 is optimal for both.
 fn scissors(geometry: Geometry) -> MatrixGame {
-    let matrix = vec![
-        vec![0.0, 1.0, -2.0],
-        vec![-1.0, 0.0, 3.0],
-        vec![2.0, -3.0, 0.0],
-    ];
-    MatrixGame {
-        geometry,
-        cost: vec![0.0; 3],
-        matrix,
-    }
+    let matrix = vec![vec![0.0, 1.0, -2.0], vec![-1.0, 0.0, 3.0], vec![2.0, -3.0, 0.0]];
+    MatrixGame { geometry, cost: vec![0.0; 3], matrix }
 }
 
 fn games() -> Vec<MatrixGame> {
@@ -185,23 +150,13 @@ fn one_over_t() {
     for mut game in games() {
         for method in [Method::Pda, Method::MirrorProx] {
             for power in [0.0, 1.0, 2.0] {
-                let limit = if power == 0.0 {
-                    2.0
-                } else {
-                    8.0 * (power + 1.0)
-                } * game.width();
+                let limit = if power == 0.0 { 2.0 } else { 8.0 * (power + 1.0) } * game.width();
                 let gaps = STEPS.map(|t| game.gap(method, t, power));
                 for (t, gap) in STEPS.into_iter().zip(gaps) {
-                    assert!(
-                        t as f64 * gap <= limit,
-                        "{method:?} p {power} T {t}: {gap:e}"
-                    );
+                    assert!(t as f64 * gap <= limit, "{method:?} p {power} T {t}: {gap:e}");
                 }
                 let [first, .., last] = gaps;
-                assert!(
-                    last <= 0.01 * first,
-                    "{method:?} p {power}: {first:e} to {last:e}"
-                );
+                assert!(last <= 0.01 * first, "{method:?} p {power}: {first:e} to {last:e}");
             }
         }
     }
@@ -235,10 +190,7 @@ fn the_averages_reach_a_known_equilibrium() {
             let (upper, lower) = game.bounds(&x, &y);
             assert!(lower <= 0.0 && 0.0 <= upper && upper - lower < near);
             for (x, y, exact) in [0, 1, 2].map(|i| (x[i], y[i], (3 - i) as f64 / 6.0)) {
-                assert!(
-                    (x - exact).abs() < near && (y - exact).abs() < near,
-                    "{method:?} {x} {y}"
-                );
+                assert!((x - exact).abs() < near && (y - exact).abs() < near, "{method:?} {x} {y}");
             }
         }
     }

@@ -8,35 +8,21 @@ use robust_mdp::saddle::Method;
 use robust_mdp::uncertainty::UncertaintySet;
 use robust_mdp::{Average, FomSettings, Model, Options, Setup, Status, StepRule, solve};
 
-const PAIRS: [(Geometry, Geometry); 4] = [
-    (Euclidean, Euclidean),
-    (Entropy, Entropy),
-    (Entropy, Euclidean),
-    (Euclidean, Entropy),
-];
+const PAIRS: [(Geometry, Geometry); 4] =
+    [(Euclidean, Euclidean), (Entropy, Entropy), (Entropy, Euclidean), (Euclidean, Entropy)];
 
 /// S = A = 30, half of the states as successors.
 fn garnet() -> Model {
     let (states, actions) = (30, 30);
-    Garnet {
-        states,
-        actions,
-        branching: 0.5,
-        discount: 0.8,
-        seed: 1,
-        ..Garnet::default()
-    }
-    .model()
-    .unwrap()
+    Garnet { states, actions, branching: 0.5, discount: 0.8, seed: 1, ..Garnet::default() }
+        .model()
+        .unwrap()
 }
 
 /// A twentieth of the radius √(15·30) that is usual for such a model, so that it binds.
 fn sets() -> [UncertaintySet; 2] {
     let radius = 0.05 * (0.5 * 30.0 * 30.0_f64).sqrt();
-    [
-        UncertaintySet::ellipsoid(radius),
-        UncertaintySet::kl(radius),
-    ]
+    [UncertaintySet::ellipsoid(radius), UncertaintySet::kl(radius)]
 }
 
 fn certifies(model: &Model, set: &UncertaintySet, fom: FomSettings) {
@@ -47,12 +33,7 @@ fn certifies(model: &Model, set: &UncertaintySet, fom: FomSettings) {
         ..Options::default()
     };
     let solution = solve(model, set, &options).unwrap();
-    assert_eq!(
-        solution.status,
-        Status::Certified,
-        "{set:?} {:?}",
-        options.fom
-    );
+    assert_eq!(solution.status, Status::Certified, "{set:?} {:?}", options.fom);
     assert!(solution.gap <= 0.1);
     assert_eq!(Some(solution.setup), options.fom.setup);
 }
@@ -65,12 +46,7 @@ fn all_pairs(method: Method, average: Average) {
             certifies(
                 &model,
                 &set,
-                FomSettings {
-                    setup,
-                    method,
-                    average,
-                    ..FomSettings::default()
-                },
+                FomSettings { setup, method, average, ..FomSettings::default() },
             );
         }
     }

@@ -32,22 +32,12 @@ pub(crate) fn page(
     let digits = decimals_of(evaluated);
     let result = facts(&[
         ("status", ending(evaluated.status).into()),
-        (
-            "worst case",
-            format!("{} {start}", between(worst.initial, digits)),
-        ),
-        (
-            "nominal",
-            format!("{} {start}", between(nominal.initial, digits)),
-        ),
+        ("worst case", format!("{} {start}", between(worst.initial, digits))),
+        ("nominal", format!("{} {start}", between(nominal.initial, digits))),
         ("gap", gap_line(gap, evaluated.target_gap)),
         ("time", time_text(evaluated.seconds)),
     ]);
-    let shown = if all_states {
-        model.states()
-    } else {
-        model.states().min(SHOWN)
-    };
+    let shown = if all_states { model.states() } else { model.states().min(SHOWN) };
     let table = states_table(model, evaluated, shown);
     let rest = left_out(model.states(), shown, "--json writes all of them");
     format!("{header}\n{result}\n{table}{rest}")
@@ -62,10 +52,7 @@ pub(crate) fn widest(value: &PolicyValue) -> f64 {
 fn decimals_of(evaluated: &Evaluated) -> usize {
     let (worst, nominal) = (&evaluated.worst, &evaluated.nominal);
     let bounds = [&worst.lower, &worst.upper, &nominal.lower, &nominal.upper];
-    table_decimals(
-        widest(worst).max(widest(nominal)),
-        &bounds.map(Vec::as_slice),
-    )
+    table_decimals(widest(worst).max(widest(nominal)), &bounds.map(Vec::as_slice))
 }
 
 fn states_table(model: &Model, evaluated: &Evaluated, shown: usize) -> String {

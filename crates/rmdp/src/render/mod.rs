@@ -18,12 +18,7 @@ const LABEL: usize = 10;
 
 /// Lines “  label   text” with the texts aligned.
 pub(crate) fn facts(pairs: &[(&str, String)]) -> String {
-    let width = pairs
-        .iter()
-        .map(|(label, _)| label.chars().count())
-        .max()
-        .unwrap_or(0)
-        .max(LABEL);
+    let width = pairs.iter().map(|(label, _)| label.chars().count()).max().unwrap_or(0).max(LABEL);
     let line = |(label, text): &(&str, String)| format!("  {label:<width$}  {text}\n");
     pairs.iter().map(line).collect()
 }

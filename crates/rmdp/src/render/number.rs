@@ -2,17 +2,9 @@
 
 /// How many decimals show bounds that are `gap` apart: one more than the gap's first digit.
 pub(crate) fn decimals(gap: f64, largest: f64) -> usize {
-    let wanted = if gap > 0.0 {
-        1.0 - gap.log10().floor()
-    } else {
-        15.0
-    };
+    let wanted = if gap > 0.0 { 1.0 - gap.log10().floor() } else { 15.0 };
     // A double has about 16 digits; those before the point leave the rest.
-    let before = if largest >= 1.0 {
-        largest.log10().floor() + 1.0
-    } else {
-        1.0
-    };
+    let before = if largest >= 1.0 { largest.log10().floor() + 1.0 } else { 1.0 };
     wanted.min(16.0 - before).clamp(0.0, 15.0) as usize
 }
 
@@ -36,10 +28,7 @@ fn outwards(value: f64, decimals: usize, side: f64) -> String {
         Err(_) => false,
     };
     let text = match inside {
-        true => format!(
-            "{:.decimals$}",
-            value + side * 10f64.powi(-(decimals as i32))
-        ),
+        true => format!("{:.decimals$}", value + side * 10f64.powi(-(decimals as i32))),
         false => nearest,
     };
     without_negative_zero(text)
@@ -165,9 +154,6 @@ mod tests {
             (grouped(1234), grouped(12_345), grouped(1_234_567)),
             ("1234".into(), "12 345".into(), "1 234 567".into())
         );
-        assert_eq!(
-            (time_text(0.0123), time_text(125.9)),
-            ("12.3 ms".into(), "2 min 5 s".into())
-        );
+        assert_eq!((time_text(0.0123), time_text(125.9)), ("12.3 ms".into(), "2 min 5 s".into()));
     }
 }

@@ -17,22 +17,15 @@ pub(crate) fn in_words(model: &Model, s: usize, policy: &[f64]) -> String {
         return "—".into();
     }
     let first = model.rows_of(s).start;
-    let mut played: Vec<(usize, f64)> = policy
-        .iter()
-        .copied()
-        .enumerate()
-        .filter(|(_, x)| *x >= LEAST)
-        .collect();
+    let mut played: Vec<(usize, f64)> =
+        policy.iter().copied().enumerate().filter(|(_, x)| *x >= LEAST).collect();
     played.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
     let name = |a: usize| shown_name(&model.action_name(s, first + a), NAME);
     if let [(a, _)] = played[..] {
         return name(a);
     }
-    let shown: Vec<String> = played
-        .iter()
-        .take(MOST)
-        .map(|&(a, x)| format!("{} ({x:.3})", name(a)))
-        .collect();
+    let shown: Vec<String> =
+        played.iter().take(MOST).map(|&(a, x)| format!("{} ({x:.3})", name(a))).collect();
     let more = match played.len().saturating_sub(MOST) {
         0 => String::new(),
         n => format!(", {n} more"),
@@ -57,10 +50,7 @@ mod tests {
             .unwrap();
         assert_eq!(in_words(&model, 0, &[1.0, 0.0]), "go");
         assert_eq!(in_words(&model, 0, &[0.0004, 0.9996]), "wait");
-        assert_eq!(
-            in_words(&model, 0, &[0.25, 0.75]),
-            "wait (0.750), go (0.250)"
-        );
+        assert_eq!(in_words(&model, 0, &[0.25, 0.75]), "wait (0.750), go (0.250)");
         assert_eq!(in_words(&model, 1, &[]), "—");
     }
 }

@@ -30,17 +30,9 @@ pub(crate) fn page(
         ("method", heading.method),
         ("", heading.settings),
     ]);
-    let shown = if all_states {
-        model.states()
-    } else {
-        model.states().min(SHOWN)
-    };
+    let shown = if all_states { model.states() } else { model.states().min(SHOWN) };
     let table = states_table(model, solution, shown);
-    let rest = left_out(
-        model.states(),
-        shown,
-        "--policy and --json write all of them",
-    );
+    let rest = left_out(model.states(), shown, "--policy and --json write all of them");
     format!("{header}\n{}\n{table}{rest}", result(model, solution))
 }
 
@@ -58,28 +50,18 @@ pub(crate) fn ending(status: Status) -> &'static str {
 /// Decimals that show the bounds of a whole table.
 pub(crate) fn table_decimals(gap: f64, bounds: &[&[f64]]) -> usize {
     let values = bounds.iter().flat_map(|b| b.iter());
-    let largest = values
-        .filter(|v| v.is_finite())
-        .fold(0.0_f64, |m, v| m.max(v.abs()));
+    let largest = values.filter(|v| v.is_finite()).fold(0.0_f64, |m, v| m.max(v.abs()));
     decimals(gap, largest)
 }
 
 /// “at most 1.2e-6 in every state (asked 1e-5)”.
 pub(crate) fn gap_line(gap: f64, target: f64) -> String {
-    format!(
-        "at most {} in every state (asked {})",
-        gap_text(gap),
-        gap_text(target)
-    )
+    format!("at most {} in every state (asked {})", gap_text(gap), gap_text(target))
 }
 
 /// “between 1.2 and 1.3”.
 pub(crate) fn between((lower, upper): (f64, f64), decimals: usize) -> String {
-    format!(
-        "between {} and {}",
-        rounded_down(lower, decimals),
-        rounded_up(upper, decimals)
-    )
+    format!("between {} and {}", rounded_down(lower, decimals), rounded_up(upper, decimals))
 }
 
 /// Where the value is taken.

@@ -17,10 +17,7 @@ pub(crate) struct Table {
 impl Table {
     pub(crate) fn new(columns: &[(&str, Align)]) -> Table {
         let header = columns.iter().map(|(name, _)| (*name).to_owned()).collect();
-        Table {
-            align: columns.iter().map(|(_, align)| *align).collect(),
-            rows: vec![header],
-        }
+        Table { align: columns.iter().map(|(_, align)| *align).collect(), rows: vec![header] }
     }
 
     pub(crate) fn row(&mut self, cells: Vec<String>) {
@@ -32,13 +29,7 @@ impl Table {
     pub(crate) fn render(&self) -> String {
         let columns = self.align.len();
         let widths: Vec<usize> = (0..columns)
-            .map(|k| {
-                self.rows
-                    .iter()
-                    .map(|row| row[k].chars().count())
-                    .max()
-                    .unwrap_or(0)
-            })
+            .map(|k| self.rows.iter().map(|row| row[k].chars().count()).max().unwrap_or(0))
             .collect();
         let mut out = String::new();
         for row in &self.rows {
@@ -58,9 +49,7 @@ impl Table {
 
 /// A name as a table shows it: on one line, harmless to a terminal, and not too long.
 pub(crate) fn shown_name(name: &str, most: usize) -> String {
-    let clean = name
-        .chars()
-        .map(|c| if c.is_control() { '\u{fffd}' } else { c });
+    let clean = name.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c });
     match name.chars().count() <= most {
         true => clean.collect(),
         false => clean.take(most.saturating_sub(1)).chain(['…']).collect(),

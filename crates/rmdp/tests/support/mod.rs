@@ -102,9 +102,5 @@ pub(crate) fn finish(mut child: Child) -> Outcome {
         }
         thread::sleep(Duration::from_millis(5));
     };
-    Outcome {
-        code: status.code(),
-        stdout: stdout.join().unwrap(),
-        stderr: stderr.join().unwrap(),
-    }
+    Outcome { code: status.code(), stdout: stdout.join().unwrap(), stderr: stderr.join().unwrap() }
 }

@@ -52,11 +52,7 @@ impl Checker {
 
     /// v ← the middle between the policy's worst case and the best response to the kernel.
     pub(super) fn middle(&self, values: &mut [f64]) {
-        for ((v, a), b) in values
-            .iter_mut()
-            .zip(&self.policy_values)
-            .zip(&self.response_values)
-        {
+        for ((v, a), b) in values.iter_mut().zip(&self.policy_values).zip(&self.response_values) {
             *v = 0.5 * (a + b);
         }
     }
@@ -69,20 +65,12 @@ impl Checker {
         response: &mut Response<'_>,
     ) -> Option<Status> {
         let tolerance = 0.02 * run.limits.gap;
-        let below = response.run(
-            Kernel::Nominal,
-            &mut self.response_values,
-            tolerance,
-            &run.signal,
-        );
+        let below =
+            response.run(Kernel::Nominal, &mut self.response_values, tolerance, &run.signal);
         let policy = response.policy.clone();
         self.policy_values.copy_from_slice(&self.response_values);
         let above = evaluation.run(&policy, &mut self.policy_values, tolerance, &run.signal);
-        run.incumbent = Incumbent {
-            policy,
-            lower: below.lower,
-            upper: above.upper,
-        };
+        run.incumbent = Incumbent { policy, lower: below.lower, upper: above.upper };
         self.account(run, evaluation, response);
         self.spent = 0;
         self.verdict(run)
@@ -101,11 +89,7 @@ impl Checker {
         response: &mut Response<'_>,
     ) -> Option<Status> {
         let tolerance = 0.02 * run.limits.gap;
-        let Answer {
-            policy,
-            kernel,
-            values,
-        } = answer;
+        let Answer { policy, kernel, values } = answer;
         self.policy_values.copy_from_slice(values);
         self.response_values.copy_from_slice(values);
         let above = evaluation.run(&policy, &mut self.policy_values, tolerance, &run.signal);

@@ -24,7 +24,9 @@ pub(crate) struct Evaluation<'a> {
     chain: Chain,
     budget: Vec<f64>,
     row: Vec<f64>,
-    next: Vec<f64>,
+    /// F_x(w) lies between these.
+    below: Vec<f64>,
+    above: Vec<f64>,
     workers: Workers<Worker>,
     /// Sweeps done so far.
     pub(crate) sweeps: u64,
@@ -57,7 +59,8 @@ impl<'a> Evaluation<'a> {
             chain: Chain::new(model.states(), |s| layout.span(model.rows_of(s)).len()),
             budget: vec![0.0; model.rows()],
             row: vec![0.0; model.rows()],
-            next: vec![0.0; model.states()],
+            below: vec![0.0; model.states()],
+            above: vec![0.0; model.states()],
             workers: Workers::new(|| Worker::new(model, layout)),
             sweeps: 0,
         }
@@ -70,57 +73,49 @@ impl<'a> Evaluation<'a> {
     /// Entries visited by all sweeps and linear systems since the last call.
     pub(crate) fn take_entries(&mut self) -> u64 {
         let mut total = std::mem::take(&mut self.chain.work);
-        self.workers
-            .visit(|w| total += std::mem::take(&mut w.scratch.entries));
+        self.workers.visit(|w| total += std::mem::take(&mut w.scratch.entries));
         total
     }
 
-    /// next = F_x(w), with the chain of (x, y) for nature's best response y.
+    /// Encloses F_x(w), with the chain of (x, y) for nature's best response y.
     fn sweep(&mut self, x: &[f64], w: &[f64]) {
         self.ahead.set(w);
         self.sweeps += 1;
         let Chain { states, pointers, columns, entries, cost, .. } = &mut self.chain;
         let chain = Chain::shape(pointers, *states);
         let (model, set, layout, ahead) = (self.model, self.set, self.layout, &self.ahead);
-        let cuts = Cuts {
-            model,
-            layout,
-            chain,
-        };
+        let cuts = Cuts { model, layout, chain };
         let fields = Fields {
             states: 0..*states,
-            per_state: [&mut self.next, cost],
+            per_state: [&mut self.below, &mut self.above, cost],
             per_row: [&mut self.budget, &mut self.row],
             per_entry: [],
             chain: ChainRows { entries, columns },
         };
-        for_each_state(
-            cuts,
-            fields,
-            &self.workers,
-            &|mut at, worker: &mut Worker| {
-                let s = at.states.start;
-                let rows = model.rows_of(s);
-                let [next, cost] = at.per_state;
-                at.chain.clear();
-                (next[0], cost[0]) = (0.0, 0.0);
-                if rows.is_empty() {
-                    return;
+        for_each_state(cuts, fields, &self.workers, &|mut at, worker: &mut Worker| {
+            let s = at.states.start;
+            let rows = model.rows_of(s);
+            let [below, above, cost] = at.per_state;
+            at.chain.clear();
+            (below[0], above[0], cost[0]) = (0.0, 0.0, 0.0);
+            if rows.is_empty() {
+                return;
+            }
+            let game = Game::load(model, layout, s, ahead, &mut worker.game);
+            let [budget, row] = at.per_row;
+            let x = &x[rows.clone()];
+            let (y, memory) = (&mut worker.y, Memory { budget, row });
+            let scratch = &mut worker.scratch;
+            let value = worst_case(set, s, rows.start, &game, x, y, memory, scratch);
+            (below[0], above[0]) = (value.lower, value.upper);
+            let mut filled = 0;
+            for (k, &x) in x.iter().enumerate().filter(|&(_, &x)| x > 0.0) {
+                for (next_state, y) in game.entries_of(k, y).filter(|e| e.1 > 0.0) {
+                    at.chain.add(&mut filled, next_state, x * y);
                 }
-                let game = Game::load(model, layout, s, ahead, &mut worker.game);
-                let [budget, row] = at.per_row;
-                let x = &x[rows.clone()];
-                let (y, memory) = (&mut worker.y, Memory { budget, row });
-                next[0] = worst_case(set, s, rows.start, &game, x, y, memory, &mut worker.scratch);
-                let mut filled = 0;
-                for (k, &x) in x.iter().enumerate().filter(|&(_, &x)| x > 0.0) {
-                    for (next_state, y) in game.entries_of(k, y).filter(|e| e.1 > 0.0) {
-                        at.chain.add(&mut filled, next_state, x * y);
-                    }
-                }
-                cost[0] = game.expected_cost(model, rows, x, y);
-            },
-        );
+            }
+            cost[0] = game.expected_cost(model, rows, x, y);
+        });
     }
 
     /// Bounds of v^x no wider than `tolerance` if rounding allows; `w` is a first guess and
@@ -132,15 +127,10 @@ impl<'a> Evaluation<'a> {
         tolerance: f64,
         signal: &Signal<'_>,
     ) -> Bounds {
-        bound_fixed_point(
-            &mut OfPolicy {
-                evaluation: self,
-                x,
-            },
-            w,
-            tolerance,
-            signal,
-        )
+        {
+            let x = without_negligible(x);
+            bound_fixed_point(&mut OfPolicy { evaluation: self, x: &x }, w, tolerance, signal)
+        }
     }
 
     /// The kernel that is worst for `x` at values `w`, row by row: `visit(row, entries)`.
@@ -150,6 +140,7 @@ impl<'a> Evaluation<'a> {
         w: &[f64],
         mut visit: impl FnMut(usize, &mut dyn Iterator<Item = (usize, f64)>),
     ) {
+        let x = without_negligible(x);
         self.ahead.set(w);
         let mut worker = self.new_worker();
         for s in 0..self.model.states() {
@@ -161,21 +152,18 @@ impl<'a> Evaluation<'a> {
             let (budget, row) = (&mut self.budget[rows.clone()], &mut self.row[rows.clone()]);
             let (y, scratch) = (&mut worker.y, &mut worker.scratch);
             let memory = Memory { budget, row };
-            worst_case(
-                self.set,
-                s,
-                rows.start,
-                &game,
-                &x[rows.clone()],
-                y,
-                memory,
-                scratch,
-            );
+            worst_case(self.set, s, rows.start, &game, &x[rows.clone()], y, memory, scratch);
             for (k, r) in rows.enumerate() {
                 visit(r, &mut game.entries_of(k, y));
             }
         }
     }
+}
+
+/// A policy whose weights below 1e-18 are zero. A row counts at most 0 against its maximum, so that
+/// leaving it out keeps the upper bound, and costs less than rounding.
+fn without_negligible(x: &[f64]) -> Vec<f64> {
+    x.iter().map(|&x| if x > 1e-18 { x } else { 0.0 }).collect()
 }
 
 /// F_x.
@@ -191,8 +179,8 @@ impl Operator for OfPolicy<'_, '_> {
     fn sweep(&mut self, w: &[f64]) {
         self.evaluation.sweep(self.x, w);
     }
-    fn image(&self) -> &[f64] {
-        &self.evaluation.next
+    fn image(&self) -> (&[f64], &[f64]) {
+        (&self.evaluation.below, &self.evaluation.above)
     }
     fn chain(&mut self) -> &mut Chain {
         &mut self.evaluation.chain

@@ -4,7 +4,7 @@
 use super::bounds::{Bounds, macqueen_porteus};
 use super::linear::Chain;
 use crate::model::Model;
-use crate::solve::Signal;
+use crate::solve::{Signal, widest};
 
 /// Rounds before the best bounds so far are returned.
 const MAX_ROUNDS: usize = 100;
@@ -16,8 +16,8 @@ pub(super) trait Operator {
     fn model(&self) -> &Model;
     /// Computes T(w) and its chain.
     fn sweep(&mut self, w: &[f64]);
-    /// T(w) of the last sweep.
-    fn image(&self) -> &[f64];
+    /// A lower and an upper bound of T(w), from the last sweep.
+    fn image(&self) -> (&[f64], &[f64]);
     fn chain(&mut self) -> &mut Chain;
 }
 
@@ -35,19 +35,15 @@ pub(super) fn bound_fixed_point(
     let mut stalled = 0;
     for _ in 0..MAX_ROUNDS {
         operator.sweep(w);
-        let image = operator.image();
-        let (low, high) = macqueen_porteus(w, image, discount, cost_scale);
-        w.copy_from_slice(image);
-        let width = high - low;
+        let (below, above) = operator.image();
+        let (low, _) = macqueen_porteus(w, below, discount, cost_scale);
+        let (_, high) = macqueen_porteus(w, above, discount, cost_scale);
+        w.copy_from_slice(above);
+        let shifted = |v: &[f64], by: f64| v.iter().map(|v| v + by).collect();
+        let bounds = Bounds { lower: shifted(below, low), upper: shifted(above, high) };
+        let width = widest(&bounds.lower, &bounds.upper);
         if best.as_ref().is_none_or(|(least, _)| width < *least) {
-            let shifted = |by: f64| image.iter().map(|v| v + by).collect();
-            best = Some((
-                width,
-                Bounds {
-                    lower: shifted(low),
-                    upper: shifted(high),
-                },
-            ));
+            best = Some((width, bounds));
             stalled = 0;
         } else {
             stalled += 1;

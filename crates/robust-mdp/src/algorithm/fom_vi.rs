@@ -138,11 +138,7 @@ pub(crate) fn run(
             return Status::SweepLimit;
         }
         let steps = (epoch as f64).powf(settings.epochs).ceil().clamp(1.0, 1e15) as u64;
-        let schedule = Schedule {
-            steps,
-            first: steps_before,
-            power: settings.weights,
-        };
+        let schedule = Schedule { steps, first: steps_before, power: settings.weights };
         fom.epoch(schedule, &run.signal);
         if let Some(status) = run.signal.status() {
             return status;
@@ -228,8 +224,7 @@ impl<'a> FomVi<'a> {
 
     fn take_entries(&mut self) -> u64 {
         let mut total = 0;
-        self.workers
-            .visit(|w| total += std::mem::take(&mut w.scratch.entries));
+        self.workers.visit(|w| total += std::mem::take(&mut w.scratch.entries));
         total
     }
 
@@ -244,11 +239,7 @@ impl<'a> FomVi<'a> {
             per_entry: [&mut self.memory.y],
             chain: ChainRows::default(),
         };
-        let cuts = Cuts {
-            model,
-            layout,
-            chain: ChainShape::None,
-        };
+        let cuts = Cuts { model, layout, chain: ChainShape::None };
         for_each_state(cuts, fields, &self.workers, &|at, worker: &mut Worker| {
             let s = at.states.start;
             if !model.is_terminal(s) {
@@ -266,16 +257,7 @@ impl<'a> FomVi<'a> {
         let (model, layout, oracle) = (self.model, self.layout, &self.oracle);
         let (ahead, ahead_single) = (&self.ahead, &self.ahead_single);
         let fresh = self.settings.average == Average::Epoch;
-        let Memory {
-            x,
-            x_sum,
-            x_epoch,
-            gradient,
-            budget,
-            row,
-            y,
-            y_sum,
-        } = &mut self.memory;
+        let Memory { x, x_sum, x_epoch, gradient, budget, row, y, y_sum } = &mut self.memory;
         let fields = Fields {
             states: 0..model.states(),
             per_state: [&mut self.next],
@@ -283,11 +265,7 @@ impl<'a> FomVi<'a> {
             per_entry: [y, y_sum],
             chain: ChainRows::default(),
         };
-        let cuts = Cuts {
-            model,
-            layout,
-            chain: ChainShape::None,
-        };
+        let cuts = Cuts { model, layout, chain: ChainShape::None };
         for_each_state(cuts, fields, &self.workers, &|at, worker: &mut Worker| {
             let s = at.states.start;
             let rows = model.rows_of(s);
@@ -308,13 +286,7 @@ impl<'a> FomVi<'a> {
             let slot = StateSlot {
                 s,
                 first_row: rows.start,
-                iterate: Iterate {
-                    x,
-                    y,
-                    x_sum: x_epoch,
-                    y_sum,
-                    gradient_sum: gradient,
-                },
+                iterate: Iterate { x, y, x_sum: x_epoch, y_sum, gradient_sum: gradient },
                 budget,
                 row,
             };
@@ -337,21 +309,13 @@ impl<'a> FomVi<'a> {
 
     /// An epoch that leaves the values as they are, for measurements.
     pub(crate) fn repeat_epoch(&mut self, steps: u64, first: u64, signal: &Signal<'_>) {
-        let schedule = Schedule {
-            steps,
-            first,
-            power: self.settings.weights,
-        };
+        let schedule = Schedule { steps, first, power: self.settings.weights };
         self.epoch(schedule, signal);
     }
 
     /// What a check certifies.
     fn answer(&self) -> Answer<'_> {
-        Answer {
-            policy: self.policy(),
-            kernel: &self.memory.y_sum,
-            values: &self.values,
-        }
+        Answer { policy: self.policy(), kernel: &self.memory.y_sum, values: &self.values }
     }
 
     /// The averaged policy.
@@ -368,13 +332,6 @@ impl<'a> FomVi<'a> {
 
 /// min_a c(s,a) in every state.
 fn cheapest_costs(model: &Model) -> Vec<f64> {
-    let least = |s| {
-        model
-            .rows_of(s)
-            .map(|r| model.cost[r])
-            .fold(f64::INFINITY, f64::min)
-    };
-    (0..model.states())
-        .map(|s| if model.is_terminal(s) { 0.0 } else { least(s) })
-        .collect()
+    let least = |s| model.rows_of(s).map(|r| model.cost[r]).fold(f64::INFINITY, f64::min);
+    (0..model.states()).map(|s| if model.is_terminal(s) { 0.0 } else { least(s) }).collect()
 }

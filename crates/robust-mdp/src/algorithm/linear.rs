@@ -91,10 +91,7 @@ impl Chain {
                 None => row.iter().zip(w).map(|(p, w)| p * w).sum(),
                 Some(_) => {
                     let columns = &self.columns[self.span(s)];
-                    row.iter()
-                        .zip(columns)
-                        .map(|(p, &j)| p * w[j as usize])
-                        .sum()
+                    row.iter().zip(columns).map(|(p, &j)| p * w[j as usize]).sum()
                 }
             };
             *out = w[s] - discount * expected;
@@ -193,11 +190,7 @@ impl WithSimd for Elimination<'_> {
         }
         for i in (0..n).rev() {
             let row = &a[i * n..(i + 1) * n];
-            let known: f64 = row[i + 1..]
-                .iter()
-                .zip(&w[i + 1..])
-                .map(|(a, w)| a * w)
-                .sum();
+            let known: f64 = row[i + 1..].iter().zip(&w[i + 1..]).map(|(a, w)| a * w).sum();
             w[i] = (w[i] - known) / row[i];
         }
     }
@@ -246,10 +239,7 @@ mod tests {
                 reference.apply(discount, &w, &mut applied);
                 let size = w.iter().fold(1.0_f64, |m, w| m.max(w.abs()));
                 for (a, c) in applied.iter().zip(&reference.cost) {
-                    assert!(
-                        (a - c).abs() <= 1e-11 * size,
-                        "{states} {discount}: {a} {c}"
-                    );
+                    assert!((a - c).abs() <= 1e-11 * size, "{states} {discount}: {a} {c}");
                 }
             }
         }

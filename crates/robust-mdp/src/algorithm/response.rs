@@ -61,11 +61,7 @@ impl<'a> Response<'a> {
             layout,
             ahead: Lookahead::new(Reference::Mean, model.discount(), model.states()),
             chain: Chain::new(model.states(), |s| {
-                model
-                    .rows_of(s)
-                    .map(|r| layout.span(r..r + 1).len())
-                    .max()
-                    .unwrap_or(0)
+                model.rows_of(s).map(|r| layout.span(r..r + 1).len()).max().unwrap_or(0)
             }),
             next: vec![0.0; model.states()],
             share: vec![1.0; model.rows()],
@@ -95,15 +91,7 @@ impl<'a> Response<'a> {
         signal: &Signal<'_>,
     ) -> Bounds {
         self.fit(kernel);
-        bound_fixed_point(
-            &mut ToKernel {
-                response: self,
-                kernel,
-            },
-            w,
-            tolerance,
-            signal,
-        )
+        bound_fixed_point(&mut ToKernel { response: self, kernel }, w, tolerance, signal)
     }
 
     /// Finds the share of the kernel that keeps every block of rows within its budget.
@@ -119,11 +107,7 @@ impl<'a> Response<'a> {
             per_entry: [],
             chain: ChainRows::default(),
         };
-        let cuts = Cuts {
-            model,
-            layout,
-            chain: ChainShape::None,
-        };
+        let cuts = Cuts { model, layout, chain: ChainShape::None };
         for_each_state(cuts, fields, &self.workers, &|at, worker: &mut Worker| {
             let s = at.states.start;
             let rows = model.rows_of(s);
@@ -136,13 +120,7 @@ impl<'a> Response<'a> {
             let block = game.block(0.0);
             let used = &mut worker.value[..rows.len()];
             let distance = set.distance;
-            dispatch(Distances {
-                block,
-                sums,
-                distance,
-                scale,
-                out: used,
-            });
+            dispatch(Distances { block, sums, distance, scale, out: used });
             let fit = |used: f64, radius: f64| match distance {
                 _ if used <= radius => 1.0,
                 Distance::Kl => radius / used,
@@ -173,73 +151,60 @@ impl<'a> Response<'a> {
             per_entry: [],
             chain: ChainRows { entries, columns },
         };
-        let cuts = Cuts {
-            model,
-            layout,
-            chain,
-        };
-        for_each_state(
-            cuts,
-            fields,
-            &self.workers,
-            &|mut at, worker: &mut Worker| {
-                let s = at.states.start;
-                let rows = model.rows_of(s);
-                let [next, cost] = at.per_state;
-                at.chain.clear();
-                (next[0], cost[0]) = (0.0, 0.0);
-                if rows.is_empty() {
-                    return;
-                }
-                let game = Game::load(model, layout, s, ahead, &mut worker.game);
-                let block = game.block(0.0);
-                let value = &mut worker.value[..rows.len()];
-                let sums = match kernel {
-                    Kernel::Average(sums) => {
-                        let sums = &sums[layout.span(rows.clone())];
-                        dispatch(Values {
-                            block,
-                            y: sums,
-                            out: value,
-                        });
-                        for (k, value) in value.iter_mut().enumerate() {
-                            let r = rows.start + k;
-                            let mixed = share[r] * (game.base[k] + scale[r] * *value);
-                            *value = mixed + (1.0 - share[r]) * game.nominal_value(k);
-                        }
-                        Some(sums)
+        let cuts = Cuts { model, layout, chain };
+        for_each_state(cuts, fields, &self.workers, &|mut at, worker: &mut Worker| {
+            let s = at.states.start;
+            let rows = model.rows_of(s);
+            let [next, cost] = at.per_state;
+            at.chain.clear();
+            (next[0], cost[0]) = (0.0, 0.0);
+            if rows.is_empty() {
+                return;
+            }
+            let game = Game::load(model, layout, s, ahead, &mut worker.game);
+            let block = game.block(0.0);
+            let value = &mut worker.value[..rows.len()];
+            let sums = match kernel {
+                Kernel::Average(sums) => {
+                    let sums = &sums[layout.span(rows.clone())];
+                    dispatch(Values { block, y: sums, out: value });
+                    for (k, value) in value.iter_mut().enumerate() {
+                        let r = rows.start + k;
+                        let mixed = share[r] * (game.base[k] + scale[r] * *value);
+                        *value = mixed + (1.0 - share[r]) * game.nominal_value(k);
                     }
-                    Kernel::Nominal => {
-                        for (k, value) in value.iter_mut().enumerate() {
-                            *value = game.nominal_value(k);
-                        }
-                        None
-                    }
-                };
-                let best = (0..rows.len())
-                    .min_by(|&a, &b| value[a].total_cmp(&value[b]))
-                    .expect("a state with actions");
-                let [policy] = at.per_row;
-                policy.fill(0.0);
-                policy[best] = 1.0;
-                next[0] = value[best];
-                // The greedy row of the kernel itself.
-                let span = block.span(best);
-                let row = &mut worker.y[span.clone()];
-                row.copy_from_slice(&block.nominal[span.clone()]);
-                if let Some(sums) = sums {
-                    let (share, scale) = (share[rows.start + best], scale[rows.start + best]);
-                    for (y, sum) in row.iter_mut().zip(&sums[span]) {
-                        *y = share * scale * sum + (1.0 - share) * *y;
-                    }
+                    Some(sums)
                 }
-                let mut filled = 0;
-                for (next_state, y) in game.entries_of(best, &worker.y).filter(|e| e.1 > 0.0) {
-                    at.chain.add(&mut filled, next_state, y);
+                Kernel::Nominal => {
+                    for (k, value) in value.iter_mut().enumerate() {
+                        *value = game.nominal_value(k);
+                    }
+                    None
                 }
-                cost[0] = game.expected_cost(model, rows, policy, &worker.y);
-            },
-        );
+            };
+            let best = (0..rows.len())
+                .min_by(|&a, &b| value[a].total_cmp(&value[b]))
+                .expect("a state with actions");
+            let [policy] = at.per_row;
+            policy.fill(0.0);
+            policy[best] = 1.0;
+            next[0] = value[best];
+            // The greedy row of the kernel itself.
+            let span = block.span(best);
+            let row = &mut worker.y[span.clone()];
+            row.copy_from_slice(&block.nominal[span.clone()]);
+            if let Some(sums) = sums {
+                let (share, scale) = (share[rows.start + best], scale[rows.start + best]);
+                for (y, sum) in row.iter_mut().zip(&sums[span]) {
+                    *y = share * scale * sum + (1.0 - share) * *y;
+                }
+            }
+            let mut filled = 0;
+            for (next_state, y) in game.entries_of(best, &worker.y).filter(|e| e.1 > 0.0) {
+                at.chain.add(&mut filled, next_state, y);
+            }
+            cost[0] = game.expected_cost(model, rows, policy, &worker.y);
+        });
     }
 }
 
@@ -256,8 +221,8 @@ impl Operator for ToKernel<'_, '_> {
     fn sweep(&mut self, w: &[f64]) {
         self.response.sweep(self.kernel, w);
     }
-    fn image(&self) -> &[f64] {
-        &self.response.next
+    fn image(&self) -> (&[f64], &[f64]) {
+        (&self.response.next, &self.response.next)
     }
     fn chain(&mut self) -> &mut Chain {
         &mut self.response.chain

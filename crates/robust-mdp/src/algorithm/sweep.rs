@@ -72,13 +72,7 @@ impl ChainShape<'_> {
 
 impl<'a, const K: usize, const N: usize, const M: usize> Fields<'a, K, N, M> {
     fn split(self, cuts: Cuts<'_>, at: usize) -> (Self, Self) {
-        let Fields {
-            states,
-            per_state,
-            per_row,
-            per_entry,
-            chain,
-        } = self;
+        let Fields { states, per_state, per_row, per_entry, chain } = self;
         let rows = cuts.model.state_ptr[at] - cuts.model.state_ptr[states.start];
         let row_range = cuts.model.state_ptr[states.start]..cuts.model.state_ptr[at];
         let entries = cuts.layout.span(row_range).len();
@@ -97,20 +91,14 @@ impl<'a, const K: usize, const N: usize, const M: usize> Fields<'a, K, N, M> {
                 per_state: state_left,
                 per_row: row_left,
                 per_entry: entry_left,
-                chain: ChainRows {
-                    entries: link_left,
-                    columns: column_left,
-                },
+                chain: ChainRows { entries: link_left, columns: column_left },
             },
             Fields {
                 states: at..states.end,
                 per_state: state_right,
                 per_row: row_right,
                 per_entry: entry_right,
-                chain: ChainRows {
-                    entries: link_right,
-                    columns: column_right,
-                },
+                chain: ChainRows { entries: link_right, columns: column_right },
             },
         )
     }
@@ -128,10 +116,7 @@ fn split_all<const N: usize>(
         i += 1;
         l
     });
-    (
-        left,
-        right.map(|r| r.expect("one right half for each array")),
-    )
+    (left, right.map(|r| r.expect("one right half for each array")))
 }
 
 /// One working memory a thread.
@@ -139,21 +124,13 @@ pub(crate) struct Workers<W>(Vec<Mutex<W>>);
 
 impl<W> Workers<W> {
     pub(crate) fn new(make: impl Fn() -> W) -> Workers<W> {
-        Workers(
-            (0..rayon::current_num_threads())
-                .map(|_| Mutex::new(make()))
-                .collect(),
-        )
+        Workers((0..rayon::current_num_threads()).map(|_| Mutex::new(make())).collect())
     }
 
     /// Folds over the memories of all threads.
     pub(crate) fn visit(&mut self, mut visit: impl FnMut(&mut W)) {
         for worker in &mut self.0 {
-            visit(
-                worker
-                    .get_mut()
-                    .unwrap_or_else(|poisoned| poisoned.into_inner()),
-            );
+            visit(worker.get_mut().unwrap_or_else(|poisoned| poisoned.into_inner()));
         }
     }
 }
@@ -187,9 +164,7 @@ fn divide<W: Send, const K: usize, const N: usize, const M: usize>(
     }
     let thread = rayon::current_thread_index().unwrap_or(0) % workers.0.len();
     // No other task runs on this thread while the lock is held: leaves do not fork.
-    let mut worker = workers.0[thread]
-        .lock()
-        .unwrap_or_else(|poisoned| poisoned.into_inner());
+    let mut worker = workers.0[thread].lock().unwrap_or_else(|poisoned| poisoned.into_inner());
     while !fields.states.is_empty() {
         let next = fields.states.start + 1;
         let (state, rest) = fields.split(cuts, next);

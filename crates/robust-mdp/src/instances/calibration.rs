@@ -143,12 +143,7 @@ impl Calibration {
 /// ½‖ỹ − y⁰‖² over the union of both supports, each increasing.
 fn half_squared_distance(nominal: impl Iterator<Item = (usize, f64)>, drawn: &RowSampler) -> f64 {
     let mut sum = 0.0;
-    let mut drawn = drawn
-        .chosen
-        .iter()
-        .copied()
-        .zip(drawn.spacings.iter().copied())
-        .peekable();
+    let mut drawn = drawn.chosen.iter().copied().zip(drawn.spacings.iter().copied()).peekable();
     for (to, p) in nominal {
         while let Some((_, q)) = drawn.next_if(|&(k, _)| k < to) {
             sum += q * q;
@@ -179,22 +174,11 @@ mod tests {
     fn radii_are_seeded_ordered_and_bounded() {
         let model = healthcare(12, 0.8).unwrap();
         for divergence in [Divergence::HalfSquaredL2, Divergence::Kl] {
-            let all = Calibration {
-                divergence,
-                ..Calibration::default()
-            };
-            let half = Calibration {
-                quantile: 0.5,
-                ..all.clone()
-            };
+            let all = Calibration { divergence, ..Calibration::default() };
+            let half = Calibration { quantile: 0.5, ..all.clone() };
             let (largest, median) = (all.radii(&model).unwrap(), half.radii(&model).unwrap());
             assert_eq!(largest, all.radii(&model).unwrap());
-            assert!(
-                largest
-                    .iter()
-                    .zip(&median)
-                    .all(|(a, b)| a >= b && *b >= 0.0)
-            );
+            assert!(largest.iter().zip(&median).all(|(a, b)| a >= b && *b >= 0.0));
             assert_eq!(
                 all.radius(&model).unwrap(),
                 largest.iter().fold(0.0, |a: f64, &b| a.max(b))
@@ -209,20 +193,8 @@ mod tests {
 
     #[test]
     fn sparse_and_dense_models_and_terminal_states() {
-        let sparse = Garnet {
-            states: 60,
-            branching: 0.05,
-            ..Garnet::default()
-        }
-        .model()
-        .unwrap();
-        assert!(
-            Calibration::default()
-                .radii(&sparse)
-                .unwrap()
-                .iter()
-                .all(|&r| r > 0.0)
-        );
+        let sparse = Garnet { states: 60, branching: 0.05, ..Garnet::default() }.model().unwrap();
+        assert!(Calibration::default().radii(&sparse).unwrap().iter().all(|&r| r > 0.0));
         let end = ModelBuilder::new(0.8).terminal("end").build().unwrap();
         assert_eq!(Calibration::default().radii(&end).unwrap(), [0.0]);
     }
@@ -231,22 +203,10 @@ mod tests {
     fn wrong_settings() {
         let model = healthcare(3, 0.8).unwrap();
         for calibration in [
-            Calibration {
-                samples: 0,
-                ..Calibration::default()
-            },
-            Calibration {
-                quantile: 0.0,
-                ..Calibration::default()
-            },
-            Calibration {
-                quantile: 1.1,
-                ..Calibration::default()
-            },
-            Calibration {
-                mixing: f64::NAN,
-                ..Calibration::default()
-            },
+            Calibration { samples: 0, ..Calibration::default() },
+            Calibration { quantile: 0.0, ..Calibration::default() },
+            Calibration { quantile: 1.1, ..Calibration::default() },
+            Calibration { mixing: f64::NAN, ..Calibration::default() },
         ] {
             assert!(calibration.radii(&model).is_err(), "{calibration:?}");
         }

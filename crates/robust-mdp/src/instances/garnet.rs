@@ -103,20 +103,13 @@ impl Garnet {
     fn check(&self) -> Result<(), Error> {
         let wrong = |what: String| Err(Error::Input(format!("garnet: {what}")));
         if self.states == 0 || self.states >= u32::MAX as usize {
-            return wrong(format!(
-                "{} states, expected 1 to {}",
-                self.states,
-                u32::MAX - 1
-            ));
+            return wrong(format!("{} states, expected 1 to {}", self.states, u32::MAX - 1));
         }
         if self.actions == 0 {
             return wrong("0 actions, expected at least 1".into());
         }
         if !(self.branching > 0.0 && self.branching <= 1.0) {
-            return wrong(format!(
-                "branching {}, expected a fraction in (0, 1]",
-                self.branching
-            ));
+            return wrong(format!("branching {}, expected a fraction in (0, 1]", self.branching));
         }
         Ok(crate::model::check_discount(self.discount)?)
     }
@@ -147,11 +140,7 @@ impl RowSampler {
         self.chosen.clear();
         for top in window - n..window {
             let drawn = random.below(top as u64 + 1) as usize;
-            let pick = if self.taken_in[drawn] == self.draws {
-                top
-            } else {
-                drawn
-            };
+            let pick = if self.taken_in[drawn] == self.draws { top } else { drawn };
             self.taken_in[pick] = self.draws;
             self.chosen.push(pick);
         }
@@ -171,23 +160,14 @@ mod tests {
     use super::*;
 
     fn small() -> Garnet {
-        Garnet {
-            states: 40,
-            actions: 3,
-            branching: 0.2,
-            seed: 5,
-            ..Garnet::default()
-        }
+        Garnet { states: 40, actions: 3, branching: 0.2, seed: 5, ..Garnet::default() }
     }
 
     #[test]
     fn counts_costs_and_sums() {
         for costs in [Costs::Iid, Costs::StateDriven] {
             let model = Garnet { costs, ..small() }.model().unwrap();
-            assert_eq!(
-                (model.states(), model.rows(), model.transitions()),
-                (40, 120, 960)
-            );
+            assert_eq!((model.states(), model.rows(), model.transitions()), (40, 120, 960));
             for r in 0..model.rows() {
                 let row = model.row(r);
                 assert!((row.prob.iter().sum::<f64>() - 1.0).abs() < 1e-15);
@@ -195,25 +175,12 @@ mod tests {
                 assert!(row.next.unwrap().is_sorted_by(|a, b| a < b));
             }
         }
-        assert!(
-            Garnet {
-                branching: 1.0,
-                ..small()
-            }
-            .model()
-            .unwrap()
-            .is_dense()
-        );
+        assert!(Garnet { branching: 1.0, ..small() }.model().unwrap().is_dense());
     }
 
     #[test]
     fn state_driven_costs_are_close_within_a_state() {
-        let model = Garnet {
-            costs: Costs::StateDriven,
-            ..small()
-        }
-        .model()
-        .unwrap();
+        let model = Garnet { costs: Costs::StateDriven, ..small() }.model().unwrap();
         for s in 0..40 {
             let costs = &model.cost[model.rows_of(s)];
             assert!(costs.iter().all(|c| (c - costs[0]).abs() <= 2.0));
@@ -222,13 +189,7 @@ mod tests {
 
     #[test]
     fn bands_are_respected() {
-        let model = Garnet {
-            band: Some(3),
-            branching: 0.5,
-            ..small()
-        }
-        .model()
-        .unwrap();
+        let model = Garnet { band: Some(3), branching: 0.5, ..small() }.model().unwrap();
         for s in 0..40usize {
             for r in model.rows_of(s) {
                 let row = model.row(r);
@@ -251,45 +212,20 @@ mod tests {
 
     #[test]
     fn long_rows_and_single_successors() {
-        let one = Garnet {
-            branching: 1e-9,
-            ..small()
-        }
-        .model()
-        .unwrap();
+        let one = Garnet { branching: 1e-9, ..small() }.model().unwrap();
         assert_eq!(one.transitions(), 120);
-        let big = Garnet {
-            states: 200_000,
-            actions: 1,
-            branching: 4e-5,
-            ..small()
-        };
+        let big = Garnet { states: 200_000, actions: 1, branching: 4e-5, ..small() };
         assert_eq!(big.model().unwrap().transitions(), 200_000 * 8);
     }
 
     #[test]
     fn wrong_settings() {
         for garnet in [
-            Garnet {
-                states: 0,
-                ..small()
-            },
-            Garnet {
-                actions: 0,
-                ..small()
-            },
-            Garnet {
-                branching: f64::NAN,
-                ..small()
-            },
-            Garnet {
-                branching: 1.5,
-                ..small()
-            },
-            Garnet {
-                discount: 1.0,
-                ..small()
-            },
+            Garnet { states: 0, ..small() },
+            Garnet { actions: 0, ..small() },
+            Garnet { branching: f64::NAN, ..small() },
+            Garnet { branching: 1.5, ..small() },
+            Garnet { discount: 1.0, ..small() },
         ] {
             assert!(garnet.model().is_err(), "{garnet:?}");
         }

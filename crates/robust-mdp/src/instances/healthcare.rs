@@ -19,11 +19,8 @@ use crate::error::Error;
 use crate::model::{Model, ModelBuilder};
 
 /// Name, chance of getting better, chance of getting worse, invasiveness.
-const DRUG_LEVELS: [(&str, f64, f64, f64); 3] = [
-    ("low", 0.1, 0.4, 0.0),
-    ("medium", 0.2, 0.3, 2.0),
-    ("high", 0.3, 0.2, 5.0),
-];
+const DRUG_LEVELS: [(&str, f64, f64, f64); 3] =
+    [("low", 0.1, 0.4, 0.0), ("medium", 0.2, 0.3, 2.0), ("high", 0.3, 0.2, 5.0)];
 const MORTALITY_COST: f64 = 20.0;
 
 /// The healthcare model with `states` ≥ 3 states.

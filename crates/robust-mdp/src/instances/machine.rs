@@ -65,10 +65,7 @@ mod tests {
         assert_eq!(costs, [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 20.0, 2.0, 10.0]);
         let positive = |r: usize| -> Vec<(usize, f64)> {
             let row = model.row(r);
-            row.entries()
-                .filter(|e| e.1 > 0.0)
-                .map(|e| (e.0, e.1))
-                .collect()
+            row.entries().filter(|e| e.1 > 0.0).map(|e| (e.0, e.1)).collect()
         };
         assert_eq!(positive(12), [(6, 0.2), (7, 0.8)]);
         assert_eq!(positive(13), [(7, 0.3), (8, 0.6), (9, 0.1)]);

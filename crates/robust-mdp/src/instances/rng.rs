@@ -11,9 +11,7 @@ impl Xoshiro256 {
     /// The stream of `seed`.
     pub fn new(seed: u64) -> Self {
         let mut x = seed;
-        Xoshiro256 {
-            state: std::array::from_fn(|_| split_mix(&mut x)),
-        }
+        Xoshiro256 { state: std::array::from_fn(|_| split_mix(&mut x)) }
     }
 
     /// 64 random bits.
@@ -67,9 +65,7 @@ mod tests {
 
     #[test]
     fn known_answers() {
-        let mut random = Xoshiro256 {
-            state: [1, 2, 3, 4],
-        };
+        let mut random = Xoshiro256 { state: [1, 2, 3, 4] };
         let expected = [
             41943041,
             58720359,
@@ -80,11 +76,7 @@ mod tests {
         ];
         assert_eq!(expected.map(|_| random.next_u64()), expected);
         let mut x = 1477776061723855037;
-        let expected = [
-            1985237415132408290,
-            2979275885539914483,
-            13511426838097143398u64,
-        ];
+        let expected = [1985237415132408290, 2979275885539914483, 13511426838097143398u64];
         assert_eq!(expected.map(|_| split_mix(&mut x)), expected);
     }
 
@@ -97,10 +89,7 @@ mod tests {
             assert!((0.0..1.0).contains(&random.uniform()));
         }
         // Mean 10000, standard deviation about 91.
-        assert!(
-            counts.iter().all(|&c| (9500..10500).contains(&c)),
-            "{counts:?}"
-        );
+        assert!(counts.iter().all(|&c| (9500..10500).contains(&c)), "{counts:?}");
         assert_eq!(random.below(1), 0);
     }
 }

@@ -24,10 +24,7 @@ pub(super) fn replace(
     path: &Path,
     write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
 ) -> Result<(), Error> {
-    try_replace(path, write).map_err(|source| Error::Io {
-        path: path.to_owned(),
-        source,
-    })
+    try_replace(path, write).map_err(|source| Error::Io { path: path.to_owned(), source })
 }
 
 fn try_replace(
@@ -51,9 +48,7 @@ fn try_replace(
     let (file, temporary) = create_beside(&target)?;
     let mut buffered = BufWriter::with_capacity(1 << 16, file);
     write(&mut buffered)?;
-    let file = buffered
-        .into_inner()
-        .map_err(io::IntoInnerError::into_error)?;
+    let file = buffered.into_inner().map_err(io::IntoInnerError::into_error)?;
     if let Some(metadata) = existing {
         file.set_permissions(metadata.permissions())?;
     }
@@ -64,10 +59,7 @@ fn try_replace(
 
 fn create_beside(target: &Path) -> io::Result<(File, Temporary)> {
     static COUNT: AtomicU64 = AtomicU64::new(0);
-    let name = target
-        .file_name()
-        .ok_or(io::ErrorKind::InvalidInput)?
-        .to_string_lossy();
+    let name = target.file_name().ok_or(io::ErrorKind::InvalidInput)?.to_string_lossy();
     loop {
         let count = COUNT.fetch_add(1, Ordering::Relaxed);
         let temporary = format!(".{name}.{}.{count}.tmp", std::process::id());

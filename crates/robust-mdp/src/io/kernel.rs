@@ -23,9 +23,7 @@ pub fn write_kernel(path: &Path, model: &Model, row: &mut KernelRows<'_>) -> Res
         Ok(Format::Npz) => npz::write_kernel(path, model, &collect(model, row)),
         _ => {
             let path = path.display();
-            Err(Error::Input(format!(
-                "{path}: a kernel is written as .csv or .npz"
-            )))
+            Err(Error::Input(format!("{path}: a kernel is written as .csv or .npz")))
         }
     }
 }
@@ -54,11 +52,7 @@ fn write_csv(model: &Model, row: &mut KernelRows<'_>, w: &mut dyn Write) -> io::
 }
 
 fn collect(model: &Model, row: &mut KernelRows<'_>) -> Csr {
-    let mut rows = Csr {
-        data: Vec::new(),
-        indices: Vec::new(),
-        indptr: vec![0],
-    };
+    let mut rows = Csr { data: Vec::new(), indices: Vec::new(), indptr: vec![0] };
     let mut entries = Vec::new();
     for r in 0..model.rows() {
         entries.clear();

@@ -43,9 +43,7 @@ pub enum Format {
 impl Format {
     /// The format that the ending of `path` names.
     pub fn of(path: &Path) -> Result<Format, Error> {
-        let ending = path
-            .extension()
-            .map(|e| e.to_string_lossy().to_ascii_lowercase());
+        let ending = path.extension().map(|e| e.to_string_lossy().to_ascii_lowercase());
         ending.as_deref().unwrap_or("").parse().map_err(|_| {
             Error::Input(format!(
                 "{}: the format cannot be told from the file's ending, \
@@ -64,9 +62,7 @@ impl FromStr for Format {
             "json" => Ok(Format::Json),
             "csv" => Ok(Format::Csv),
             "npz" => Ok(Format::Npz),
-            _ => Err(Error::Input(format!(
-                "format “{name}”, expected json, csv or npz"
-            ))),
+            _ => Err(Error::Input(format!("format “{name}”, expected json, csv or npz"))),
         }
     }
 }
@@ -98,10 +94,7 @@ pub fn write_model(model: &Model, path: &Path, format: Option<Format>) -> Result
 }
 
 fn open(path: &Path) -> Result<File, Error> {
-    let io_error = |source| Error::Io {
-        path: path.to_owned(),
-        source,
-    };
+    let io_error = |source| Error::Io { path: path.to_owned(), source };
     let file = File::open(path).map_err(io_error)?;
     if file.metadata().map_err(io_error)?.is_dir() {
         return Err(io_error(std::io::ErrorKind::IsADirectory.into()));
@@ -110,35 +103,21 @@ fn open(path: &Path) -> Result<File, Error> {
 }
 
 fn parse_error(path: &Path, line: Option<u64>, message: impl Into<String>) -> Error {
-    Error::Parse {
-        path: path.to_owned(),
-        line,
-        message: message.into(),
-    }
+    Error::Parse { path: path.to_owned(), line, message: message.into() }
 }
 
 /// The same error, naming the place within the model that was being read.
 fn within(error: Error, place: &str) -> Error {
     match error {
-        Error::Parse {
-            path,
-            line,
-            message,
-        } => Error::Parse {
-            path,
-            line,
-            message: format!("{place}: {message}"),
-        },
+        Error::Parse { path, line, message } => {
+            Error::Parse { path, line, message: format!("{place}: {message}") }
+        }
         other => other,
     }
 }
 
 fn model_error(path: &Path, line: Option<u64>, source: ModelError) -> Error {
-    Error::ModelAt {
-        path: path.to_owned(),
-        line,
-        source,
-    }
+    Error::ModelAt { path: path.to_owned(), line, source }
 }
 
 /// “3 states have no actions: 1, 4, 5”, naming at most five.
@@ -148,11 +127,7 @@ fn terminal_warning(terminal: &[usize]) -> Option<String> {
     let list = format!("{}{dots}", first.join(", "));
     match terminal.len() {
         0 => None,
-        1 => Some(format!(
-            "state {list} has no actions: taken as terminal with value 0"
-        )),
-        n => Some(format!(
-            "{n} states have no actions: taken as terminal with value 0: {list}"
-        )),
+        1 => Some(format!("state {list} has no actions: taken as terminal with value 0")),
+        n => Some(format!("{n} states have no actions: taken as terminal with value 0: {list}")),
     }
 }

@@ -16,10 +16,7 @@ impl<'m> Names<'m> {
     pub(super) fn new(model: &'m Model) -> Self {
         let mut states = HashMap::new();
         for (s, name) in model.state_names.iter().flatten().enumerate() {
-            states
-                .entry(name.as_str())
-                .and_modify(|at| *at = None)
-                .or_insert(Some(s));
+            states.entry(name.as_str()).and_modify(|at| *at = None).or_insert(Some(s));
         }
         Names { model, states }
     }

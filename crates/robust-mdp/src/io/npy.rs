@@ -38,11 +38,7 @@ impl<R: Read> Array<R> {
 
     /// Number of elements.
     pub(super) fn len(&self) -> Result<u64, Wrong> {
-        let product = self
-            .header
-            .shape
-            .iter()
-            .try_fold(1u64, |n, &d| n.checked_mul(d));
+        let product = self.header.shape.iter().try_fold(1u64, |n, &d| n.checked_mul(d));
         product.ok_or_else(|| format!("shape {:?} is too large", self.header.shape))
     }
 
@@ -54,10 +50,7 @@ impl<R: Read> Array<R> {
     /// Appends the next `n` numbers, in the order of the file.
     pub(super) fn floats(&mut self, n: u64, out: &mut Vec<f64>) -> Result<(), Wrong> {
         let (kind, width) = (self.header.kind, self.header.width);
-        if !matches!(
-            (kind, width),
-            ('f', 4 | 8) | ('i' | 'u', 1 | 2 | 4 | 8) | ('b', 1)
-        ) {
+        if !matches!((kind, width), ('f', 4 | 8) | ('i' | 'u', 1 | 2 | 4 | 8) | ('b', 1)) {
             return Err(format!(
                 "numbers of type {kind}{width}, expected float64, float32 or whole numbers"
             ));
@@ -77,9 +70,7 @@ impl<R: Read> Array<R> {
     pub(super) fn counts(mut self) -> Result<Vec<u64>, Wrong> {
         let (kind, width) = (self.header.kind, self.header.width);
         if !matches!((kind, width), ('i' | 'u', 1 | 2 | 4 | 8)) {
-            return Err(format!(
-                "numbers of type {kind}{width}, expected whole numbers"
-            ));
+            return Err(format!("numbers of type {kind}{width}, expected whole numbers"));
         }
         let mut out = Vec::new();
         self.elements(self.len()?, |bytes| {
@@ -106,11 +97,7 @@ impl<R: Read> Array<R> {
     /// A short text held as one element.
     pub(super) fn text(mut self) -> Result<String, Wrong> {
         let (kind, width) = (self.header.kind, self.header.width);
-        let bytes = if kind == 'U' {
-            width.saturating_mul(4)
-        } else {
-            width
-        };
+        let bytes = if kind == 'U' { width.saturating_mul(4) } else { width };
         if !matches!(kind, 'S' | 'U') || self.len()? != 1 || bytes > 64 {
             return Err("expected a short text".into());
         }
@@ -168,11 +155,7 @@ fn to_c_order(values: &[f64], shape: &[u64]) -> Vec<f64> {
     let mut out = Vec::with_capacity(values.len());
     let mut index = vec![0u64; shape.len()];
     for _ in 0..values.len() {
-        let at = index
-            .iter()
-            .zip(shape)
-            .rev()
-            .fold(0, |at, (i, d)| at * d + i);
+        let at = index.iter().zip(shape).rev().fold(0, |at, (i, d)| at * d + i);
         out.push(values[at as usize]);
         for axis in (0..shape.len()).rev() {
             index[axis] += 1;
@@ -198,9 +181,7 @@ impl Header {
         reader.read_exact(&mut length[..bytes]).map_err(no_array)?;
         let length = u32::from_le_bytes(length) as usize;
         if length > HEADER_LIMIT {
-            return Err(format!(
-                "a header of {length} bytes, expected at most {HEADER_LIMIT}"
-            ));
+            return Err(format!("a header of {length} bytes, expected at most {HEADER_LIMIT}"));
         }
         let mut text = vec![0; length];
         reader.read_exact(&mut text).map_err(no_array)?;
@@ -227,9 +208,7 @@ impl Header {
                     rest = after;
                 }
                 "fortran_order" => {
-                    let order = ["False", "True"]
-                        .iter()
-                        .position(|word| rest.starts_with(word))?;
+                    let order = ["False", "True"].iter().position(|word| rest.starts_with(word))?;
                     rest = &rest[if order == 0 { 5 } else { 4 }..];
                     fortran = Some(order == 1);
                 }
@@ -239,11 +218,7 @@ impl Header {
             rest = rest.strip_prefix(',').unwrap_or(rest).trim_start();
         }
         let (order, kind) = descr?.split_at_checked(1)?;
-        let width: usize = kind
-            .get(1..)?
-            .parse()
-            .ok()
-            .filter(|w| (1..=64).contains(w))?;
+        let width: usize = kind.get(1..)?.parse().ok().filter(|w| (1..=64).contains(w))?;
         Some(Header {
             kind: kind.chars().next()?,
             width,
@@ -267,11 +242,7 @@ fn quoted(text: &str) -> Option<(&str, &str)> {
 /// Writes the header of a C-ordered array, padded so that the numbers start at a multiple of 64.
 pub(super) fn write_header(w: &mut dyn Write, descr: &str, shape: &[usize]) -> io::Result<()> {
     let mut sizes: String = shape.iter().map(|d| format!("{d}, ")).collect();
-    sizes.truncate(
-        sizes
-            .len()
-            .saturating_sub(if shape.len() == 1 { 1 } else { 2 }),
-    );
+    sizes.truncate(sizes.len().saturating_sub(if shape.len() == 1 { 1 } else { 2 }));
     let text = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': ({sizes}), }}");
     let length = (MAGIC.len() + 4 + text.len() + 1).next_multiple_of(64) - MAGIC.len() - 4;
     w.write_all(MAGIC)?;
@@ -296,10 +267,7 @@ mod tests {
     fn headers_round_trip() {
         for shape in [&[][..], &[3], &[2, 3], &[1, 2, 3]] {
             let header = array("<f8", shape, &[]).header;
-            assert_eq!(
-                header.shape,
-                shape.iter().map(|&d| d as u64).collect::<Vec<_>>()
-            );
+            assert_eq!(header.shape, shape.iter().map(|&d| d as u64).collect::<Vec<_>>());
             assert_eq!((header.kind, header.width, header.fortran), ('f', 8, false));
         }
     }
@@ -311,14 +279,8 @@ mod tests {
         assert_eq!(floats(">f4", &2.5f32.to_be_bytes()), 2.5);
         assert_eq!(floats("<i2", &(-7i16).to_le_bytes()), -7.0);
         assert_eq!(floats("|u1", &[200]), 200.0);
-        assert_eq!(
-            array("<i4", &[1], &9i32.to_le_bytes()).counts().unwrap(),
-            [9]
-        );
-        assert_eq!(
-            array(">u8", &[1], &9u64.to_be_bytes()).counts().unwrap(),
-            [9]
-        );
+        assert_eq!(array("<i4", &[1], &9i32.to_le_bytes()).counts().unwrap(), [9]);
+        assert_eq!(array(">u8", &[1], &9u64.to_be_bytes()).counts().unwrap(), [9]);
         assert!(array("<i8", &[1], &(-1i64).to_le_bytes()).counts().is_err());
         assert!(array("<f8", &[1], &[0; 8]).counts().is_err());
         assert!(array("<c16", &[1], &[0; 16]).all_floats().is_err());
@@ -338,18 +300,9 @@ mod tests {
     fn claims_are_not_believed() {
         let huge = array("<f8", &[usize::MAX >> 1], &[0; 16]);
         assert!(huge.all_floats().unwrap_err().contains("end early"));
-        assert!(
-            array("<f8", &[usize::MAX, 3], &[])
-                .all_floats()
-                .unwrap_err()
-                .contains("large")
-        );
-        for text in [
-            "",
-            "{",
-            "{'shape'",
-            "{'descr': 'é', 'fortran_order': False, 'shape': (), }",
-        ] {
+        assert!(array("<f8", &[usize::MAX, 3], &[]).all_floats().unwrap_err().contains("large"));
+        for text in ["", "{", "{'shape'", "{'descr': 'é', 'fortran_order': False, 'shape': (), }"]
+        {
             assert_eq!(Header::parse(text), None, "{text}");
         }
         assert!(Array::new(&b"\x93NUMPY\x02\x00\xFF\xFF\xFF\xFF"[..]).is_err());

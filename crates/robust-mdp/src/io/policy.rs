@@ -18,15 +18,9 @@ pub fn read_policy(path: &Path, model: &Model) -> Result<Vec<f64>, Error> {
     let names = Names::new(model);
     let mut policy = vec![f64::NAN; model.rows()];
     while table.advance()? {
-        let s = names
-            .state(table.field(state)?)
-            .map_err(|m| table.error(m))?;
-        let r = names
-            .row(s, table.field(action)?)
-            .map_err(|m| table.error(m))?;
-        let value = table
-            .number(prob)
-            .map_err(|e| within(e, &names.place(s, Some(r))))?;
+        let s = names.state(table.field(state)?).map_err(|m| table.error(m))?;
+        let r = names.row(s, table.field(action)?).map_err(|m| table.error(m))?;
+        let value = table.number(prob).map_err(|e| within(e, &names.place(s, Some(r))))?;
         if !(value >= 0.0 && value.is_finite()) {
             let place = names.place(s, Some(r));
             return Err(table.error(format!(
@@ -40,10 +34,7 @@ pub fn read_policy(path: &Path, model: &Model) -> Result<Vec<f64>, Error> {
         policy[r] = value + 0.0;
     }
     check_complete(path, model, &names, &policy)?;
-    policy
-        .iter_mut()
-        .filter(|p| p.is_nan())
-        .for_each(|p| *p = 0.0);
+    policy.iter_mut().filter(|p| p.is_nan()).for_each(|p| *p = 0.0);
     for s in (0..model.states()).filter(|&s| !model.is_terminal(s)) {
         distribution::normalise(&mut policy[model.rows_of(s)]).map_err(|sum| {
             let state = names.place(s, None);
@@ -82,9 +73,7 @@ fn check_complete(
 pub fn write_policy(path: &Path, model: &Model, policy: &[f64]) -> Result<(), Error> {
     if policy.len() != model.rows() {
         let (n, rows) = (policy.len(), model.rows());
-        return Err(Error::Input(format!(
-            "a policy of {n} entries, expected {rows}"
-        )));
+        return Err(Error::Input(format!("a policy of {n} entries, expected {rows}")));
     }
     let names = Names::new(model);
     super::write_atomically(path, |w| {

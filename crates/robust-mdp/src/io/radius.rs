@@ -27,26 +27,16 @@ pub fn read_radii(path: &Path, model: &Model) -> Result<RadiusTable, Error> {
     let action = table.column(&["action", "idaction"]);
     let radius = table.require(&["radius", "budget"])?;
     let names = Names::new(model);
-    let length = if action.is_some() {
-        model.rows()
-    } else {
-        model.states()
-    };
+    let length = if action.is_some() { model.rows() } else { model.states() };
     let mut radii = vec![f64::NAN; length];
     while table.advance()? {
-        let s = names
-            .state(table.field(state)?)
-            .map_err(|m| table.error(m))?;
+        let s = names.state(table.field(state)?).map_err(|m| table.error(m))?;
         let at = match action {
-            Some(column) => names
-                .row(s, table.field(column)?)
-                .map_err(|m| table.error(m))?,
+            Some(column) => names.row(s, table.field(column)?).map_err(|m| table.error(m))?,
             None => s,
         };
         let row = action.map(|_| at);
-        let value = table
-            .number(radius)
-            .map_err(|e| within(e, &names.place(s, row)))?;
+        let value = table.number(radius).map_err(|e| within(e, &names.place(s, row)))?;
         if !(value >= 0.0 && value.is_finite()) {
             let place = names.place(s, row);
             return Err(table.error(format!(
@@ -85,9 +75,5 @@ fn complete(
             return Err(super::parse_error(path, None, message));
         }
     }
-    Ok(if per_row {
-        RadiusTable::PerRow(radii)
-    } else {
-        RadiusTable::PerState(radii)
-    })
+    Ok(if per_row { RadiusTable::PerRow(radii) } else { RadiusTable::PerState(radii) })
 }

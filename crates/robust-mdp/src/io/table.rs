@@ -57,9 +57,7 @@ impl<R: BufRead> Table<R> {
 
     /// The column of the first of `names` that the header has.
     pub(super) fn column(&self, names: &[&str]) -> Option<usize> {
-        names
-            .iter()
-            .find_map(|name| self.header.iter().position(|h| h == name))
+        names.iter().find_map(|name| self.header.iter().position(|h| h == name))
     }
 
     /// As [`Table::column`]; its absence is an error.
@@ -67,9 +65,7 @@ impl<R: BufRead> Table<R> {
         self.column(names).ok_or_else(|| {
             let wanted = names.join("” or “");
             let found = self.header.join(", ");
-            self.error(format!(
-                "the header has no column “{wanted}”; it has: {found}"
-            ))
+            self.error(format!("the header has no column “{wanted}”; it has: {found}"))
         })
     }
 
@@ -106,9 +102,8 @@ impl<R: BufRead> Table<R> {
         if column >= self.ends.len() {
             let (n, name) = (self.ends.len(), &self.header[column]);
             let expected = self.header.len();
-            return Err(self.error(format!(
-                "only {n} of {expected} columns, expected one for “{name}” too"
-            )));
+            return Err(self
+                .error(format!("only {n} of {expected} columns, expected one for “{name}” too")));
         }
         Ok(self.slice(column))
     }
@@ -116,10 +111,7 @@ impl<R: BufRead> Table<R> {
     pub(super) fn number(&self, column: usize) -> Result<f64, Error> {
         let text = self.field(column)?;
         text.parse().map_err(|_| {
-            self.error(format!(
-                "{} is “{text}”, expected a number",
-                self.header[column]
-            ))
+            self.error(format!("{} is “{text}”, expected a number", self.header[column]))
         })
     }
 
@@ -127,18 +119,11 @@ impl<R: BufRead> Table<R> {
     pub(super) fn id(&self, column: usize) -> Result<u32, Error> {
         let text = self.field(column)?;
         let whole = |x: f64| (x.fract() == 0.0 && (0.0..1e15).contains(&x)).then_some(x as u64);
-        let id = text
-            .parse::<u64>()
-            .ok()
-            .or_else(|| text.parse().ok().and_then(whole));
-        id.filter(|&id| id < u64::from(u32::MAX))
-            .map(|id| id as u32)
-            .ok_or_else(|| {
-                let (name, top) = (&self.header[column], u32::MAX - 1);
-                self.error(format!(
-                    "{name} is “{text}”, expected a whole number from 0 to {top}"
-                ))
-            })
+        let id = text.parse::<u64>().ok().or_else(|| text.parse().ok().and_then(whole));
+        id.filter(|&id| id < u64::from(u32::MAX)).map(|id| id as u32).ok_or_else(|| {
+            let (name, top) = (&self.header[column], u32::MAX - 1);
+            self.error(format!("{name} is “{text}”, expected a whole number from 0 to {top}"))
+        })
     }
 
     /// An error at the latest record.
@@ -147,24 +132,15 @@ impl<R: BufRead> Table<R> {
     }
 
     fn slice(&self, column: usize) -> &str {
-        let start = if column == 0 {
-            0
-        } else {
-            self.ends[column - 1]
-        };
+        let start = if column == 0 { 0 } else { self.ends[column - 1] };
         &self.text[start..self.ends[column]]
     }
 
     /// Appends one line to `raw`.
     fn read_line(&mut self) -> Result<bool, Error> {
         let room = (RECORD_LIMIT - self.raw.len().min(RECORD_LIMIT)) as u64 + 1;
-        let read = (&mut self.reader)
-            .take(room)
-            .read_until(b'\n', &mut self.raw);
-        let read = read.map_err(|source| Error::Io {
-            path: self.path.clone(),
-            source,
-        })?;
+        let read = (&mut self.reader).take(room).read_until(b'\n', &mut self.raw);
+        let read = read.map_err(|source| Error::Io { path: self.path.clone(), source })?;
         if self.raw.len() > RECORD_LIMIT {
             return Err(self.error(format!("the line is longer than {RECORD_LIMIT} bytes")));
         }
@@ -261,11 +237,7 @@ mod tests {
         let mut table = Table::new(text, Path::new("t.csv"))?;
         let mut all = vec![table.header.clone()];
         while table.advance()? {
-            all.push(
-                (0..table.ends.len())
-                    .map(|k| table.slice(k).to_owned())
-                    .collect(),
-            );
+            all.push((0..table.ends.len()).map(|k| table.slice(k).to_owned()).collect());
         }
         Ok(all)
     }
@@ -275,29 +247,12 @@ mod tests {
         let text =
             b"\xEF\xBB\xBF\"A\" , b\r\n\r\n 1 ,\" x, \"\"y\"\" \"\r\n,\n\"two\nlines\",\xC3\xA9";
         let all = records(text).unwrap();
-        assert_eq!(
-            all,
-            [
-                ["a", "b"],
-                ["1", " x, \"y\" "],
-                ["", ""],
-                ["two\nlines", "é"]
-            ]
-        );
+        assert_eq!(all, [["a", "b"], ["1", " x, \"y\" "], ["", ""], ["two\nlines", "é"]]);
     }
 
     #[test]
     fn fields_round_trip() {
-        for field in [
-            "plain",
-            "a,b",
-            "say \"so\"",
-            " padded ",
-            "two\nlines",
-            "",
-            "\"\"",
-            "é",
-        ] {
+        for field in ["plain", "a,b", "say \"so\"", " padded ", "two\nlines", "", "\"\"", "é"] {
             let mut out = b"x,y\n".to_vec();
             write_field(&mut out, field).unwrap();
             out.extend(b",1\n");
@@ -314,10 +269,7 @@ mod tests {
                 b"a\n\"b\"\" \n\n",
                 "t.csv, line 2: a quoted field does not end, expected a closing \"",
             ),
-            (
-                b"a\n\"b\"c",
-                "t.csv, line 2: text after a closing \", expected a comma",
-            ),
+            (b"a\n\"b\"c", "t.csv, line 2: text after a closing \", expected a comma"),
             (b"a\n\xFF", "t.csv, line 2: the line is not UTF-8 text"),
         ] {
             assert_eq!(records(text).unwrap_err().to_string(), message);
@@ -332,10 +284,7 @@ mod tests {
         let text = &b"id,n\n\n7,1\n1e+05,x\n-1\n4294967295\n1.5\n"[..];
         let mut table = Table::new(text, Path::new("t.csv")).unwrap();
         table.advance().unwrap();
-        assert_eq!(
-            (table.id(0).unwrap(), table.number(1).unwrap(), table.line()),
-            (7, 1.0, 3)
-        );
+        assert_eq!((table.id(0).unwrap(), table.number(1).unwrap(), table.line()), (7, 1.0, 3));
         table.advance().unwrap();
         assert_eq!(table.id(0).unwrap(), 100_000);
         let message = table.number(1).unwrap_err().to_string();

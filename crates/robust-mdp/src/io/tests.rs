@@ -14,11 +14,8 @@ pub(super) struct Folder(PathBuf);
 impl Folder {
     pub(super) fn new() -> Self {
         static COUNT: AtomicU64 = AtomicU64::new(0);
-        let name = format!(
-            "robust-mdp-{}-{}",
-            std::process::id(),
-            COUNT.fetch_add(1, Ordering::Relaxed)
-        );
+        let name =
+            format!("robust-mdp-{}-{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
         let path = std::env::temp_dir().join(name);
         fs::create_dir(&path).unwrap();
         Folder(path)
@@ -65,14 +62,7 @@ fn rich() -> Model {
 }
 
 fn sparse() -> Model {
-    Garnet {
-        states: 60,
-        actions: 3,
-        branching: 0.05,
-        ..Garnet::default()
-    }
-    .model()
-    .unwrap()
+    Garnet { states: 60, actions: 3, branching: 0.05, ..Garnet::default() }.model().unwrap()
 }
 
 fn nameless(mut model: Model) -> Model {
@@ -84,28 +74,15 @@ fn nameless(mut model: Model) -> Model {
 fn through(model: &Model, name: &str) -> Model {
     let folder = Folder::new();
     write_model(model, &folder.file(name), None).unwrap();
-    read_model(&folder.file(name), None, Some(model.discount()))
-        .unwrap()
-        .0
+    read_model(&folder.file(name), None, Some(model.discount())).unwrap().0
 }
 
 #[test]
 fn models_come_back_bit_for_bit() {
     let machine = machine_replacement(12, 0.8).unwrap();
-    let dense = Garnet {
-        seed: 3,
-        ..Garnet::default()
-    }
-    .model()
-    .unwrap();
+    let dense = Garnet { seed: 3, ..Garnet::default() }.model().unwrap();
     assert!(dense.is_dense() && !sparse().is_dense());
-    for model in [
-        machine,
-        dense,
-        sparse(),
-        healthcare(9, 0.5).unwrap(),
-        rich(),
-    ] {
+    for model in [machine, dense, sparse(), healthcare(9, 0.5).unwrap(), rich()] {
         assert_eq!(through(&model, "m.json"), model);
         let mut plain = nameless(model);
         assert_eq!(through(&plain, "m.npz"), plain);
@@ -127,10 +104,7 @@ fn csv_keeps_a_last_state_nothing_reaches() {
         .terminal("1")
         .build()
         .unwrap();
-    assert_eq!(
-        through(&nameless(unreached.clone()), "m.csv"),
-        nameless(unreached)
-    );
+    assert_eq!(through(&nameless(unreached.clone()), "m.csv"), nameless(unreached));
     let end = ModelBuilder::new(0.5).terminal("end").build().unwrap();
     assert!(write_model(&end, Path::new("never-written.csv"), None).is_err());
     assert_eq!(through(&end, "m.json"), end);
@@ -148,10 +122,7 @@ fn formats_by_ending_or_name() {
     let (model, _) = read_model(&path, Some(Format::Json), Some(0.25)).unwrap();
     assert_eq!(model.discount(), 0.25);
     assert!(read_model(&path, None, None).is_err());
-    assert!(matches!(
-        read_model(&folder.file("no.csv"), None, None),
-        Err(Error::Io { .. })
-    ));
+    assert!(matches!(read_model(&folder.file("no.csv"), None, None), Err(Error::Io { .. })));
     let inside = read_model(folder.path(), Some(Format::Json), None);
     assert!(matches!(inside, Err(Error::Io { .. })));
 }
@@ -186,35 +157,20 @@ fn policies() {
         write_policy(&path, &model, &policy).unwrap();
         assert_eq!(read_policy(&path, &model).unwrap(), policy);
     }
-    let by_number = folder.with(
-        "n.csv",
-        "state,action,probability\n1,0,1\n0,1,1.0000000001\n",
-    );
+    let by_number = folder.with("n.csv", "state,action,probability\n1,0,1\n0,1,1.0000000001\n");
     assert_eq!(read_policy(&by_number, &model).unwrap(), [0.0, 1.0, 1.0]);
     assert!(write_policy(&path, &model, &[1.0]).is_err());
     for (text, message) in [
-        (
-            "0,0,0.5\n1,0,1",
-            "state “say \"so\", twice”: probabilities sum to 0.5",
-        ),
-        (
-            "0,0,1\n0,0,1",
-            "line 3: state “say \"so\", twice”, action “gö”: a second probability",
-        ),
+        ("0,0,0.5\n1,0,1", "state “say \"so\", twice”: probabilities sum to 0.5"),
+        ("0,0,1\n0,0,1", "line 3: state “say \"so\", twice”, action “gö”: a second probability"),
         (
             "0,2,1",
             "line 2: state “say \"so\", twice” has no action “2”, expected one of “gö”, “a,b”",
         ),
-        (
-            "9,0,1",
-            "line 2: no state “9”, expected a state's name or a number from 0 to 3",
-        ),
+        ("9,0,1", "line 2: no state “9”, expected a state's name or a number from 0 to 3"),
         ("0,0,-1", "action “gö”: the probability is -1.0, expected"),
         ("0,0,nan", "the probability is NaN"),
-        (
-            "x,0,1",
-            "has no action “0”, expected none: the state is terminal",
-        ),
+        ("x,0,1", "has no action “0”, expected none: the state is terminal"),
         ("0,0,1", "state “two\nlines” is missing"),
     ] {
         let path = folder.with("bad.csv", format!("state,action,probability\n{text}\n"));
@@ -237,16 +193,10 @@ fn radii() {
             "state,action,radius\n0,0,1\n1,0,1\n",
             "no radius for state “say \"so\", twice”, action “a,b”",
         ),
-        (
-            "state,radius\n0,1\n0,1\n",
-            "line 3: state “say \"so\", twice”: a second radius",
-        ),
+        ("state,radius\n0,1\n0,1\n", "line 3: state “say \"so\", twice”: a second radius"),
         ("state,radius\n0,-1\n", "twice”: the radius is -1.0"),
         ("state,radius\n0,inf\n", "twice”: the radius is inf"),
-        (
-            "state\n0\n",
-            "no column “radius” or “budget”; it has: state",
-        ),
+        ("state\n0\n", "no column “radius” or “budget”; it has: state"),
     ] {
         let error = read(text).unwrap_err().to_string();
         assert!(error.contains(message), "{error}");
@@ -268,12 +218,7 @@ fn shared_names_are_written_as_numbers() {
     write_policy(&path, &twins, &[0.25, 0.75, 1.0]).unwrap();
     assert_eq!(read_policy(&path, &twins).unwrap(), [0.25, 0.75, 1.0]);
     let unclear = folder.with("y.csv", "state,action,probability\nsame,go,1\n");
-    assert!(
-        read_policy(&unclear, &twins)
-            .unwrap_err()
-            .to_string()
-            .contains("several states")
-    );
+    assert!(read_policy(&unclear, &twins).unwrap_err().to_string().contains("several states"));
 }
 
 #[test]

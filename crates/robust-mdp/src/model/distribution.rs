@@ -13,11 +13,7 @@ pub(crate) fn compensated_sum(p: &[f64]) -> f64 {
     let (mut sum, mut lost) = (0.0f64, 0.0f64);
     for &x in p {
         let next = sum + x;
-        lost += if sum.abs() >= x.abs() {
-            (sum - next) + x
-        } else {
-            (x - next) + sum
-        };
+        lost += if sum.abs() >= x.abs() { (sum - next) + x } else { (x - next) + sum };
         sum = next;
     }
     if sum.is_finite() { sum + lost } else { sum }
@@ -35,9 +31,7 @@ pub(crate) fn normalise(p: &mut [f64]) -> Result<(), f64> {
         return Err(sum);
     }
     p.iter_mut().for_each(|x| *x /= sum);
-    let largest = (0..p.len())
-        .max_by(|&i, &j| p[i].total_cmp(&p[j]))
-        .unwrap_or(0);
+    let largest = (0..p.len()).max_by(|&i, &j| p[i].total_cmp(&p[j])).unwrap_or(0);
     for _ in 0..4 {
         let remainder = 1.0 - compensated_sum(p);
         if remainder == 0.0 {
@@ -55,12 +49,7 @@ mod tests {
 
     #[test]
     fn exact_rows_keep_their_bits() {
-        for row in [
-            vec![0.2, 0.8],
-            vec![0.1; 10],
-            vec![1.0],
-            vec![0.6, 0.3, 0.1],
-        ] {
+        for row in [vec![0.2, 0.8], vec![0.1; 10], vec![1.0], vec![0.6, 0.3, 0.1]] {
             let mut p = row.clone();
             normalise(&mut p).unwrap();
             assert_eq!(p, row);

@@ -179,10 +179,8 @@ impl Model {
         }
     }
 
-    /// The largest |cost| of a row or transition of positive probability.
+    /// The largest |cost| of a row or stored transition.
     pub fn largest_cost(&self) -> f64 {
-        (0..self.rows())
-            .map(|r| self.row(r).largest_cost())
-            .fold(0.0, f64::max)
+        (0..self.rows()).map(|r| self.row(r).largest_cost()).fold(0.0, f64::max)
     }
 }

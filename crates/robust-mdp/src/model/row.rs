@@ -23,15 +23,11 @@ impl Row<'_> {
         })
     }
 
-    /// The largest |cost| on a transition of positive probability.
+    /// The largest |cost| on a stored transition.
     pub fn largest_cost(&self) -> f64 {
         match self.transition_cost {
             None => self.cost.abs(),
-            Some(_) => self
-                .entries()
-                .filter(|&(_, p, _)| p > 0.0)
-                .map(|(_, _, c)| (self.cost + c).abs())
-                .fold(0.0, f64::max),
+            Some(_) => self.entries().map(|(_, _, c)| (self.cost + c).abs()).fold(0.0, f64::max),
         }
     }
 }

@@ -97,31 +97,23 @@ impl FirstOrder<'_> {
     fn steps(&self, game: &Game<'_>, budget: f64) -> Option<Steps> {
         let rows = game.actions() as f64;
         let block = game.block(0.0);
-        let width = (0..block.rows())
-            .map(|k| block.span(k).len())
-            .max()
-            .unwrap_or(0) as f64;
+        let width = (0..block.rows()).map(|k| block.span(k).len()).max().unwrap_or(0) as f64;
         if budget <= 0.0 || width <= 1.0 || game.norms.maximum <= 0.0 {
             return None;
         }
         let euclidean_x = self.setup.x == Geometry::Euclidean;
         let (coupling, theta_x, theta_y, modulus) = match self.rule {
             StepRule::Centred => {
-                let theta_x = if euclidean_x {
-                    0.5 * (1.0 - 1.0 / rows)
-                } else {
-                    rows.ln()
-                };
+                let theta_x = if euclidean_x { 0.5 * (1.0 - 1.0 / rows) } else { rows.ln() };
                 let (coupling, theta_y) = match (self.setup.y, self.set.distance) {
                     (Geometry::Euclidean, _) => (game.norms.euclidean, budget.min(rows)),
                     (Geometry::Entropy, Distance::Kl) => {
                         (game.norms.maximum, budget.min(rows * width.ln()))
                     }
                     // KL ≤ χ² ≈ n·‖y − y⁰‖² near the nominal kernel.
-                    (Geometry::Entropy, _) => (
-                        game.norms.maximum,
-                        (2.0 * budget * width).min(rows * width.ln()),
-                    ),
+                    (Geometry::Entropy, _) => {
+                        (game.norms.maximum, (2.0 * budget * width).min(rows * width.ln()))
+                    }
                 };
                 (coupling, theta_x, theta_y, 1.0)
             }
@@ -137,10 +129,7 @@ impl FirstOrder<'_> {
             }
         };
         let balance = (theta_x / theta_y).sqrt();
-        Some(Steps {
-            tau: balance / coupling,
-            sigma: 1.0 / (balance * coupling * modulus),
-        })
+        Some(Steps { tau: balance / coupling, sigma: 1.0 / (balance * coupling * modulus) })
     }
 
     /// Runs one epoch from the slot's iterates, adding to its sums; returns the weight added.
@@ -157,42 +146,15 @@ impl FirstOrder<'_> {
         let total_budget = if shares_budget(self.set) {
             self.set.radius_at(slot.s, slot.first_row)
         } else {
-            (0..rows)
-                .map(|k| self.set.radius_at(slot.s, slot.first_row + k))
-                .sum()
+            (0..rows).map(|k| self.set.radius_at(slot.s, slot.first_row + k)).sum()
         };
-        let steps = if rows > 1 {
-            self.steps(game, total_budget)
-        } else {
-            None
-        };
+        let steps = if rows > 1 { self.steps(game, total_budget) } else { None };
         match steps {
             Some(steps) => {
-                let StateSlot {
-                    s,
-                    first_row,
-                    iterate,
-                    budget,
-                    row,
-                } = slot;
-                let mut problem = StateProblem {
-                    oracle: self,
-                    s,
-                    first_row,
-                    game,
-                    budget,
-                    row,
-                    scratch,
-                    signal,
-                };
-                saddle::run(
-                    self.method,
-                    &mut problem,
-                    steps,
-                    schedule,
-                    iterate,
-                    workspace,
-                )
+                let StateSlot { s, first_row, iterate, budget, row } = slot;
+                let mut problem =
+                    StateProblem { oracle: self, s, first_row, game, budget, row, scratch, signal };
+                saddle::run(self.method, &mut problem, steps, schedule, iterate, workspace)
             }
             None => self.without_a_game(game, schedule, slot, scratch),
         }
@@ -207,33 +169,20 @@ impl FirstOrder<'_> {
         slot: StateSlot<'_>,
         scratch: &mut Scratch,
     ) -> f64 {
-        let weight: f64 = (0..schedule.steps).map(|i| schedule.weight(i)).sum();
-        let StateSlot {
-            s,
-            first_row,
-            iterate,
-            budget,
-            row,
-        } = slot;
+        // Later epochs count more, as with a game.
+        let weight = schedule.steps as f64 * schedule.weight(schedule.steps - 1);
+        scratch.entries += 2 * game.nominal().len() as u64;
+        let StateSlot { s, first_row, iterate, budget, row } = slot;
         let best = game.greedy();
         iterate.x_sum[best] += weight;
         if game.actions() == 1 {
             let mut y = std::mem::take(&mut scratch.buffer);
             let memory = Memory { budget, row };
-            let value = worst_case(
-                self.set,
-                s,
-                first_row,
-                game,
-                &[1.0],
-                &mut y,
-                memory,
-                scratch,
-            );
+            let value = worst_case(self.set, s, first_row, game, &[1.0], &mut y, memory, scratch);
             for (sum, y) in iterate.y_sum.iter_mut().zip(&y) {
                 *sum += weight * y;
             }
-            iterate.gradient_sum[0] += weight * value;
+            iterate.gradient_sum[0] += weight * value.upper;
             scratch.buffer = y;
             return weight;
         }
@@ -272,26 +221,12 @@ impl SaddlePoint for StateProblem<'_> {
         let block = self.game.block(0.0);
         self.scratch.entries += block.entries() as u64;
         match (self.oracle.setup.y, self.oracle.set.distance) {
-            (Geometry::Euclidean, _) => dispatch(Values {
-                block,
-                y,
-                out: gradient,
-            }),
+            (Geometry::Euclidean, _) => dispatch(Values { block, y, out: gradient }),
             (Geometry::Entropy, Distance::Kl) => {
-                dispatch(LogValues {
-                    block,
-                    log: y,
-                    times_nominal: true,
-                    out: gradient,
-                });
+                dispatch(LogValues { block, log: y, times_nominal: true, out: gradient });
             }
             (Geometry::Entropy, _) => {
-                dispatch(LogValues {
-                    block,
-                    log: y,
-                    times_nominal: false,
-                    out: gradient,
-                });
+                dispatch(LogValues { block, log: y, times_nominal: false, out: gradient });
             }
         }
         self.add_base(gradient);
@@ -323,40 +258,18 @@ impl SaddlePoint for StateProblem<'_> {
         };
         if shares_budget(set) {
             let block = self.game.block(set.radius_at(self.s, self.first_row));
-            let warm = Warm {
-                budget: &mut self.budget[0],
-                row: self.row,
-            };
-            let emit = Emit {
-                weight,
-                sum,
-                value: gradient,
-            };
+            let warm = Warm { budget: &mut self.budget[0], row: self.row };
+            let emit = Emit { weight, sum, value: gradient };
             prox(block, step, x, y, warm, emit, self.scratch);
         } else {
             let all = self.game.block(0.0);
             for k in 0..all.rows() {
                 let span = all.span(k);
                 let block = all.row(k, set.radius_at(self.s, self.first_row + k));
-                let warm = Warm {
-                    budget: &mut self.budget[k],
-                    row: &mut self.row[k..k + 1],
-                };
+                let warm = Warm { budget: &mut self.budget[k], row: &mut self.row[k..k + 1] };
                 let sum = &mut sum[span.clone()];
-                let emit = Emit {
-                    weight,
-                    sum,
-                    value: &mut gradient[k..k + 1],
-                };
-                prox(
-                    block,
-                    step,
-                    &x[k..k + 1],
-                    &mut y[span],
-                    warm,
-                    emit,
-                    self.scratch,
-                );
+                let emit = Emit { weight, sum, value: &mut gradient[k..k + 1] };
+                prox(block, step, &x[k..k + 1], &mut y[span], warm, emit, self.scratch);
             }
         }
         self.add_base(gradient);

@@ -1,9 +1,9 @@
 //! Worst case of a fixed policy in one state: max_{y ∈ P_s} Σ_a x_a (c_a + ⟨b_a, y_a⟩).
 //!
-//! The value is an upper bound by weak duality, tight up to rounding; y attains it.
+//! Bounded above by weak duality and below by the value of a point of the set.
 
 use crate::game::{Game, shares_budget};
-use crate::uncertainty::{Distance, Scratch, UncertaintySet, Warm, ellipsoid, kl};
+use crate::uncertainty::{Distance, Enclosure, Scratch, UncertaintySet, Warm, ellipsoid, kl};
 
 /// The budget multipliers remembered between sweeps: one a row (the first alone for sets with one
 /// budget a state), and one further multiplier a row.
@@ -13,8 +13,8 @@ pub(crate) struct Memory<'a> {
     pub(crate) row: &'a mut [f64],
 }
 
-/// Upper bound of the worst case; the maximiser goes to `y`. The game's objectives must be
-/// referenced at their maxima.
+/// Encloses the worst case; the maximiser goes to `y`. The game's objectives must be referenced
+/// at their maxima.
 pub(crate) fn worst_case(
     set: &UncertaintySet,
     s: usize,
@@ -24,34 +24,31 @@ pub(crate) fn worst_case(
     y: &mut [f64],
     memory: Memory<'_>,
     scratch: &mut Scratch,
-) -> f64 {
-    let y = &mut y[..game.block(0.0).entries()];
+) -> Enclosure {
+    let y = &mut y[..game.nominal().len()];
     let base: f64 = x.iter().zip(game.base).map(|(x, c)| x * c).sum();
     let support = match set.distance {
         Distance::Kl => kl::support,
         Distance::Ellipsoid | Distance::None => ellipsoid::support,
     };
-    // Memory is shared by states of all sizes.
-    let y = &mut y[..game.nominal().len()];
+    let mut total = Enclosure { lower: base, upper: base };
     if shares_budget(set) {
         let block = game.block(set.radius_at(s, first_row));
-        let warm = Warm {
-            budget: &mut memory.budget[0],
-            row: memory.row,
-        };
-        return base + support(block, x, y, warm, scratch);
+        let warm = Warm { budget: &mut memory.budget[0], row: memory.row };
+        let value = support(block, x, y, warm, scratch);
+        total.lower += value.lower;
+        total.upper += value.upper;
+        return total;
     }
     let all = game.block(0.0);
-    let mut total = base;
     for k in 0..game.actions() {
         let block = all.row(k, set.radius_at(s, first_row + k));
-        let warm = Warm {
-            budget: &mut memory.budget[k],
-            row: &mut memory.row[k..k + 1],
-        };
+        let warm = Warm { budget: &mut memory.budget[k], row: &mut memory.row[k..k + 1] };
         let y = &mut y[all.span(k)];
         if x[k] > 0.0 {
-            total += x[k] * support(block, &[1.0], y, warm, scratch);
+            let value = support(block, &[1.0], y, warm, scratch);
+            total.lower += x[k] * value.lower;
+            total.upper += x[k] * value.upper;
         } else {
             y.copy_from_slice(block.nominal);
         }

@@ -26,14 +26,7 @@ pub fn run<P: SaddlePoint>(
         let shrink = ((schedule.first + i + 1) as f64).sqrt().recip();
         previous.copy_from_slice(point);
         problem.step_x(shrink * steps.tau, gradient, at.x, point);
-        problem.step_y(
-            shrink * steps.sigma,
-            previous,
-            at.y,
-            weight,
-            at.y_sum,
-            gradient,
-        );
+        problem.step_y(shrink * steps.sigma, previous, at.y, weight, at.y_sum, gradient);
         add(weight, point, at.x_sum);
         add(weight, gradient, at.gradient_sum);
         total += weight;

@@ -69,6 +69,13 @@ impl<'a> Block<'a> {
     }
 }
 
+/// y ← share·y + (1 − share)·y⁰, which brings an infeasible y back into a convex set.
+pub(crate) fn mix_with_nominal(share: f64, nominal: &[f64], y: &mut [f64]) {
+    for (y, n) in y.iter_mut().zip(nominal) {
+        *y = share * *y + (1.0 - share) * n;
+    }
+}
+
 /// Multipliers remembered from the last call on the same rows, to start the next one near them.
 #[derive(Debug)]
 pub struct Warm<'a> {
@@ -87,6 +94,15 @@ pub struct Emit<'a> {
     pub sum: &'a mut [f64],
     /// ⟨b_a, y_a⟩ of the new y, one a row.
     pub value: &'a mut [f64],
+}
+
+/// lower ≤ exact value ≤ upper.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Enclosure {
+    /// Attained by a point of the set.
+    pub lower: f64,
+    /// Proved by weak duality.
+    pub upper: f64,
 }
 
 /// Sums over one row that the proximal solvers exchange.

@@ -13,7 +13,7 @@ pub(crate) mod ellipsoid;
 pub(crate) mod kl;
 mod omega;
 
-pub use block::{Block, Emit, Gain, Scratch, Warm};
+pub use block::{Block, Emit, Enclosure, Gain, Scratch, Warm};
 pub(crate) use omega::LOWEST_LOG;
 
 use serde::{Deserialize, Serialize};
@@ -145,14 +145,10 @@ impl UncertaintySet {
         };
         if radii.len() != expected {
             let found = radii.len();
-            return Err(Error::Input(format!(
-                "{what}: {expected} expected, {found} given"
-            )));
+            return Err(Error::Input(format!("{what}: {expected} expected, {found} given")));
         }
         if let Some(bad) = radii.iter().find(|r| !(r.is_finite() && **r >= 0.0)) {
-            return Err(Error::Input(format!(
-                "a radius must be a number ≥ 0, not {bad}"
-            )));
+            return Err(Error::Input(format!("a radius must be a number ≥ 0, not {bad}")));
         }
         let shared = self.rectangularity == Rectangularity::State;
         if shared && matches!(self.radius, Radius::PerRow(_)) {

@@ -27,25 +27,14 @@ impl Plain {
             for k in 0..successors {
                 to.swap(k, k + random.below((states - k) as u64) as usize);
             }
-            let weights: Vec<f64> = to[..successors]
-                .iter()
-                .map(|_| 0.05 + random.uniform())
-                .collect();
+            let weights: Vec<f64> =
+                to[..successors].iter().map(|_| 0.05 + random.uniform()).collect();
             let total: f64 = weights.iter().sum();
-            let next = to
-                .iter()
-                .zip(weights)
-                .map(|(&i, w)| (i, w / total, 0.0))
-                .collect();
+            let next = to.iter().zip(weights).map(|(&i, w)| (i, w / total, 0.0)).collect();
             Row { cost, next }
         };
-        let states = (0..states)
-            .map(|_| (0..actions).map(|_| row()).collect())
-            .collect();
-        Plain {
-            discount: 0.8,
-            states,
-        }
+        let states = (0..states).map(|_| (0..actions).map(|_| row()).collect()).collect();
+        Plain { discount: 0.8, states }
     }
 
     pub(crate) fn discount(mut self, discount: f64) -> Plain {
@@ -63,9 +52,7 @@ impl Plain {
     pub(crate) fn tolls(mut self, seed: u64) -> Plain {
         let mut random = Xoshiro256::new(seed);
         for row in self.rows() {
-            row.next
-                .iter_mut()
-                .for_each(|e| e.2 = 10.0 * random.uniform() - 5.0);
+            row.next.iter_mut().for_each(|e| e.2 = 10.0 * random.uniform() - 5.0);
         }
         self
     }
@@ -85,13 +72,8 @@ impl Plain {
         for (s, rows) in self.states.iter().enumerate() {
             states[to[s]] = rows.clone();
         }
-        let mut plain = Plain {
-            discount: self.discount,
-            states,
-        };
-        plain
-            .rows()
-            .for_each(|row| row.next.iter_mut().for_each(|e| e.0 = to[e.0]));
+        let mut plain = Plain { discount: self.discount, states };
+        plain.rows().for_each(|row| row.next.iter_mut().for_each(|e| e.0 = to[e.0]));
         plain
     }
 

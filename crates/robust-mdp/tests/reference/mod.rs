@@ -32,9 +32,7 @@ impl Lift {
         let mut entries: Vec<(usize, f64, f64)> = row.entries().collect();
         if all {
             let listed = |i: usize| entries.iter().copied().find(|e| e.0 == i);
-            entries = (0..v.len())
-                .map(|i| listed(i).unwrap_or((i, 0.0, 0.0)))
-                .collect();
+            entries = (0..v.len()).map(|i| listed(i).unwrap_or((i, 0.0, 0.0))).collect();
         } else {
             entries.retain(|e| e.1 > 0.0);
         }
@@ -76,35 +74,21 @@ impl Lift {
                 project(z.map(|(p, b)| p + t * (b - self.top)).collect())
             }
         };
-        Point {
-            value: self.value(&y),
-            spent: spent(self.distance, &y, &self.nominal),
-        }
+        Point { value: self.value(&y), spent: spent(self.distance, &y, &self.nominal) }
     }
 
     /// The cheapest point of the largest value: the end of the path.
     fn end(&self) -> Point {
         let at_top = |b: &f64| *b == self.top;
-        let mass = sum(
-            &self.nominal,
-            &self.gain,
-            |p, b| if at_top(&b) { p } else { 0.0 },
-        );
+        let mass = sum(&self.nominal, &self.gain, |p, b| if at_top(&b) { p } else { 0.0 });
         let count = self.gain.iter().filter(|b| at_top(b)).count() as f64;
-        let y = self
-            .nominal
-            .iter()
-            .zip(&self.gain)
-            .map(|(p, b)| match self.distance {
-                _ if !at_top(b) => 0.0,
-                Distance::Kl => p / mass,
-                _ => p + (1.0 - mass) / count,
-            });
+        let y = self.nominal.iter().zip(&self.gain).map(|(p, b)| match self.distance {
+            _ if !at_top(b) => 0.0,
+            Distance::Kl => p / mass,
+            _ => p + (1.0 - mass) / count,
+        });
         let y: Vec<f64> = y.collect();
-        Point {
-            value: self.top,
-            spent: spent(self.distance, &y, &self.nominal),
-        }
+        Point { value: self.top, spent: spent(self.distance, &y, &self.nominal) }
     }
 
     /// The point where `reached` turns true on the path, by doubling and bisection in t.
@@ -169,11 +153,7 @@ pub(crate) fn spent(distance: Distance, y: &[f64], nominal: &[f64]) -> f64 {
     match distance {
         // y ln(y/p) − (y − p), whose second part sums to zero, loses no digits near y = p.
         Distance::Kl => sum(y, nominal, |y, p| {
-            let log = if y > 0.5 * p {
-                ((y - p) / p).ln_1p()
-            } else {
-                (y / p).ln()
-            };
+            let log = if y > 0.5 * p { ((y - p) / p).ln_1p() } else { (y / p).ln() };
             if y <= 0.0 { p } else { y * log - (y - p) }
         }),
         _ => 0.5 * sum(y, nominal, |y, p| (y - p) * (y - p)),
@@ -200,22 +180,13 @@ fn update(model: &Model, set: &UncertaintySet, s: usize, v: &[f64]) -> f64 {
     let rows = model.rows_of(s);
     let lifts: Vec<Lift> = rows.clone().map(|r| Lift::new(model, set, r, v)).collect();
     if rows.len() == 1 || set.rectangularity == Rectangularity::StateAction {
-        let alone = rows
-            .zip(&lifts)
-            .map(|(r, row)| row.highest(set.radius_at(s, r)));
+        let alone = rows.zip(&lifts).map(|(r, row)| row.highest(set.radius_at(s, r)));
         return alone.fold(f64::INFINITY, f64::min);
     }
     let radius = set.radius_at(s, rows.start);
     let spent = |level: f64| lifts.iter().map(|row| row.budget(level)).sum::<f64>();
-    let mut high = lifts
-        .iter()
-        .map(|row| row.top)
-        .fold(f64::INFINITY, f64::min);
-    let mut low = lifts
-        .iter()
-        .map(Lift::nominal_value)
-        .fold(f64::INFINITY, f64::min)
-        .min(high);
+    let mut high = lifts.iter().map(|row| row.top).fold(f64::INFINITY, f64::min);
+    let mut low = lifts.iter().map(Lift::nominal_value).fold(f64::INFINITY, f64::min).min(high);
     if spent(high) <= radius {
         return high;
     }
@@ -231,12 +202,7 @@ fn update(model: &Model, set: &UncertaintySet, s: usize, v: &[f64]) -> f64 {
             0.5 * (low + high)
         } else {
             // A step beyond the secant point closes the bracket from both sides.
-            secant
-                + if k % 2 == 0 {
-                    0.3 * precision
-                } else {
-                    -0.3 * precision
-                }
+            secant + if k % 2 == 0 { 0.3 * precision } else { -0.3 * precision }
         };
         let left = spent(level).sqrt() - radius.sqrt();
         if left <= 0.0 {
@@ -251,11 +217,7 @@ fn update(model: &Model, set: &UncertaintySet, s: usize, v: &[f64]) -> f64 {
 /// F(v), in the sign of costs.
 pub(crate) fn bellman(model: &Model, set: &UncertaintySet, v: &[f64]) -> Vec<f64> {
     let at = |s| {
-        if model.is_terminal(s) {
-            0.0
-        } else {
-            update(model, set, s, v)
-        }
+        if model.is_terminal(s) { 0.0 } else { update(model, set, s, v) }
     };
     (0..model.states()).map(at).collect()
 }
@@ -273,27 +235,18 @@ pub(crate) fn value_bounds(
     let mut bounds = (Vec::new(), Vec::new());
     for _ in 0..sweeps {
         let next = bellman(model, set, &v);
-        let scale = next
-            .iter()
-            .fold(model.largest_cost(), |m, v| m.max(v.abs()));
+        let scale = next.iter().fold(model.largest_cost(), |m, v| m.max(v.abs()));
         let slack = PRECISION * scale / (1.0 - discount);
         let change = next.iter().zip(&v).map(|(a, b)| a - b);
         let (low, high) = change.fold((f64::MAX, f64::MIN), |(l, h), d| (l.min(d), h.max(d)));
         let factor = discount / (1.0 - discount);
         let shifted = |by: f64| -> Vec<f64> {
             let of = |s: usize| {
-                if model.is_terminal(s) {
-                    0.0
-                } else {
-                    next[s] + by
-                }
+                if model.is_terminal(s) { 0.0 } else { next[s] + by }
             };
             (0..next.len()).map(of).collect()
         };
-        bounds = (
-            shifted(factor * low - slack),
-            shifted(factor * high + slack),
-        );
+        bounds = (shifted(factor * low - slack), shifted(factor * high + slack));
         v = next;
         if factor * (high - low) <= width {
             break;

@@ -27,19 +27,12 @@ pub(super) fn read(path: &Path, discount: Option<f64>) -> Result<(Model, Vec<Str
     let (objective, mut lines) = read_lines(path)?;
     let discount =
         discount.ok_or_else(|| super::model_error(path, None, ModelError::MissingDiscount))?;
-    let states = lines
-        .iter()
-        .map(|t| t.from.max(t.to) as usize + 1)
-        .max()
-        .unwrap_or(0);
+    let states = lines.iter().map(|t| t.from.max(t.to) as usize + 1).max().unwrap_or(0);
     if states > 10 * lines.len() + 1_000_000 {
         let count = counted(lines.len(), "line", "lines");
         return Err(super::parse_error(
             path,
-            lines
-                .iter()
-                .find(|t| t.from.max(t.to) as usize + 1 == states)
-                .map(Transition::line),
+            lines.iter().find(|t| t.from.max(t.to) as usize + 1 == states).map(Transition::line),
             format!(
                 "state {} among only {count}: the numbers look wrong, \
                  expected states counted from 0",
@@ -50,13 +43,8 @@ pub(super) fn read(path: &Path, discount: Option<f64>) -> Result<(Model, Vec<Str
     lines.sort_unstable_by_key(|t| (t.from, t.action, t.to, t.line));
     let mut builder = ModelBuilder::new(discount).objective(objective);
     let terminal = feed(&mut builder, states, &lines);
-    let model = builder
-        .build()
-        .map_err(|e| super::model_error(path, line_of(&lines, &e), e))?;
-    Ok((
-        model,
-        super::terminal_warning(&terminal).into_iter().collect(),
-    ))
+    let model = builder.build().map_err(|e| super::model_error(path, line_of(&lines, &e), e))?;
+    Ok((model, super::terminal_warning(&terminal).into_iter().collect()))
 }
 
 impl Transition {
@@ -139,9 +127,7 @@ fn line_of(lines: &[Transition], error: &ModelError) -> Option<u64> {
     let (state, action) = error.place()?;
     let of_state = lines.iter().filter(|t| t.from as usize == state);
     let of_state: Vec<&Transition> = of_state.collect();
-    let row = of_state
-        .chunk_by(|a, b| a.action == b.action)
-        .nth(action.unwrap_or(0))?;
+    let row = of_state.chunk_by(|a, b| a.action == b.action).nth(action.unwrap_or(0))?;
     let at_fault = |t: &&&Transition| match error {
         ModelError::NegativeProbability { .. } => t.prob < 0.0,
         ModelError::ProbabilityNotFinite { .. } => !t.prob.is_finite(),
@@ -189,18 +175,12 @@ fn write_lines(model: &Model, w: &mut dyn Write) -> io::Result<()> {
 
 /// A terminal last state that no transition reaches: a line of probability 0 makes it exist.
 fn write_last_state(model: &Model, sign: f64, w: &mut dyn Write) -> io::Result<()> {
-    let s = (0..model.states())
-        .find(|&s| !model.is_terminal(s))
-        .unwrap_or(0);
+    let s = (0..model.states()).find(|&s| !model.is_terminal(s)).unwrap_or(0);
     let r = model.rows_of(s).start;
     let row = model.row(r);
     let further = row.transition_cost.map_or(0.0, |c| c[0]);
     let same = row.entries().all(|(_, _, c)| c == further);
-    let cost = if same {
-        sign * (row.cost + further) + 0.0
-    } else {
-        0.0
-    };
+    let cost = if same { sign * (row.cost + further) + 0.0 } else { 0.0 };
     let id = action_ids(model, s)[0];
     writeln!(w, "{s},{id},{},0,{cost:?}", model.states() - 1)
 }
@@ -210,9 +190,7 @@ fn action_ids(model: &Model, s: usize) -> Vec<u32> {
     let rows = model.rows_of(s);
     let positions = 0..rows.len() as u32;
     let names: Option<Vec<u32>> = rows.map(|r| model.action_name(s, r).parse().ok()).collect();
-    names
-        .filter(|ids| ids.is_sorted_by(|a, b| a < b))
-        .unwrap_or_else(|| positions.collect())
+    names.filter(|ids| ids.is_sorted_by(|a, b| a < b)).unwrap_or_else(|| positions.collect())
 }
 
 #[cfg(test)]

@@ -17,10 +17,7 @@ fn columns_in_any_order_lines_in_any_order() {
     let text = "\u{feff}\"note\", Probability ,\"idstateto\",idaction,idstatefrom,cost\r\n\
                 x,1,0,0,1,5\r\n,0.25,1,0,0,2\r\n\r\n,0.75,0,0,0,2\r\n";
     let (model, warnings) = read_text(text).unwrap();
-    assert_eq!(
-        (model.states(), model.rows(), model.objective()),
-        (2, 2, Objective::MinCost)
-    );
+    assert_eq!((model.states(), model.rows(), model.objective()), (2, 2, Objective::MinCost));
     assert_eq!(model.row(0).prob, [0.75, 0.25]);
     assert_eq!((model.row(0).cost, model.row(1).cost), (2.0, 5.0));
     assert!(warnings.is_empty() && !model.has_transition_costs());
@@ -62,10 +59,7 @@ fn outcomes() {
     let header = "idoutcome,idstatefrom,idaction,idstateto,probability,reward\n";
     assert!(read_text(format!("{header}0,0,0,0,1,2\n0,1,0,1,1,0\n")).is_ok());
     let two = message(format!("{header}0,0,0,0,1,2\n1,0,0,0,1,0\n"));
-    assert!(
-        two.starts_with(", line 3: a second value of idoutcome"),
-        "{two}"
-    );
+    assert!(two.starts_with(", line 3: a second value of idoutcome"), "{two}");
 }
 
 #[test]
@@ -76,53 +70,29 @@ fn errors_name_the_line() {
             body("0,0,0,1\n"),
             ", line 2: state 0, action 0: only 4 of 5 columns, expected one for “reward” too",
         ),
-        (
-            body("0,0,0,1,1\n\n0,x,0,1,1\n"),
-            ", line 4: idaction is “x”, expected a whole number",
-        ),
+        (body("0,0,0,1,1\n\n0,x,0,1,1\n"), ", line 4: idaction is “x”, expected a whole number"),
         (body("-1,0,0,1,1\n"), ", line 2: idstatefrom is “-1”"),
-        (
-            body("4294967295,0,0,1,1\n"),
-            ", line 2: idstatefrom is “4294967295”",
-        ),
+        (body("4294967295,0,0,1,1\n"), ", line 2: idstatefrom is “4294967295”"),
         (
             body("0,0,0,NA,1\n"),
             ", line 2: state 0, action 0: probability is “NA”, expected a number",
         ),
-        (
-            body("1,0,0,1,1\n0,0,0,0.5,1\n"),
-            ", line 3: state 0, action 0: probabilities sum to 0.5",
-        ),
-        (
-            body("0,0,0,1,1\n0,0,0,-0.5,1\n"),
-            ", line 3: state 0, action 0: the probability of next",
-        ),
-        (
-            body("0,0,0,1,1\n0,2,0,nan,1\n"),
-            ", line 3: state 0, action 1 (“2”): the probability",
-        ),
+        (body("1,0,0,1,1\n0,0,0,0.5,1\n"), ", line 3: state 0, action 0: probabilities sum to 0.5"),
+        (body("0,0,0,1,1\n0,0,0,-0.5,1\n"), ", line 3: state 0, action 0: the probability of next"),
+        (body("0,0,0,1,1\n0,2,0,nan,1\n"), ", line 3: state 0, action 1 (“2”): the probability"),
         (
             body("0,0,0,0.5,1\n0,0,1,0.5,inf\n"),
             ", line 3: state 0, action 0: the cost or reward on",
         ),
-        (
-            body("0,0,4000000000,1,1\n"),
-            ", line 2: state 4000000000 among only 1 line:",
-        ),
+        (body("0,0,4000000000,1,1\n"), ", line 2: state 4000000000 among only 1 line:"),
         (body(""), ": the model has no states"),
-        (
-            message("a,b\n"),
-            ", line 1: the header has no column “idstatefrom”; it has: a, b",
-        ),
+        (message("a,b\n"), ", line 1: the header has no column “idstatefrom”; it has: a, b"),
         (message(""), ": the file is empty"),
         (
             message("idstatefrom,idaction,idstateto,probability,reward,cost\n"),
             ", line 1: the header has “reward”",
         ),
-        (
-            message(b"\xff\xfe\x00"),
-            ", line 1: the line is not UTF-8 text",
-        ),
+        (message(b"\xff\xfe\x00"), ", line 1: the line is not UTF-8 text"),
     ] {
         assert!(text.starts_with(expected), "{text}");
     }
@@ -130,12 +100,7 @@ fn errors_name_the_line() {
     assert!(read(&path, None).is_err());
     let folder = Folder::new();
     let path = folder.with("m.csv", format!("{HEADER}0,0,0,1,1\n"));
-    assert!(
-        read(&path, None)
-            .unwrap_err()
-            .to_string()
-            .contains("--discount")
-    );
+    assert!(read(&path, None).unwrap_err().to_string().contains("--discount"));
 }
 
 #[test]
@@ -149,9 +114,6 @@ fn five_megabytes() {
     }
     assert!(text.len() > 4_000_000);
     let (model, _) = read_text(&text).unwrap();
-    assert_eq!(
-        (model.states(), model.rows(), model.transitions()),
-        (50_000, 100_000, 200_000)
-    );
+    assert_eq!((model.states(), model.rows(), model.transitions()), (50_000, 100_000, 200_000));
     assert_eq!(model.row(19).cost, -9.25);
 }

@@ -20,11 +20,7 @@ pub(super) fn syntax(error: &serde_json::Error, wanted: Wanted) -> String {
     let plain = match text.as_str() {
         "expected value" | "expected ident" => {
             let rule = wanted.rule();
-            let about = if wanted.is_number() {
-                " (JSON has no NaN and no Infinity)"
-            } else {
-                ""
-            };
+            let about = if wanted.is_number() { " (JSON has no NaN and no Infinity)" } else { "" };
             return format!("{rule}, found something that is not JSON{about}");
         }
         "number out of range" => {

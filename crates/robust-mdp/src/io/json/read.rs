@@ -24,10 +24,8 @@ pub(in crate::io) fn read(path: &Path, discount: Option<f64>) -> Result<Model, E
     }
     reading.builder.build().map_err(|error| {
         // Found out only at the end: read again up to the place, for its line. A pipe cannot be.
-        let mut again = Reading {
-            stop_at: error.place().filter(|_| path.is_file()),
-            ..Reading::new()
-        };
+        let mut again =
+            Reading { stop_at: error.place().filter(|_| path.is_file()), ..Reading::new() };
         let line = match again.stop_at.map(|_| again.file(path)) {
             Some(Err(Error::Parse { line, .. })) => line,
             _ => None,
@@ -86,18 +84,12 @@ impl Reading {
 
     fn file(&mut self, path: &Path) -> Result<(), Error> {
         let mut reader = BufReader::with_capacity(1 << 16, open(path)?);
-        let start = reader.fill_buf().map_err(|source| Error::Io {
-            path: path.into(),
-            source,
-        })?;
+        let start = reader.fill_buf().map_err(|source| Error::Io { path: path.into(), source })?;
         if start.starts_with(b"\xEF\xBB\xBF") {
             reader.consume(3);
         }
         let mut json = serde_json::Deserializer::from_reader(reader);
-        let part = Part {
-            reading: self,
-            wanted: Wanted::Model,
-        };
+        let part = Part { reading: self, wanted: Wanted::Model };
         match part.deserialize(&mut json).and_then(|()| json.end()) {
             Ok(()) => Ok(()),
             Err(e) => Err(self.explain(path, e)),
@@ -107,10 +99,7 @@ impl Reading {
     fn explain(&self, path: &Path, error: serde_json::Error) -> Error {
         let line = (error.line() > 0).then_some(error.line() as u64);
         if error.is_io() {
-            return Error::Io {
-                path: path.to_owned(),
-                source: error.into(),
-            };
+            return Error::Io { path: path.to_owned(), source: error.into() };
         }
         if let Some(wrong) = self.builder.error() {
             return model_error(path, line, wrong.clone());
@@ -142,10 +131,8 @@ impl Reading {
 
     /// “state 0 (“ok”), action 1 (“run”)”.
     fn place(&self) -> String {
-        let label = |index, name: &Option<String>| Label {
-            index,
-            name: name.as_deref().map(Into::into),
-        };
+        let label =
+            |index, name: &Option<String>| Label { index, name: name.as_deref().map(Into::into) };
         let state = label(self.at.0, &self.state_name);
         match self.depth {
             Depth::Action => {
@@ -160,8 +147,7 @@ impl Reading {
     fn finish_action(&mut self, cost: f64) -> Result<(), String> {
         self.builder.add_action(self.action_name.as_deref(), cost);
         for &(to, prob, further) in &self.row {
-            self.builder
-                .add_transition(usize::try_from(to).unwrap_or(usize::MAX), prob, further);
+            self.builder.add_transition(usize::try_from(to).unwrap_or(usize::MAX), prob, further);
         }
         self.builder.finish_row();
         if let Some(error) = self.builder.error() {
@@ -180,9 +166,7 @@ impl Reading {
             true => Ok(()),
             false => {
                 let (found, expected) = keys_of(objective);
-                Err(format!(
-                    "the key is `{found}`, expected `{expected}` ({GOES_WITH})"
-                ))
+                Err(format!("the key is `{found}`, expected `{expected}` ({GOES_WITH})"))
             }
         }
     }
@@ -273,10 +257,7 @@ impl<'de> Visitor<'de> for Part<'_> {
 
 impl Reading {
     fn part(&mut self, wanted: Wanted) -> Part<'_> {
-        Part {
-            reading: self,
-            wanted,
-        }
+        Part { reading: self, wanted }
     }
 
     /// Notes what comes now, for messages.
@@ -312,14 +293,8 @@ impl Reading {
     fn read_model<'de, A: MapAccess<'de>>(&mut self, mut map: A) -> Result<(), A::Error> {
         // What is missing from now on is not the whole file.
         self.wanted = Wanted::States;
-        let mut keys = Keys::new(&[
-            "format",
-            "version",
-            "objective",
-            "discount",
-            "initial",
-            "states",
-        ]);
+        let mut keys =
+            Keys::new(&["format", "version", "objective", "discount", "initial", "states"]);
         while let Some(key) = keys.next(&mut map)? {
             match key {
                 "format" => {
@@ -354,10 +329,7 @@ impl Reading {
         for (key, expected) in [
             ("format", "\"format\":\"robust-mdp\""),
             ("version", "\"version\":1"),
-            (
-                "objective",
-                "\"objective\":\"min-cost\" or \"objective\":\"max-reward\"",
-            ),
+            ("objective", "\"objective\":\"min-cost\" or \"objective\":\"max-reward\""),
             ("states", "\"states\":[ … ]"),
         ] {
             require(&keys, key, expected)?;
@@ -410,11 +382,7 @@ impl Reading {
                 _ => map.next_value_seed(self.part(Wanted::Actions))?,
             }
         }
-        require(
-            &keys,
-            "actions",
-            "\"actions\":[ … ], or [] for a terminal state",
-        )?;
+        require(&keys, "actions", "\"actions\":[ … ], or [] for a terminal state")?;
         if self.at.1 == 0 {
             self.builder.mark_terminal();
         }
@@ -502,8 +470,6 @@ impl Reading {
 fn require<E: serde::de::Error>(keys: &Keys, key: &str, expected: &str) -> Result<(), E> {
     match keys.had(key) {
         true => Ok(()),
-        false => Err(E::custom(format!(
-            "the key `{key}` is missing, expected {expected}"
-        ))),
+        false => Err(E::custom(format!("the key `{key}` is missing, expected {expected}"))),
     }
 }

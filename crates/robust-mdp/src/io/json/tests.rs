@@ -22,19 +22,13 @@ fn keys_in_any_order() {
          \"objective\":\"max-reward\",\"version\":1,\"format\":\"robust-mdp\"}}\n"
     );
     let model = read_text(text).unwrap();
-    assert_eq!(
-        (model.objective(), model.discount()),
-        (Objective::MaxReward, 0.5)
-    );
+    assert_eq!((model.objective(), model.discount()), (Objective::MaxReward, 0.5));
     assert_eq!(model.initial(), Some(&[1.0, 0.0][..]));
     assert_eq!(
         (model.row(0).cost, model.row(0).transition_cost.unwrap()),
         (-1.0, &[-3.0, 0.0][..])
     );
-    assert_eq!(
-        (model.state_name(0), model.state_name(1)),
-        ("a".into(), "1".into())
-    );
+    assert_eq!((model.state_name(0), model.state_name(1)), ("a".into(), "1".into()));
     assert!(model.is_terminal(1));
 }
 
@@ -46,12 +40,7 @@ fn the_discount_may_come_from_the_caller() {
     let folder = Folder::new();
     let path = folder.with("m.json", text);
     assert_eq!(read(&path, Some(0.25)).unwrap().discount(), 0.25);
-    assert!(
-        read(&path, None)
-            .unwrap_err()
-            .to_string()
-            .contains("discount factor is missing")
-    );
+    assert!(read(&path, None).unwrap_err().to_string().contains("discount factor is missing"));
     assert!(read(&path, Some(1.5)).is_err());
 }
 
@@ -96,10 +85,7 @@ fn errors_name_the_line() {
             ", line 5: state 0 (“s”), action 0: the cost or reward of a transition must be a number, \
              found a list",
         ),
-        (
-            r#"{"cost":0,"next":[]}"#,
-            ", line 4: state 0 (“s”), action 0: `next` is an empty list",
-        ),
+        (r#"{"cost":0,"next":[]}"#, ", line 4: state 0 (“s”), action 0: `next` is an empty list"),
         (
             r#"{"cost":-Infinity,"next":[[0,1]]}"#,
             ", line 4: state 0 (“s”), action 0: a number is malformed",
@@ -112,10 +98,7 @@ fn errors_name_the_line() {
             r#"{"cost":0,"next":[[-1,1]]}"#,
             ", line 4: state 0 (“s”), action 0: the next state must be a whole number of at least 0, found -1",
         ),
-        (
-            r#"{"cost":0,"next":[[18446744073709551615,1]]}"#,
-            ", line 4: state 0",
-        ),
+        (r#"{"cost":0,"next":[[18446744073709551615,1]]}"#, ", line 4: state 0"),
         (
             r#"{"cost":0,"next":[[0,1e999]]}"#,
             ", line 4: state 0 (“s”), action 0: the probability of a next state is too large a number, expected at most 1.8e308",
@@ -132,14 +115,8 @@ fn errors_name_the_line() {
             r#"{"reward":0,"next":[[0,1]]}"#,
             ", line 4: state 0 (“s”), action 0: the key is `reward`, expected `cost`",
         ),
-        (
-            r#"{"next":[[0,1]]}"#,
-            ", line 4: state 0 (“s”), action 0: the key `cost` is missing",
-        ),
-        (
-            r#"{"cost":0}"#,
-            ", line 4: state 0 (“s”), action 0: the key `next` is missing",
-        ),
+        (r#"{"next":[[0,1]]}"#, ", line 4: state 0 (“s”), action 0: the key `cost` is missing"),
+        (r#"{"cost":0}"#, ", line 4: state 0 (“s”), action 0: the key `next` is missing"),
         (
             r#"{"cost":0,"cost":0,"next":[[0,1]]}"#,
             ", line 4: state 0 (“s”), action 0: the key `cost` comes twice",
@@ -167,56 +144,26 @@ fn wrong_frames() {
     for (text, expected) in [
         ("", ": the file is empty, expected a model as JSON"),
         (" \n\n", ": the file is empty, expected a model as JSON"),
-        (
-            "{\n",
-            ", line 2: the file ends too early, expected a closing }",
-        ),
+        ("{\n", ", line 2: the file ends too early, expected a closing }"),
         (
             "{\"states\":[{\"name\":\"a\",\"actions\":[{\"name\":\"b",
             ", line 1: the file ends too early, in state 0 (“a”), action 0, expected",
         ),
-        (
-            r#"{"states":[{"actions":[]},7]}"#,
-            ", line 1: state 1: a state must be an object",
-        ),
-        (
-            r#"{"initial":[0,true]}"#,
-            ", line 1: `initial` must be a list of numbers, found true",
-        ),
+        (r#"{"states":[{"actions":[]},7]}"#, ", line 1: state 1: a state must be an object"),
+        (r#"{"initial":[0,true]}"#, ", line 1: `initial` must be a list of numbers, found true"),
         ("{1:2}", ", line 1: a key without quotes, expected"),
-        (
-            "{\"format\":\"a\nb\"}",
-            ", line 2: a text runs over the end of its line",
-        ),
-        (
-            "[1]",
-            ", line 1: a model must be an object with the keys `format`",
-        ),
-        (
-            "{}",
-            ": the key `format` is missing, expected \"format\":\"robust-mdp\"",
-        ),
-        (
-            r#"{"format":"x"}"#,
-            ", line 1: `format` must be \"robust-mdp\", found \"x\"",
-        ),
+        ("{\"format\":\"a\nb\"}", ", line 2: a text runs over the end of its line"),
+        ("[1]", ", line 1: a model must be an object with the keys `format`"),
+        ("{}", ": the key `format` is missing, expected \"format\":\"robust-mdp\""),
+        (r#"{"format":"x"}"#, ", line 1: `format` must be \"robust-mdp\", found \"x\""),
         (r#"{"version":2}"#, ", line 1: `version` must be 1, found 2"),
-        (
-            r#"{"version":1,"version":1}"#,
-            ", line 1: the key `version` comes twice",
-        ),
+        (r#"{"version":1,"version":1}"#, ", line 1: the key `version` comes twice"),
         (
             r#"{"objective":"max"}"#,
             ", line 1: `objective` must be \"min-cost\" or \"max-reward\", found \"max\"",
         ),
-        (
-            r#"{"gamma":1}"#,
-            ", line 1: unknown key `gamma`, expected one of `format`",
-        ),
-        (
-            r#"{"states":[{"name":"a"}]}"#,
-            ", line 1: state 0 (“a”): the key `actions` is missing",
-        ),
+        (r#"{"gamma":1}"#, ", line 1: unknown key `gamma`, expected one of `format`"),
+        (r#"{"states":[{"name":"a"}]}"#, ", line 1: state 0 (“a”): the key `actions` is missing"),
         (
             "{\"states\":[{\"actions\":[{\"cost\":0,\"next\":[[0,1]]}]}],\n\"objective\":\"max-reward\"}",
             ", line 2: `objective` is \"max-reward\" and state 0 has an action with the key `cost`, expected `reward`",
@@ -267,8 +214,5 @@ fn pipes_give_messages_without_lines() {
     let text = read(&pipe, None).unwrap_err().to_string();
     writer.join().unwrap().unwrap();
     let (_, message) = text.rsplit_once("m.json").unwrap();
-    assert!(
-        message.starts_with(": state 0, action 0: next state 3 does not exist"),
-        "{message}"
-    );
+    assert!(message.starts_with(": state 0, action 0: next state 3 does not exist"), "{message}");
 }

@@ -217,9 +217,7 @@ impl Keys {
         };
         if self.seen & (1 << k) != 0 {
             let key = self.allowed[k];
-            return Err(A::Error::custom(format!(
-                "the key `{key}` comes twice, expected once"
-            )));
+            return Err(A::Error::custom(format!("the key `{key}` comes twice, expected once")));
         }
         self.seen |= 1 << k;
         Ok(Some(self.allowed[k]))

@@ -17,10 +17,7 @@ pub fn write_json(model: &Model, w: &mut dyn Write) -> io::Result<()> {
         Objective::MinCost => "min-cost",
         Objective::MaxReward => "max-reward",
     };
-    write!(
-        w,
-        "{{\"format\":\"{FORMAT}\",\"version\":{VERSION},\"objective\":\"{objective}\","
-    )?;
+    write!(w, "{{\"format\":\"{FORMAT}\",\"version\":{VERSION},\"objective\":\"{objective}\",")?;
     w.write_all(b"\n\"discount\":")?;
     serde_json::to_writer(&mut *w, &model.discount())?;
     w.write_all(b",\"initial\":")?;
@@ -28,11 +25,7 @@ pub fn write_json(model: &Model, w: &mut dyn Write) -> io::Result<()> {
     w.write_all(b",\n\"states\":[\n")?;
     for s in 0..model.states() {
         write_state(model, s, w)?;
-        w.write_all(if s + 1 < model.states() {
-            b",\n"
-        } else {
-            b"\n"
-        })?;
+        w.write_all(if s + 1 < model.states() { b",\n" } else { b"\n" })?;
     }
     w.write_all(b"]}\n")
 }

@@ -37,9 +37,7 @@ pub(super) fn feed(
     let mut block = Vec::new();
     let mut terminal = Vec::new();
     for s in 0..states {
-        kernel
-            .block(s, &mut block)
-            .map_err(|w| array_error(path, "P", w))?;
+        kernel.block(s, &mut block).map_err(|w| array_error(path, "P", w))?;
         if single {
             block.chunks_exact_mut(states).for_each(rescale_single);
         }
@@ -75,11 +73,7 @@ fn feed_state(
         let name = (a != exist).then(|| a.to_string());
         builder.add_action(name.as_deref(), cost);
         for (to, &p) in row.iter().enumerate() {
-            let c = if further {
-                costs.further(start + to)
-            } else {
-                0.0
-            };
+            let c = if further { costs.further(start + to) } else { 0.0 };
             if p != 0.0 || c != 0.0 {
                 builder.add_transition(to, p, c);
             }

@@ -58,9 +58,7 @@ pub(super) fn read(path: &Path, discount: Option<f64>) -> Result<(Model, Vec<Str
     let name = if archive.has("P") { "P" } else { "data" };
     let single = archive.has(name) && archive.array(name)?.is_single();
     if single {
-        warnings.push(format!(
-            "`{name}` is float32: its rows are rescaled to sum to one"
-        ));
+        warnings.push(format!("`{name}` is float32: its rows are rescaled to sum to one"));
     }
     let terminal = match archive.has("P") {
         true => dense::feed(&mut archive, objective, single, &mut builder)?,
@@ -92,9 +90,7 @@ impl<'p> Archive<'p> {
             )
         })?;
         let stems = (0..zip.len()).filter_map(|k| zip.name_for_index(k)?.ok());
-        let names = stems
-            .filter_map(|n| n.strip_suffix(".npy").map(str::to_owned))
-            .collect();
+        let names = stems.filter_map(|n| n.strip_suffix(".npy").map(str::to_owned)).collect();
         Ok(Archive { path, zip, names })
     }
 
@@ -108,9 +104,7 @@ impl<'p> Archive<'p> {
 
     fn unused(&self) -> Vec<String> {
         let unknown = self.names.iter().filter(|n| !KNOWN.contains(&n.as_str()));
-        unknown
-            .map(|n| format!("the array `{n}` is not used"))
-            .collect()
+        unknown.map(|n| format!("the array `{n}` is not used")).collect()
     }
 
     /// The names of the arrays, for messages.
@@ -169,16 +163,12 @@ impl<'p> Archive<'p> {
 
     fn floats(&mut self, name: &str) -> Result<Vec<f64>, Error> {
         let path = self.path;
-        self.array(name)?
-            .all_floats()
-            .map_err(|wrong| array_error(path, name, wrong))
+        self.array(name)?.all_floats().map_err(|wrong| array_error(path, name, wrong))
     }
 
     fn counts(&mut self, name: &str) -> Result<Vec<u64>, Error> {
         let path = self.path;
-        self.array(name)?
-            .counts()
-            .map_err(|wrong| array_error(path, name, wrong))
+        self.array(name)?.counts().map_err(|wrong| array_error(path, name, wrong))
     }
 
     fn one_number(&mut self, name: &str) -> Result<Option<f64>, Error> {
@@ -213,14 +203,8 @@ impl<'p> Archive<'p> {
         if !self.has(next_name) {
             let values = self.floats(name)?;
             return Ok(match shape == row_shape {
-                true => Costs {
-                    own: Some(values),
-                    further: None,
-                },
-                false => Costs {
-                    own: None,
-                    further: Some(values),
-                },
+                true => Costs { own: Some(values), further: None },
+                false => Costs { own: None, further: Some(values) },
             });
         }
         let next_shape = self.shape(next_name)?;
@@ -231,10 +215,7 @@ impl<'p> Archive<'p> {
             )));
         }
         let own = Some(self.floats(name)?);
-        Ok(Costs {
-            own,
-            further: Some(self.floats(next_name)?),
-        })
+        Ok(Costs { own, further: Some(self.floats(next_name)?) })
     }
 }
 

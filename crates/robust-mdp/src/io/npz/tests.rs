@@ -23,8 +23,7 @@ fn read_arrays(arrays: &[Named<'_>]) -> Result<(Model, Vec<String>), Error> {
     let path = folder.file("m.npz");
     let mut zip = ZipWriter::new(File::create(&path).unwrap());
     for (name, descr, shape, data) in arrays {
-        zip.start_file(format!("{name}.npy"), SimpleFileOptions::default())
-            .unwrap();
+        zip.start_file(format!("{name}.npy"), SimpleFileOptions::default()).unwrap();
         write_header(&mut zip, descr, shape).unwrap();
         zip.write_all(data).unwrap();
     }
@@ -50,10 +49,7 @@ fn dense_with_missing_actions() {
     assert_eq!(model.action_name(0, 1), "2");
     assert_eq!(
         warnings,
-        [
-            "the array `gamma` is not used",
-            "state 1 has no actions: taken as terminal with value 0"
-        ]
+        ["the array `gamma` is not used", "state 1 has no actions: taken as terminal with value 0"]
     );
 }
 
@@ -63,14 +59,8 @@ fn dense_costs_on_transitions() {
     let same_then_not = [7.0, 7.0, 0.0, 0.0, 1.0, 2.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0];
     arrays[1] = ("C", "<f8", &[2, 3, 2], floats(&same_then_not));
     let (model, _) = read_arrays(&arrays).unwrap();
-    assert_eq!(
-        (model.row(0).cost, model.row(0).transition_cost.unwrap()),
-        (7.0, &[0.0, 0.0][..])
-    );
-    assert_eq!(
-        (model.row(1).cost, model.row(1).transition_cost.unwrap()),
-        (0.0, &[1.0, 2.0][..])
-    );
+    assert_eq!((model.row(0).cost, model.row(0).transition_cost.unwrap()), (7.0, &[0.0, 0.0][..]));
+    assert_eq!((model.row(1).cost, model.row(1).transition_cost.unwrap()), (0.0, &[1.0, 2.0][..]));
 }
 
 fn sparse<'a>() -> Vec<Named<'a>> {
@@ -89,15 +79,9 @@ fn sparse<'a>() -> Vec<Named<'a>> {
 #[test]
 fn sparse_rows() {
     let (model, warnings) = read_arrays(&sparse()).unwrap();
-    assert_eq!(
-        (model.states(), model.rows(), model.discount()),
-        (2, 2, 0.9)
-    );
+    assert_eq!((model.states(), model.rows(), model.discount()), (2, 2, 0.9));
     assert_eq!(model.row(1).prob, [0.0, 1.0]);
-    assert_eq!(
-        (model.row(1).cost, model.initial()),
-        (2.0, Some(&[0.0, 1.0][..]))
-    );
+    assert_eq!((model.row(1).cost, model.initial()), (2.0, Some(&[0.0, 1.0][..])));
     assert!(warnings.is_empty());
     let mut arrays = sparse();
     arrays[5] = ("R", "<f8", &[3], floats(&[4.0, 5.0, 6.0]));
@@ -108,39 +92,18 @@ fn sparse_rows() {
 
 #[test]
 fn single_precision_is_rescaled() {
-    let thirds: Vec<u8> = [0.1f32, 0.9, 1.0]
-        .iter()
-        .flat_map(|v| v.to_le_bytes())
-        .collect();
+    let thirds: Vec<u8> = [0.1f32, 0.9, 1.0].iter().flat_map(|v| v.to_le_bytes()).collect();
     let mut arrays = sparse();
     arrays[0] = ("data", "<f4", &[3], thirds);
     let (model, warnings) = read_arrays(&arrays).unwrap();
     assert!((model.row(0).prob.iter().sum::<f64>() - 1.0).abs() < 1e-15);
-    assert_eq!(
-        warnings,
-        ["`data` is float32: its rows are rescaled to sum to one"]
-    );
-    let wrong: Vec<u8> = [0.1f32, 0.8, 1.0]
-        .iter()
-        .flat_map(|v| v.to_le_bytes())
-        .collect();
+    assert_eq!(warnings, ["`data` is float32: its rows are rescaled to sum to one"]);
+    let wrong: Vec<u8> = [0.1f32, 0.8, 1.0].iter().flat_map(|v| v.to_le_bytes()).collect();
     arrays[0] = ("data", "<f4", &[3], wrong);
-    assert!(
-        read_arrays(&arrays)
-            .unwrap_err()
-            .to_string()
-            .contains("sum to 0.9")
-    );
+    assert!(read_arrays(&arrays).unwrap_err().to_string().contains("sum to 0.9"));
     let mut arrays = dense();
-    let p = [
-        0.1f32, 0.9, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0,
-    ];
-    arrays[0] = (
-        "P",
-        "<f4",
-        &[2, 3, 2],
-        p.iter().flat_map(|v| v.to_le_bytes()).collect(),
-    );
+    let p = [0.1f32, 0.9, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0];
+    arrays[0] = ("P", "<f4", &[2, 3, 2], p.iter().flat_map(|v| v.to_le_bytes()).collect());
     assert_eq!(read_arrays(&arrays).unwrap().0.rows(), 2);
 }
 
@@ -148,75 +111,25 @@ fn single_precision_is_rescaled() {
 fn wrong_arrays() {
     let replaced = |arrays: Vec<Named<'static>>, with: Named<'static>| {
         let keep = arrays.into_iter().filter(|a| a.0 != with.0);
-        read_arrays(&keep.chain([with.clone()]).collect::<Vec<_>>())
-            .unwrap_err()
-            .to_string()
+        read_arrays(&keep.chain([with.clone()]).collect::<Vec<_>>()).unwrap_err().to_string()
     };
     for (text, expected) in [
-        (
-            replaced(sparse(), ("indptr", "<i4", &[3], whole(&[0, 3, 2]))),
-            "`indptr` must rise",
-        ),
-        (
-            replaced(sparse(), ("state_ptr", "<i4", &[2], whole(&[0, 1]))),
-            "`state_ptr` must rise",
-        ),
-        (
-            replaced(sparse(), ("state_ptr", "<i4", &[0], vec![])),
-            "`state_ptr` must rise",
-        ),
-        (
-            replaced(sparse(), ("indices", "<i4", &[3], whole(&[1, 9, 1]))),
-            "next state 9 does not",
-        ),
-        (
-            replaced(sparse(), ("indices", "<i4", &[3], whole(&[1, -1, 1]))),
-            "at least 0",
-        ),
-        (
-            replaced(sparse(), ("indices", "<i4", &[2], whole(&[1, 1]))),
-            "expected as many",
-        ),
-        (
-            replaced(sparse(), ("shape", "<i4", &[2], whole(&[2, 7]))),
-            "`shape` is [2, 7]",
-        ),
-        (
-            replaced(sparse(), ("format", "|S3", &[], b"csc".to_vec())),
-            "expected csr",
-        ),
-        (
-            replaced(sparse(), ("R", "<f8", &[2], floats(&[0.0; 2]))),
-            "both `R` and `C`",
-        ),
-        (
-            replaced(sparse(), ("C", "<f8", &[5], floats(&[0.0; 5]))),
-            "`C` has shape [5], expected",
-        ),
-        (
-            replaced(sparse(), ("p0", "<f8", &[1], floats(&[1.0]))),
-            "initial distribution has 1",
-        ),
-        (
-            replaced(sparse(), ("data", "<f8", &[3], floats(&[0.5, 0.4, 1.0]))),
-            "sum to 0.9",
-        ),
-        (
-            replaced(sparse(), ("data", "<f8", &[3], vec![])),
-            "the data end early",
-        ),
-        (
-            replaced(dense(), ("P", "<f8", &[2, 3, 3], floats(&[0.0; 18]))),
-            "expected [S, A, S]",
-        ),
-        (
-            replaced(dense(), ("P", "<f8", &[1 << 30, 1 << 29, 1 << 30], vec![])),
-            "`R` has shape",
-        ),
-        (
-            replaced(dense(), ("P", "|O8", &[2, 3, 2], vec![])),
-            "expected float64",
-        ),
+        (replaced(sparse(), ("indptr", "<i4", &[3], whole(&[0, 3, 2]))), "`indptr` must rise"),
+        (replaced(sparse(), ("state_ptr", "<i4", &[2], whole(&[0, 1]))), "`state_ptr` must rise"),
+        (replaced(sparse(), ("state_ptr", "<i4", &[0], vec![])), "`state_ptr` must rise"),
+        (replaced(sparse(), ("indices", "<i4", &[3], whole(&[1, 9, 1]))), "next state 9 does not"),
+        (replaced(sparse(), ("indices", "<i4", &[3], whole(&[1, -1, 1]))), "at least 0"),
+        (replaced(sparse(), ("indices", "<i4", &[2], whole(&[1, 1]))), "expected as many"),
+        (replaced(sparse(), ("shape", "<i4", &[2], whole(&[2, 7]))), "`shape` is [2, 7]"),
+        (replaced(sparse(), ("format", "|S3", &[], b"csc".to_vec())), "expected csr"),
+        (replaced(sparse(), ("R", "<f8", &[2], floats(&[0.0; 2]))), "both `R` and `C`"),
+        (replaced(sparse(), ("C", "<f8", &[5], floats(&[0.0; 5]))), "`C` has shape [5], expected"),
+        (replaced(sparse(), ("p0", "<f8", &[1], floats(&[1.0]))), "initial distribution has 1"),
+        (replaced(sparse(), ("data", "<f8", &[3], floats(&[0.5, 0.4, 1.0]))), "sum to 0.9"),
+        (replaced(sparse(), ("data", "<f8", &[3], vec![])), "the data end early"),
+        (replaced(dense(), ("P", "<f8", &[2, 3, 3], floats(&[0.0; 18]))), "expected [S, A, S]"),
+        (replaced(dense(), ("P", "<f8", &[1 << 30, 1 << 29, 1 << 30], vec![])), "`R` has shape"),
+        (replaced(dense(), ("P", "|O8", &[2, 3, 2], vec![])), "expected float64"),
     ] {
         assert!(text.contains(expected), "{text}");
     }

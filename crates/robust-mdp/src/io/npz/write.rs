@@ -54,11 +54,7 @@ fn write_dense(model: &Model, actions: usize, out: &mut Output<'_>) -> io::Resul
     let (states, sign) = (model.states(), model.objective().sign());
     let (name, next_name) = cost_names(model);
     out.floats("P", &[states, actions, states], model.prob.iter().copied())?;
-    out.floats(
-        name,
-        &[states, actions],
-        model.cost.iter().map(|c| sign * c + 0.0),
-    )?;
+    out.floats(name, &[states, actions], model.cost.iter().map(|c| sign * c + 0.0))?;
     if let Some(costs) = &model.transition_cost {
         let shape = [states, actions, states];
         out.floats(next_name, &shape, costs.iter().map(|c| sign * c + 0.0))?;
@@ -80,11 +76,7 @@ fn write_csr(model: &Model, out: &mut Output<'_>) -> io::Result<()> {
     out.indices(count, entries().map(|e| e.0 as u32))?;
     out.counts("indptr", model.rows() + 1, std::iter::once(0).chain(ends))?;
     write_shape(model, out)?;
-    out.floats(
-        name,
-        &[model.rows()],
-        model.cost.iter().map(|c| sign * c + 0.0),
-    )?;
+    out.floats(name, &[model.rows()], model.cost.iter().map(|c| sign * c + 0.0))?;
     if model.has_transition_costs() {
         out.floats(next_name, &[count], entries().map(|e| sign * e.2 + 0.0))?;
     }
@@ -94,11 +86,7 @@ fn write_csr(model: &Model, out: &mut Output<'_>) -> io::Result<()> {
 /// `shape`, `state_ptr` and the `format` that `scipy.sparse.load_npz` asks for.
 fn write_shape(model: &Model, out: &mut Output<'_>) -> io::Result<()> {
     out.counts("shape", 2, [model.rows(), model.states()].into_iter())?;
-    out.counts(
-        "state_ptr",
-        model.states() + 1,
-        model.state_ptr.iter().copied(),
-    )?;
+    out.counts("state_ptr", model.states() + 1, model.state_ptr.iter().copied())?;
     out.array("format", "|S3", &[], std::iter::once(*b"csr"))
 }
 
@@ -114,9 +102,7 @@ fn listed(row: Row<'_>) -> impl Iterator<Item = (usize, f64, f64)> {
         let further = row.transition_cost.map_or(0.0, |c| c[k]);
         (row.next.map_or(k, |n| n[k] as usize), row.prob[k], further)
     };
-    (0..row.prob.len())
-        .map(at)
-        .filter(|e| e.1 > 0.0 || e.2 != 0.0)
+    (0..row.prob.len()).map(at).filter(|e| e.1 > 0.0 || e.2 != 0.0)
 }
 
 /// An archive being written.
@@ -157,21 +143,11 @@ impl Output<'_> {
         length: usize,
         values: impl Iterator<Item = usize>,
     ) -> io::Result<()> {
-        self.array(
-            name,
-            "<i8",
-            &[length],
-            values.map(|v| (v as i64).to_le_bytes()),
-        )
+        self.array(name, "<i8", &[length], values.map(|v| (v as i64).to_le_bytes()))
     }
 
     fn indices(&mut self, length: usize, values: impl Iterator<Item = u32>) -> io::Result<()> {
-        self.array(
-            "indices",
-            "<i8",
-            &[length],
-            values.map(|v| i64::from(v).to_le_bytes()),
-        )
+        self.array("indices", "<i8", &[length], values.map(|v| i64::from(v).to_le_bytes()))
     }
 
     fn finish(self) -> io::Result<()> {

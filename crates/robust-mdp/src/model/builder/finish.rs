@@ -19,10 +19,7 @@ impl ModelBuilder {
         if self.objective == Objective::MaxReward {
             // 0 − c rather than −c: no negative zeros.
             self.cost.iter_mut().for_each(|c| *c = 0.0 - *c);
-            self.transition_cost
-                .iter_mut()
-                .flatten()
-                .for_each(|c| *c = 0.0 - *c);
+            self.transition_cost.iter_mut().flatten().for_each(|c| *c = 0.0 - *c);
         }
         let states = self.terminal.len();
         if 3 * self.prob.len() as u128 >= self.cost.len() as u128 * states as u128 {
@@ -62,14 +59,10 @@ impl ModelBuilder {
         for s in 0..states {
             let empty = self.state_ptr[s] == self.state_ptr[s + 1];
             if empty && !self.terminal[s] {
-                return Err(ModelError::NoActions {
-                    state: self.state_label(s),
-                });
+                return Err(ModelError::NoActions { state: self.state_label(s) });
             }
             if !empty && self.terminal[s] {
-                return Err(ModelError::TerminalWithActions {
-                    state: self.state_label(s),
-                });
+                return Err(ModelError::TerminalWithActions { state: self.state_label(s) });
             }
         }
         Ok(())
@@ -85,12 +78,7 @@ impl ModelBuilder {
                 if let Some(&next) = row.get(outside) {
                     let (state, action) = self.labels(s, r);
                     let next = next as usize;
-                    return Err(ModelError::NextOutOfRange {
-                        state,
-                        action,
-                        next,
-                        states,
-                    });
+                    return Err(ModelError::NextOutOfRange { state, action, next, states });
                 }
             }
         }
@@ -103,10 +91,7 @@ impl ModelBuilder {
             return Ok(());
         };
         if initial.len() != states {
-            return Err(ModelError::InitialLength {
-                length: initial.len(),
-                states,
-            });
+            return Err(ModelError::InitialLength { length: initial.len(), states });
         }
         for (s, p) in initial.iter_mut().enumerate() {
             if !p.is_finite() || *p < 0.0 {

@@ -54,10 +54,7 @@ pub struct ModelBuilder {
 impl ModelBuilder {
     /// An empty model with discount factor λ.
     pub fn new(discount: f64) -> Self {
-        ModelBuilder {
-            discount: Some(discount),
-            ..Self::undiscounted()
-        }
+        ModelBuilder { discount: Some(discount), ..Self::undiscounted() }
     }
 
     /// An empty model whose discount factor is to come with [`ModelBuilder::set_discount`].
@@ -109,8 +106,7 @@ impl ModelBuilder {
     /// Adds a named action with all its (next state, probability) pairs to the latest state.
     pub fn action(mut self, name: &str, cost: f64, next: &[(usize, f64)]) -> Self {
         self.add_action(Some(name), cost);
-        next.iter()
-            .for_each(|&(to, p)| self.add_transition(to, p, 0.0));
+        next.iter().for_each(|&(to, p)| self.add_transition(to, p, 0.0));
         self
     }
 
@@ -173,11 +169,7 @@ impl ModelBuilder {
         self.row_is_open = true;
         if !cost.is_finite() {
             let (state, action) = self.latest();
-            self.fail(ModelError::CostNotFinite {
-                state,
-                action,
-                value: cost,
-            });
+            self.fail(ModelError::CostNotFinite { state, action, value: cost });
         }
     }
 
@@ -187,16 +179,13 @@ impl ModelBuilder {
             let s = self.terminal.len();
             return self.fail(match s {
                 0 => ModelError::ActionBeforeState,
-                _ => ModelError::TransitionBeforeAction {
-                    state: self.state_label(s - 1),
-                },
+                _ => ModelError::TransitionBeforeAction { state: self.state_label(s - 1) },
             });
         }
         if let Some(error) = self.transition_error(next, prob, further_cost) {
             return self.fail(error);
         }
-        self.pending
-            .push((next as u32, prob + 0.0, further_cost + 0.0));
+        self.pending.push((next as u32, prob + 0.0, further_cost + 0.0));
     }
 
     /// The first mistake so far, in what is complete.
@@ -232,33 +221,13 @@ impl ModelBuilder {
         }
         let (state, action) = self.latest();
         Some(if next >= u32::MAX as usize {
-            ModelError::NextOutOfRange {
-                state,
-                action,
-                next,
-                states: u32::MAX as usize,
-            }
+            ModelError::NextOutOfRange { state, action, next, states: u32::MAX as usize }
         } else if !prob.is_finite() {
-            ModelError::ProbabilityNotFinite {
-                state,
-                action,
-                next,
-                value: prob,
-            }
+            ModelError::ProbabilityNotFinite { state, action, next, value: prob }
         } else if prob < 0.0 {
-            ModelError::NegativeProbability {
-                state,
-                action,
-                next,
-                value: prob,
-            }
+            ModelError::NegativeProbability { state, action, next, value: prob }
         } else {
-            ModelError::TransitionCostNotFinite {
-                state,
-                action,
-                next,
-                value: further,
-            }
+            ModelError::TransitionCostNotFinite { state, action, next, value: further }
         })
     }
 
@@ -276,9 +245,8 @@ impl ModelBuilder {
     fn name_action(&mut self, name: Option<&str>) {
         if name.is_some() && self.action_names.is_none() {
             let count = |s: usize| self.state_ptr[s + 1] - self.state_ptr[s];
-            let mut names: Vec<String> = (0..self.terminal.len())
-                .flat_map(|s| numbers(count(s)))
-                .collect();
+            let mut names: Vec<String> =
+                (0..self.terminal.len()).flat_map(|s| numbers(count(s))).collect();
             names.pop();
             self.action_names = Some(names);
         }
@@ -294,27 +262,12 @@ impl ModelBuilder {
     }
 
     fn state_label(&self, s: usize) -> Label {
-        Label {
-            index: s,
-            name: self
-                .state_names
-                .as_ref()
-                .map(|names| names[s].as_str().into()),
-        }
+        Label { index: s, name: self.state_names.as_ref().map(|names| names[s].as_str().into()) }
     }
 
     fn labels(&self, s: usize, r: usize) -> (Label, Label) {
-        let name = self
-            .action_names
-            .as_ref()
-            .map(|names| names[r].as_str().into());
-        (
-            self.state_label(s),
-            Label {
-                index: r - self.state_ptr[s],
-                name,
-            },
-        )
+        let name = self.action_names.as_ref().map(|names| names[r].as_str().into());
+        (self.state_label(s), Label { index: r - self.state_ptr[s], name })
     }
 
     fn latest(&self) -> (Label, Label) {

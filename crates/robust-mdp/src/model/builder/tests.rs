@@ -2,60 +2,30 @@ use super::*;
 use crate::model::Model;
 
 fn one(cost: f64, next: &[(usize, f64)]) -> Result<Model, ModelError> {
-    ModelBuilder::new(0.9)
-        .state("s")
-        .action("a", cost, next)
-        .build()
+    ModelBuilder::new(0.9).state("s").action("a", cost, next).build()
 }
 
 fn label(name: &str) -> Label {
-    Label {
-        index: 0,
-        name: Some(name.into()),
-    }
+    Label { index: 0, name: Some(name.into()) }
 }
 
 #[test]
 fn probabilities_are_checked() {
     let (state, action) = (label("s"), label("a"));
     let sum = one(0.0, &[(0, 0.98)]).unwrap_err();
-    assert_eq!(
-        sum,
-        ModelError::RowSum {
-            state: state.clone(),
-            action: action.clone(),
-            sum: 0.98
-        }
-    );
-    assert!(matches!(
-        one(0.0, &[]),
-        Err(ModelError::RowSum { sum: 0.0, .. })
-    ));
-    assert!(matches!(
-        one(0.0, &[(0, 0.6), (0, 0.6)]),
-        Err(ModelError::RowSum { .. })
-    ));
+    assert_eq!(sum, ModelError::RowSum { state: state.clone(), action: action.clone(), sum: 0.98 });
+    assert!(matches!(one(0.0, &[]), Err(ModelError::RowSum { sum: 0.0, .. })));
+    assert!(matches!(one(0.0, &[(0, 0.6), (0, 0.6)]), Err(ModelError::RowSum { .. })));
     let negative = one(0.0, &[(0, 1.0), (0, -1e-300)]).unwrap_err();
     assert_eq!(
         negative,
-        ModelError::NegativeProbability {
-            state,
-            action,
-            next: 0,
-            value: -1e-300
-        }
+        ModelError::NegativeProbability { state, action, next: 0, value: -1e-300 }
     );
     assert!(one(0.0, &[(0, 1.0), (0, -0.0)]).is_ok());
     for bad in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
         let error = one(0.0, &[(0, bad)]).unwrap_err();
-        assert!(
-            matches!(error, ModelError::ProbabilityNotFinite { .. }),
-            "{error}"
-        );
-        assert!(matches!(
-            one(bad, &[(0, 1.0)]),
-            Err(ModelError::CostNotFinite { .. })
-        ));
+        assert!(matches!(error, ModelError::ProbabilityNotFinite { .. }), "{error}");
+        assert!(matches!(one(bad, &[(0, 1.0)]), Err(ModelError::CostNotFinite { .. })));
     }
 }
 
@@ -63,18 +33,11 @@ fn probabilities_are_checked() {
 fn next_states_are_checked() {
     assert!(matches!(
         one(0.0, &[(0, 0.5), (1, 0.5)]),
-        Err(ModelError::NextOutOfRange {
-            next: 1,
-            states: 1,
-            ..
-        })
+        Err(ModelError::NextOutOfRange { next: 1, states: 1, .. })
     ));
     assert!(matches!(
         one(0.0, &[(usize::MAX, 1.0)]),
-        Err(ModelError::NextOutOfRange {
-            next: usize::MAX,
-            ..
-        })
+        Err(ModelError::NextOutOfRange { next: usize::MAX, .. })
     ));
 }
 
@@ -84,10 +47,7 @@ fn transition_costs_are_checked() {
     b.add_state(None);
     b.add_action(None, 0.0);
     b.add_transition(0, 1.0, f64::NAN);
-    assert!(matches!(
-        b.error(),
-        Some(ModelError::TransitionCostNotFinite { next: 0, .. })
-    ));
+    assert!(matches!(b.error(), Some(ModelError::TransitionCostNotFinite { next: 0, .. })));
 }
 
 #[test]
@@ -95,14 +55,8 @@ fn states_need_actions_or_a_terminal_mark() {
     assert_eq!(ModelBuilder::new(0.9).build(), Err(ModelError::Empty));
     let none = ModelBuilder::new(0.9).state("x").build();
     assert_eq!(none, Err(ModelError::NoActions { state: label("x") }));
-    let both = ModelBuilder::new(0.9)
-        .terminal("x")
-        .action("a", 0.0, &[(0, 1.0)])
-        .build();
-    assert_eq!(
-        both,
-        Err(ModelError::TerminalWithActions { state: label("x") })
-    );
+    let both = ModelBuilder::new(0.9).terminal("x").action("a", 0.0, &[(0, 1.0)]).build();
+    assert_eq!(both, Err(ModelError::TerminalWithActions { state: label("x") }));
     let end = ModelBuilder::new(0.9).terminal("x").build().unwrap();
     assert!(end.is_terminal(0) && end.rows() == 0);
     let early = ModelBuilder::new(0.9).action("a", 0.0, &[(0, 1.0)]).build();
@@ -110,10 +64,7 @@ fn states_need_actions_or_a_terminal_mark() {
     let mut b = ModelBuilder::new(0.9);
     b.add_state(None);
     b.add_transition(0, 1.0, 0.0);
-    assert_eq!(
-        b.build(),
-        Err(ModelError::TransitionBeforeAction { state: 0.into() })
-    );
+    assert_eq!(b.build(), Err(ModelError::TransitionBeforeAction { state: 0.into() }));
 }
 
 #[test]
@@ -128,38 +79,14 @@ fn discount_and_initial_are_checked() {
     for value in [1.0, -0.1, f64::INFINITY] {
         assert_eq!(with(value, vec![1.0]), Err(ModelError::Discount { value }));
     }
-    assert!(matches!(
-        with(f64::NAN, vec![1.0]),
-        Err(ModelError::Discount { .. })
-    ));
+    assert!(matches!(with(f64::NAN, vec![1.0]), Err(ModelError::Discount { .. })));
     assert!(with(0.0, vec![1.0]).is_ok());
-    assert_eq!(
-        with(0.5, vec![]),
-        Err(ModelError::InitialLength {
-            length: 0,
-            states: 1
-        })
-    );
-    assert_eq!(
-        with(0.5, vec![0.5]),
-        Err(ModelError::InitialSum { sum: 0.5 })
-    );
+    assert_eq!(with(0.5, vec![]), Err(ModelError::InitialLength { length: 0, states: 1 }));
+    assert_eq!(with(0.5, vec![0.5]), Err(ModelError::InitialSum { sum: 0.5 }));
     let negative = with(0.5, vec![-1.0]).unwrap_err();
-    assert_eq!(
-        negative,
-        ModelError::InitialProbability {
-            state: label("s"),
-            value: -1.0
-        }
-    );
-    assert_eq!(
-        with(0.5, vec![1.0 + 1e-10]).unwrap().initial(),
-        Some(&[1.0][..])
-    );
-    let missing = ModelBuilder::undiscounted()
-        .state("s")
-        .action("a", 0.0, &[(0, 1.0)])
-        .build();
+    assert_eq!(negative, ModelError::InitialProbability { state: label("s"), value: -1.0 });
+    assert_eq!(with(0.5, vec![1.0 + 1e-10]).unwrap().initial(), Some(&[1.0][..]));
+    let missing = ModelBuilder::undiscounted().state("s").action("a", 0.0, &[(0, 1.0)]).build();
     assert_eq!(missing, Err(ModelError::MissingDiscount));
 }
 
@@ -168,8 +95,7 @@ fn sparse(next: &[(usize, f64, f64)]) -> Model {
     let mut b = ModelBuilder::new(0.9);
     b.add_state(None);
     b.add_action(None, 1.0);
-    next.iter()
-        .for_each(|&(to, p, c)| b.add_transition(to, p, c));
+    next.iter().for_each(|&(to, p, c)| b.add_transition(to, p, c));
     for _ in 1..10 {
         b.add_state(None);
         b.mark_terminal();
@@ -187,13 +113,7 @@ fn rows_are_sorted_and_merged() {
 
 #[test]
 fn merged_costs_are_weighted() {
-    let listed = [
-        (1, 0.25, 4.0),
-        (1, 0.5, 1.0),
-        (2, 0.25, 0.0),
-        (3, 0.0, 5.0),
-        (3, 0.0, 6.0),
-    ];
+    let listed = [(1, 0.25, 4.0), (1, 0.5, 1.0), (2, 0.25, 0.0), (3, 0.0, 5.0), (3, 0.0, 6.0)];
     let row: Vec<_> = sparse(&listed).row(0).entries().collect();
     // (0.25·4 + 0.5·1) / 0.75 = 2; next state 3 is kept for its cost, the first given.
     assert_eq!(row, [(1, 0.75, 2.0), (2, 0.25, 0.0), (3, 0.0, 5.0)]);
@@ -218,10 +138,7 @@ fn full_rows_are_stored_densely() {
     let model = b.build().unwrap();
     assert!(model.is_dense());
     assert_eq!(model.row(2).prob, [0.0, 0.0, 1.0]);
-    assert_eq!(
-        (model.row(2).cost, model.row(2).transition_cost.unwrap()[2]),
-        (-2.0, -2.0)
-    );
+    assert_eq!((model.row(2).cost, model.row(2).transition_cost.unwrap()[2]), (-2.0, -2.0));
     assert!(model.row(0).cost.is_sign_positive());
 }
 
@@ -236,10 +153,7 @@ fn late_names_leave_numbers_before_them() {
         b.add_transition(1, 1.0, 0.0);
     }
     let model = b.build().unwrap();
-    assert_eq!(
-        (model.state_name(0), model.state_name(1)),
-        ("0".into(), "end".into())
-    );
+    assert_eq!((model.state_name(0), model.state_name(1)), ("0".into(), "end".into()));
     let names: Vec<_> = (0..4).map(|r| model.action_name(r / 2, r)).collect();
     assert_eq!(names, ["0", "1", "0", "go"]);
 }

@@ -8,7 +8,7 @@ mod ray;
 use pulp::{Simd, WithSimd};
 
 use self::ray::{Direction, Stop};
-use super::block::{Block, Emit, Scratch, Warm};
+use super::block::{Block, Emit, Enclosure, Scratch, Warm, mix_with_nominal};
 use super::omega::{self, Ball};
 use crate::lanes::{dispatch, padding, walk};
 
@@ -26,14 +26,7 @@ pub(crate) fn prox_euclidean(
         *slope = sigma * x;
     }
     let t = if block.radius > 0.0 {
-        match ray::follow(
-            block,
-            Direction::From(y),
-            1.0,
-            warm.budget,
-            warm.row,
-            scratch,
-        ) {
+        match ray::follow(block, Direction::From(y), 1.0, warm.budget, warm.row, scratch) {
             Stop::At(t) => t,
             Stop::Unbounded => 1.0,
         }
@@ -44,16 +37,7 @@ pub(crate) fn prox_euclidean(
     scratch.entries += block.entries() as u64;
     let Emit { weight, sum, value } = emit;
     let slope = &scratch.slope;
-    dispatch(ray::Write {
-        block,
-        slope,
-        t,
-        nu: warm.row,
-        y,
-        weight,
-        sum,
-        value,
-    });
+    dispatch(ray::Write { block, slope, t, nu: warm.row, y, weight, sum, value });
 }
 
 /// Entropy proximal step: y ← argmax ⟨σ x_a b_a, y_a⟩ − KL(y‖y') over the set; `log_y` holds ln y.
@@ -77,10 +61,7 @@ pub(super) fn project(
     nu: &mut [f64],
     scratch: &mut Scratch,
 ) -> f64 {
-    let free = Block {
-        radius: f64::INFINITY,
-        ..block
-    };
+    let free = Block { radius: f64::INFINITY, ..block };
     let mut cold = 0.0;
     ray::follow(free, Direction::From(centre), 1.0, &mut cold, nu, scratch);
     scratch.entries += block.entries() as u64;
@@ -88,11 +69,7 @@ pub(super) fn project(
     for k in 0..block.rows() {
         for (i, &b) in block.span(k).zip(block.gain(k)) {
             let (y, y0) = (centre[i] + scratch.slope[k] * b - nu[k], block.nominal[i]);
-            used += if y > 0.0 {
-                y * (y / y0).ln() - y + y0
-            } else {
-                y0
-            };
+            used += if y > 0.0 { y * (y / y0).ln() - y + y0 } else { y0 };
         }
     }
     used
@@ -107,20 +84,11 @@ pub(super) fn write_projection(
     emit: Emit<'_>,
 ) {
     let Emit { weight, sum, value } = emit;
-    dispatch(ray::Write {
-        block,
-        slope,
-        t: 1.0,
-        nu,
-        y,
-        weight,
-        sum,
-        value,
-    });
+    dispatch(ray::Write { block, slope, t: 1.0, nu, y, weight, sum, value });
 }
 
-/// max over the set of Σ_a x_a⟨b_a, y_a⟩: an upper bound by weak duality that is tight up to
-/// rounding; the maximiser goes to `y` (rows with x_a = 0 stay nominal).
+/// max over the set of Σ_a x_a⟨b_a, y_a⟩: bounded above by weak duality and below by the value of
+/// `y`, which lies in the set; both are tight up to rounding. Rows with x_a = 0 stay nominal.
 ///
 /// Every row's objective must be referenced at its maximum: max b_a = 0.
 pub(crate) fn support(
@@ -129,54 +97,42 @@ pub(crate) fn support(
     y: &mut [f64],
     warm: Warm<'_>,
     scratch: &mut Scratch,
-) -> f64 {
+) -> Enclosure {
     scratch.slope[..x.len()].copy_from_slice(x);
     scratch.entries += block.entries() as u64;
     if block.radius <= 0.0 {
-        let (value, _) = dispatch(Tail {
-            block,
-            slope: x,
-            t: 0.0,
-            nu: None,
-            y,
-        });
-        return value;
+        let (value, _) = dispatch(Tail { block, slope: x, t: 0.0, nu: None, y });
+        return Enclosure { lower: value, upper: value };
     }
-    let stop = ray::follow(
-        block,
-        Direction::Linear,
-        f64::INFINITY,
-        warm.budget,
-        warm.row,
-        scratch,
-    );
-    match stop {
-        Stop::At(t) => {
-            // At t the rows maximise Σ x b·y − ½‖y − y⁰‖²/t exactly, so that the Lagrangian
-            // bound needs no further solve, whatever the accuracy of t.
-            let nu = Some(&*warm.row);
-            let (value, used) = dispatch(Tail {
-                block,
-                slope: x,
-                t,
-                nu,
-                y,
-            });
-            value + (block.radius - used) / t
+    // A budget that reaches the faces where the objectives are largest does not bind. Cheap to
+    // test, and the first guess after a saturated sweep or at a cold start.
+    let guess_saturated = !(*warm.budget > 0.0 && warm.budget.is_finite());
+    let stop = if guess_saturated && face_distance(block, scratch) <= block.radius {
+        Stop::Unbounded
+    } else {
+        ray::follow(block, Direction::Linear, f64::INFINITY, warm.budget, warm.row, scratch)
+    };
+    let Stop::At(t) = stop else {
+        *warm.budget = f64::INFINITY;
+        y.copy_from_slice(block.nominal);
+        for k in (0..block.rows()).filter(|&k| x[k] > 0.0) {
+            let span = block.span(k);
+            to_maximal_face(&block.nominal[span.clone()], block.gain(k), &mut y[span]);
         }
-        Stop::Unbounded => {
-            *warm.budget = f64::INFINITY;
-            for k in (0..block.rows()).filter(|&k| x[k] > 0.0) {
-                let span = block.span(k);
-                to_maximal_face(&block.nominal[span.clone()], block.gain(k), &mut y[span]);
-            }
-            for k in (0..block.rows()).filter(|&k| x[k] <= 0.0) {
-                let span = block.span(k);
-                y[span.clone()].copy_from_slice(&block.nominal[span]);
-            }
-            0.0
-        }
+        return Enclosure { lower: 0.0, upper: 0.0 };
+    };
+    // At t the rows maximise Σ x b·y − ½‖y − y⁰‖²/t exactly, so that the Lagrangian bound needs no
+    // further solve, whatever the accuracy of t.
+    let nu = Some(&*warm.row);
+    let (value, used) = dispatch(Tail { block, slope: x, t, nu, y });
+    let upper = value + (block.radius - used) / t;
+    if used <= block.radius {
+        return Enclosure { lower: value, upper };
     }
+    let share = (block.radius / used).sqrt();
+    mix_with_nominal(share, block.nominal, y);
+    let nominal: f64 = x.iter().zip(block.nominal_value).map(|(x, v)| x * v).sum();
+    Enclosure { lower: share * value + (1.0 - share) * nominal, upper }
 }
 
 /// Budget that lets every row that matters (of positive slope) reach its best face.

@@ -63,27 +63,11 @@ impl WithSimd for Sums<'_> {
             self.out[k] = match self.direction {
                 Direction::From(centre) => {
                     let centre = &centre[span];
-                    row_sums(
-                        simd,
-                        centre,
-                        nominal,
-                        gain,
-                        true,
-                        self.slope[k],
-                        self.t,
-                        self.nu[k],
-                    )
+                    row_sums(simd, centre, nominal, gain, true, self.slope[k], self.t, self.nu[k])
                 }
-                Direction::Linear => row_sums(
-                    simd,
-                    nominal,
-                    nominal,
-                    gain,
-                    false,
-                    self.slope[k],
-                    self.t,
-                    self.nu[k],
-                ),
+                Direction::Linear => {
+                    row_sums(simd, nominal, nominal, gain, false, self.slope[k], self.t, self.nu[k])
+                }
             };
         }
     }
@@ -102,11 +86,7 @@ fn row_sums<S: Simd>(
 ) -> RowSums {
     let zero = simd.splat_f64s(0.0);
     let one = simd.splat_f64s(1.0);
-    let (slope, tv, nuv) = (
-        simd.splat_f64s(slope),
-        simd.splat_f64s(t),
-        simd.splat_f64s(nu),
-    );
+    let (slope, tv, nuv) = (simd.splat_f64s(slope), simd.splat_f64s(t), simd.splat_f64s(nu));
     let (mut n, mut sy, mut se, mut see, mut off) = (zero, zero, zero, zero, zero);
     walk!(simd, [centre, nominal, gain] => |y, y0, b| {
         let start = if from_centre { simd.sub_f64s(y, y0) } else { zero };
@@ -122,11 +102,7 @@ fn row_sums<S: Simd>(
         see = simd.mul_add_e_f64s(ei, ei, see);
         off = simd.mul_add_e_f64s(yo, yo, off);
     });
-    let spurious = if -nu > 0.0 {
-        padding::<S>(nominal.len())
-    } else {
-        0.0
-    };
+    let spurious = if -nu > 0.0 { padding::<S>(nominal.len()) } else { 0.0 };
     [
         simd.reduce_sum_f64s(n) - spurious,
         simd.reduce_sum_f64s(sy),
@@ -200,10 +176,7 @@ pub(super) fn follow(
     for _ in 0..JOINT_PASSES {
         sweep(block, direction, *t, nu, scratch);
         let unchanged = closed_form
-            && scratch.sums[..rows]
-                .iter()
-                .zip(&scratch.previous[..rows])
-                .all(same_active_set);
+            && scratch.sums[..rows].iter().zip(&scratch.previous[..rows]).all(same_active_set);
         if unchanged {
             return Stop::At(*t);
         }
@@ -242,14 +215,7 @@ fn same_active_set((a, b): (&RowSums, &RowSums)) -> bool {
 
 fn sweep(block: Block<'_>, direction: Direction<'_>, t: f64, nu: &[f64], scratch: &mut Scratch) {
     scratch.entries += block.entries() as u64;
-    dispatch(Sums {
-        block,
-        direction,
-        slope: &scratch.slope,
-        t,
-        nu,
-        out: &mut scratch.sums,
-    });
+    dispatch(Sums { block, direction, slope: &scratch.slope, t, nu, out: &mut scratch.sums });
 }
 
 /// Projects every row exactly at this t: Newton on the convex, decreasing ν ↦ Σ(y⁰ + t·e − ν)₊.
@@ -265,10 +231,7 @@ fn project_rows(
     for step in 0..ROW_STEPS {
         sweep(block, direction, t, nu, scratch);
         let settled = step > 0
-            && scratch.sums[..rows]
-                .iter()
-                .zip(&scratch.previous[..rows])
-                .all(same_active_set);
+            && scratch.sums[..rows].iter().zip(&scratch.previous[..rows]).all(same_active_set);
         if settled {
             return;
         }
@@ -376,12 +339,8 @@ impl WithSimd for Write<'_> {
             if !yt.is_empty() {
                 debug_assert!(yt.len() < lanes);
                 let (y0, b) = (simd.partial_load_f64s(nt), simd.partial_load_f64s(gt));
-                let (new, total) = entry!(
-                    simd.partial_load_f64s(yt),
-                    y0,
-                    b,
-                    simd.partial_load_f64s(st)
-                );
+                let (new, total) =
+                    entry!(simd.partial_load_f64s(yt), y0, b, simd.partial_load_f64s(st));
                 simd.partial_store_f64s(yt, new);
                 simd.partial_store_f64s(st, total);
             }

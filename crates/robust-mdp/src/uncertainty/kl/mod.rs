@@ -6,9 +6,11 @@
 mod peak;
 mod tilt;
 
-use super::block::{Block, Emit, Scratch, Warm};
+use pulp::{Simd, WithSimd};
+
+use super::block::{Block, Emit, Enclosure, Scratch, Warm, mix_with_nominal};
 use super::omega::{self, Ball};
-use crate::lanes::dispatch;
+use crate::lanes::{dispatch, dot};
 
 /// Budgets below this share of the saturated one use the tilt centred at the nominal mean, larger
 /// ones the tilt referenced at the maximum: the first keeps its digits for small α, the second
@@ -37,15 +39,7 @@ pub(crate) fn prox_entropy(
     };
     scratch.entries += block.entries() as u64;
     let (slope, mean) = (&scratch.slope, &scratch.shift);
-    dispatch(tilt::Write {
-        block,
-        log_ratio,
-        slope,
-        mean,
-        t,
-        emit,
-        next_mean: warm.row,
-    });
+    dispatch(tilt::Write { block, log_ratio, slope, mean, t, emit, next_mean: warm.row });
 }
 
 /// Euclidean proximal step: y ← argmax ⟨σ x_a b_a, y_a⟩ − ½‖y − y'‖² over the set, in place.
@@ -61,8 +55,8 @@ pub(crate) fn prox_euclidean(
     omega::prox(Ball::Kl, block, sigma, x, y, warm, emit, scratch);
 }
 
-/// max over the set of Σ_a x_a⟨b_a, y_a⟩: an upper bound by weak duality that is tight up to
-/// rounding; the maximiser goes to `y` (rows with x_a = 0 stay nominal).
+/// max over the set of Σ_a x_a⟨b_a, y_a⟩: bounded above by weak duality and below by the value of
+/// `y`, which lies in the set; both are tight up to rounding. Rows with x_a = 0 stay nominal.
 ///
 /// For every t > 0, max ≤ [α + Σ_a ln Σ_i y⁰_i e^{t x_a b_i}]/t. Every row's objective must be
 /// referenced at its maximum: max b_a = 0.
@@ -72,30 +66,66 @@ pub(crate) fn support(
     y: &mut [f64],
     warm: Warm<'_>,
     scratch: &mut Scratch,
-) -> f64 {
-    scratch.entries += block.entries() as u64;
-    if block.radius > FAR_FROM_SATURATION * peak::saturation(block, x) {
-        return peak::support(block, x, y, warm, scratch);
-    }
+) -> Enclosure {
     scratch.slope[..x.len()].copy_from_slice(x);
-    let mut value = 0.0;
-    for (k, &x) in x.iter().enumerate() {
-        scratch.shift[k] = x * block.nominal_value[k];
-        value += scratch.shift[k];
-    }
+    scratch.entries += block.entries() as u64;
+    let nominal: f64 = x.iter().zip(block.nominal_value).map(|(x, v)| x * v).sum();
     if block.radius <= 0.0 {
         y.copy_from_slice(block.nominal);
-        return value;
+        return Enclosure { lower: nominal, upper: nominal };
     }
-    let t = tilt::follow(block, None, f64::INFINITY, warm.budget, scratch);
+    let (t, psi, upper) = if block.radius > FAR_FROM_SATURATION * peak::saturation(block, x) {
+        match peak::follow(block, x, warm.budget, scratch) {
+            Some(t) => {
+                scratch.entries += block.entries() as u64;
+                let psi = dispatch(peak::Tail { block, slope: x, t, y });
+                (t, psi, (block.radius + psi) / t)
+            }
+            None => {
+                peak::restrict_to_peaks(block, x, y);
+                return Enclosure { lower: 0.0, upper: 0.0 };
+            }
+        }
+    } else {
+        for (k, &x) in x.iter().enumerate() {
+            scratch.shift[k] = x * block.nominal_value[k];
+        }
+        let t = tilt::follow(block, None, f64::INFINITY, warm.budget, scratch);
+        scratch.entries += block.entries() as u64;
+        let (slope, mean) = (&scratch.slope, &scratch.shift);
+        // ψ here is of the objective less its nominal mean.
+        let psi = dispatch(tilt::Tail { block, slope, mean, t, y });
+        (t, psi + t * nominal, nominal + (block.radius + psi) / t)
+    };
     scratch.entries += block.entries() as u64;
-    let (slope, mean) = (&scratch.slope, &scratch.shift);
-    let psi = dispatch(tilt::Tail {
-        block,
-        slope,
-        mean,
-        t,
-        y,
-    });
-    value + (block.radius + psi) / t
+    let value = dispatch(Attained { block, x, y });
+    // The tilted rows use t·value − ψ of the budget.
+    let used = t * value - psi;
+    if used <= block.radius {
+        return Enclosure { lower: value, upper };
+    }
+    let share = block.radius / used;
+    mix_with_nominal(share, block.nominal, y);
+    Enclosure { lower: share * value + (1.0 - share) * nominal, upper }
+}
+
+/// Σ_a x_a⟨b_a, y_a⟩.
+struct Attained<'a> {
+    block: Block<'a>,
+    x: &'a [f64],
+    y: &'a [f64],
+}
+
+impl WithSimd for Attained<'_> {
+    type Output = f64;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) -> f64 {
+        let rows = (0..self.block.rows()).filter(|&k| self.x[k] > 0.0);
+        let mut total = 0.0;
+        for k in rows {
+            total += self.x[k] * dot(simd, &self.y[self.block.span(k)], self.block.gain(k));
+        }
+        total
+    }
 }

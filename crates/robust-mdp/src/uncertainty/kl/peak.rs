@@ -11,7 +11,7 @@
 use pulp::{Simd, WithSimd};
 
 use crate::lanes::{dispatch, exp};
-use crate::uncertainty::block::{Block, RowSums, Scratch, Warm};
+use crate::uncertainty::block::{Block, RowSums, Scratch};
 
 const REST: usize = 0;
 const S1: usize = 1;
@@ -103,12 +103,7 @@ struct Reading {
 }
 
 fn read(sums: &[RowSums], t: f64) -> Reading {
-    let mut reading = Reading {
-        used: 0.0,
-        left: 0.0,
-        slope: 0.0,
-        psi: 0.0,
-    };
+    let mut reading = Reading { used: 0.0, left: 0.0, slope: 0.0, psi: 0.0 };
     for s in sums {
         let total = s[MASS] + s[REST];
         let k1 = s[S1] / total;
@@ -120,88 +115,60 @@ fn read(sums: &[RowSums], t: f64) -> Reading {
     reading
 }
 
-pub(super) fn support(
+/// The t > 0 whose tilt uses the whole budget; `None` when the budget is saturated.
+pub(super) fn follow(
     block: Block<'_>,
     x: &[f64],
-    y: &mut [f64],
-    warm: Warm<'_>,
+    memory: &mut f64,
     scratch: &mut Scratch,
-) -> f64 {
+) -> Option<f64> {
     let rows = block.rows();
-    scratch.slope[..rows].copy_from_slice(x);
-    let mut t = if *warm.budget > 0.0 && warm.budget.is_finite() {
-        *warm.budget
-    } else {
-        0.0
-    };
+    let mut t = if *memory > 0.0 && memory.is_finite() { *memory } else { 0.0 };
     let (mut low, mut high) = (0.0_f64, f64::INFINITY);
-    let mut best = f64::INFINITY;
     for pass in 0..MAX_PASSES {
         scratch.entries += block.entries() as u64;
-        dispatch(Moments {
-            block,
-            slope: &scratch.slope,
-            t,
-            out: &mut scratch.sums,
-        });
+        dispatch(Moments { block, slope: x, t, out: &mut scratch.sums });
         let sums = &scratch.sums[..rows];
         if pass == 0 {
             let ceiling: f64 = sums.iter().map(|s| -s[MASS].min(1.0).ln()).sum();
             if ceiling <= block.radius {
-                *warm.budget = 0.0;
-                restrict_to_peaks(block, x, y);
-                return 0.0;
+                *memory = 0.0;
+                return None;
             }
+        }
+        if t == 0.0 {
+            t = cold_start(sums, &block);
+            continue;
         }
         let at = read(sums, t);
-        if t > 0.0 {
-            best = best.min((block.radius + at.psi) / t);
-        }
-        let fresh = if t > 0.0 {
-            step(&at, block.radius, t, low)
+        if at.used <= block.radius {
+            low = low.max(t)
         } else {
-            cold_start(sums, &block)
-        };
-        if t > 0.0 {
-            if at.used <= block.radius {
-                low = low.max(t)
-            } else {
-                high = high.min(t)
-            }
+            high = high.min(t)
         }
+        let fresh = step(&at, block.radius, t, low);
         let fresh = if fresh >= low && fresh <= high {
             fresh
         } else if high.is_finite() {
             0.5 * (low + high)
         } else {
-            4.0 * t.max(1e-300)
+            4.0 * t
         };
-        // The bound is stationary at the root: an error of 1e-8 in t is one of 1e-16 in it.
-        let settled = (fresh - t).abs() <= 1e-8 * fresh;
+        // The bound is stationary at the root: an error of 1e-9 in t is one of 1e-18 in it.
+        let settled = (fresh - t).abs() <= 1e-9 * fresh;
         t = fresh;
-        if settled || !t.is_finite() || t > 1e300 {
+        if settled || !(1e-300..=1e300).contains(&t) {
             break;
         }
     }
-    *warm.budget = t;
-    scratch.entries += block.entries() as u64;
-    let psi = dispatch(Tail {
-        block,
-        slope: x,
-        t,
-        y,
-    });
-    best.min((block.radius + psi) / t).min(0.0)
+    *memory = t;
+    Some(t)
 }
 
 fn step(at: &Reading, radius: f64, t: f64, low: f64) -> f64 {
     if at.left < 1e-4 * (at.left + at.used - radius) {
         // So far out that exponentials are clamped: the slope is no guide.
-        return if low > 0.0 {
-            (low * t).sqrt()
-        } else {
-            0.25 * t
-        };
+        return if low > 0.0 { (low * t).sqrt() } else { 0.25 * t };
     }
     if at.used < at.left {
         let root = at.used.max(0.0).sqrt();
@@ -220,7 +187,7 @@ fn cold_start(sums: &[RowSums], block: &Block<'_>) -> f64 {
 }
 
 /// y = y⁰ conditioned on the row's maximum, for rows that matter.
-fn restrict_to_peaks(block: Block<'_>, x: &[f64], y: &mut [f64]) {
+pub(super) fn restrict_to_peaks(block: Block<'_>, x: &[f64], y: &mut [f64]) {
     y.copy_from_slice(block.nominal);
     for k in (0..block.rows()).filter(|&k| x[k] > 0.0) {
         let y = &mut y[block.span(k)];
@@ -233,11 +200,11 @@ fn restrict_to_peaks(block: Block<'_>, x: &[f64], y: &mut [f64]) {
 }
 
 /// Writes y ∝ y⁰e^{txb} and returns Σψ.
-struct Tail<'a> {
-    block: Block<'a>,
-    slope: &'a [f64],
-    t: f64,
-    y: &'a mut [f64],
+pub(super) struct Tail<'a> {
+    pub(super) block: Block<'a>,
+    pub(super) slope: &'a [f64],
+    pub(super) t: f64,
+    pub(super) y: &'a mut [f64],
 }
 
 impl WithSimd for Tail<'_> {

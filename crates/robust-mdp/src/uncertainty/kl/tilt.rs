@@ -65,11 +65,7 @@ fn row<S: Simd>(
     t: f64,
 ) -> RowSums {
     let zero = simd.splat_f64s(0.0);
-    let (slope, mean, t) = (
-        simd.splat_f64s(slope),
-        simd.splat_f64s(-mean),
-        simd.splat_f64s(t),
-    );
+    let (slope, mean, t) = (simd.splat_f64s(slope), simd.splat_f64s(-mean), simd.splat_f64s(t));
     let (mut z0, mut s1, mut s2, mut s3) = (zero, zero, zero, zero);
     crate::lanes::walk!(simd, [u, nominal, gain] => |u, y0, b| {
         let start = if with_u { simd.add_f64s(u, mean) } else { mean };
@@ -117,11 +113,7 @@ pub(super) fn follow(
 ) -> f64 {
     let rows = block.rows();
     if !(*t > 0.0 && t.is_finite()) {
-        *t = if t_max.is_finite() {
-            t_max
-        } else {
-            first_guess(block, log_ratio, scratch)
-        };
+        *t = if t_max.is_finite() { t_max } else { first_guess(block, log_ratio, scratch) };
     }
     *t = t.min(t_max);
     let (mut low, mut high) = (0.0_f64, f64::INFINITY);
@@ -152,11 +144,7 @@ pub(super) fn follow(
         } else if g < 0.0 && !flat {
             (-g / g1).min(5.0)
         } else if g < 0.0 {
-            if high.is_finite() {
-                0.5 * (high / *t).ln()
-            } else {
-                1.0
-            }
+            if high.is_finite() { 0.5 * (high / *t).ln() } else { 1.0 }
         } else if low > 0.0 {
             0.5 * (low / *t).ln()
         } else {
@@ -230,10 +218,8 @@ impl WithSimd for Write<'_> {
             let (sum, sum_tail) = S::as_mut_simd_f64s(&mut self.emit.sum[span]);
             let (y0, y0_tail) = S::as_simd_f64s(nominal);
             let (b, b_tail) = S::as_simd_f64s(gain);
-            let (y0_last, b_last) = (
-                simd.partial_load_f64s(y0_tail),
-                simd.partial_load_f64s(b_tail),
-            );
+            let (y0_last, b_last) =
+                (simd.partial_load_f64s(y0_tail), simd.partial_load_f64s(b_tail));
             let slope = simd.splat_f64s(self.t * self.slope[k]);
             let mean = simd.splat_f64s(-self.t * self.mean[k]);
 
@@ -264,11 +250,7 @@ impl WithSimd for Write<'_> {
             let (psi, scale) = (simd.splat_f64s(-total.ln()), simd.splat_f64s(1.0 / total));
             let (mut value, mut next_mean) = (zero, zero);
             for (j, (((u, sum), &y0), &b)) in u.iter_mut().zip(sum).zip(y0).zip(b).enumerate() {
-                let y = if j < KEPT {
-                    kept[j]
-                } else {
-                    simd.mul_f64s(y0, exp(simd, *u))
-                };
+                let y = if j < KEPT { kept[j] } else { simd.mul_f64s(y0, exp(simd, *u)) };
                 let y = simd.mul_f64s(scale, y);
                 *u = simd.add_f64s(*u, psi);
                 *sum = simd.mul_add_e_f64s(weight, y, *sum);

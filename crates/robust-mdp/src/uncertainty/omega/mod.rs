@@ -68,22 +68,9 @@ pub(crate) fn prox(
     if let Point::Projection = point {
         return super::ellipsoid::write_projection(block, slope, nu, iterate, emit);
     }
-    let theta = if let Point::Boundary(theta) = point {
-        Some(theta)
-    } else {
-        None
-    };
+    let theta = if let Point::Boundary(theta) = point { Some(theta) } else { None };
     let log_nominal = &scratch.buffer[..block.entries()];
-    dispatch(Write {
-        ball,
-        block,
-        slope,
-        log_nominal,
-        theta,
-        nu,
-        iterate,
-        emit,
-    });
+    dispatch(Write { ball, block, slope, log_nominal, theta, nu, iterate, emit });
 }
 
 fn write_nominal(ball: Ball, block: Block<'_>, iterate: &mut [f64], emit: Emit<'_>) {
@@ -92,11 +79,7 @@ fn write_nominal(ball: Ball, block: Block<'_>, iterate: &mut [f64], emit: Emit<'
         let mut value = 0.0;
         for (i, &b) in span.zip(block.gain(k)) {
             let y0 = block.nominal[i];
-            iterate[i] = if ball == Ball::Kl {
-                y0
-            } else {
-                y0.ln().max(LOWEST_LOG)
-            };
+            iterate[i] = if ball == Ball::Kl { y0 } else { y0.ln().max(LOWEST_LOG) };
             emit.sum[i] += emit.weight * y0;
             value += y0 * b;
         }
@@ -133,11 +116,7 @@ fn locate(
             }
             let curvature: f64 = scratch.sums[..rows].iter().map(arrow).sum();
             let step = 2.0 * used * ((used / block.radius).sqrt() - 1.0) / curvature;
-            let step = if step.is_finite() && step > 0.0 {
-                step
-            } else {
-                1.0
-            };
+            let step = if step.is_finite() && step > 0.0 { step } else { 1.0 };
             for (nu, s) in nu.iter_mut().zip(&scratch.sums) {
                 *nu += step * s[H1] / s[H0];
             }
@@ -249,16 +228,9 @@ fn newton(
                 }
             }
         }
-        let worst = sums
-            .iter()
-            .map(|s| (s[TOTAL] - 1.0).abs())
-            .fold(0.0, f64::max);
+        let worst = sums.iter().map(|s| (s[TOTAL] - 1.0).abs()).fold(0.0, f64::max);
         if worst < 1e-9 {
-            if used > block.radius {
-                low = pi
-            } else {
-                high = pi
-            }
+            if used > block.radius { low = pi } else { high = pi }
         }
         let fresh = if used > 0.0 && slope < 0.0 {
             pi - 2.0 * used * ((used / block.radius).sqrt() - 1.0) / slope
@@ -275,11 +247,7 @@ fn newton(
         if fresh < 1e-12 * pi.min(1.0) {
             return None; // the ball may not bind at all: let the caller test that
         }
-        let d_theta = if ball == Ball::Kl {
-            1.0 / fresh - theta
-        } else {
-            fresh - theta
-        };
+        let d_theta = if ball == Ball::Kl { 1.0 / fresh - theta } else { fresh - theta };
         for (nu, s) in nu.iter_mut().zip(sums) {
             *nu += (s[TOTAL] - 1.0 + s[H1] * d_theta) / s[H0];
         }
@@ -314,11 +282,7 @@ fn bisect(
 ) -> f64 {
     let rows = block.rows();
     let (mut low, mut high) = (0.0_f64, f64::INFINITY);
-    let mut pi = if start.is_finite() && start > 0.0 {
-        start
-    } else {
-        1.0
-    };
+    let mut pi = if start.is_finite() && start > 0.0 { start } else { 1.0 };
     for _ in 0..400 {
         solve_rows(ball, block, centre, pi, nu, scratch);
         let used: f64 = scratch.sums[..rows].iter().map(|s| s[D]).sum();
@@ -385,12 +349,7 @@ fn softmax(block: Block<'_>, centre: &[f64], nu: &mut [f64], scratch: &mut Scrat
     let mut used = 0.0;
     for k in 0..block.rows() {
         let slope = scratch.slope[k];
-        let entries = || {
-            block
-                .span(k)
-                .zip(block.gain(k))
-                .map(|(i, &b)| (i, centre[i] + slope * b))
-        };
+        let entries = || block.span(k).zip(block.gain(k)).map(|(i, &b)| (i, centre[i] + slope * b));
         let top = entries().map(|(_, r)| r).fold(f64::NEG_INFINITY, f64::max);
         nu[k] = top + entries().map(|(_, r)| (r - top).exp()).sum::<f64>().ln();
         let mut s = [0.0; 5];

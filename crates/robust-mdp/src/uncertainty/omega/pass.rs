@@ -59,10 +59,7 @@ impl WithSimd for Pass<'_> {
     fn with_simd<S: Simd>(self, simd: S) {
         let lanes = size_of::<S::f64s>() / 8;
         let (zero, one) = (simd.splat_f64s(0.0), simd.splat_f64s(1.0));
-        let (theta, ln_theta) = (
-            simd.splat_f64s(self.theta),
-            simd.splat_f64s(self.theta.ln()),
-        );
+        let (theta, ln_theta) = (simd.splat_f64s(self.theta), simd.splat_f64s(self.theta.ln()));
         for k in 0..self.block.rows() {
             let span = self.block.span(k);
             let len = span.len();
@@ -77,12 +74,8 @@ impl WithSimd for Pass<'_> {
                 let to = (at + lanes).min(len);
                 let load = |x: &[f64]| simd.partial_load_f64s(&x[at..to]);
                 let (y0, b) = (load(nominal), load(gain));
-                let (p, r) = terms(
-                    simd,
-                    self.ball,
-                    slope,
-                    [load(centre), y0, load(log_nominal), b],
-                );
+                let (p, r) =
+                    terms(simd, self.ball, slope, [load(centre), y0, load(log_nominal), b]);
                 let l = log_y(simd, theta, ln_theta, nu, p, r);
                 // Lanes beyond the row must not count.
                 let ghost = simd.partial_load_f64s(&ONES[..to - at]);
@@ -111,20 +104,10 @@ impl WithSimd for Pass<'_> {
 /// y·ln(y/y⁰) − y + y⁰ from ρ = ln(y/y⁰): never negative, so that small budgets keep their digits.
 #[inline(always)]
 fn kl_term<S: Simd>(simd: S, y: S::f64s, y0: S::f64s, rho: S::f64s) -> S::f64s {
-    let direct = simd.add_f64s(
-        simd.mul_f64s(y, simd.sub_f64s(rho, simd.splat_f64s(1.0))),
-        y0,
-    );
+    let direct = simd.add_f64s(simd.mul_f64s(y, simd.sub_f64s(rho, simd.splat_f64s(1.0))), y0);
     // y⁰·(ρ²/2 + ρ³/3 + ρ⁴/8 + ρ⁵/30 + ρ⁶/144 + …) = y⁰·Σ ρᵏ(k−1)/k!
     let mut p = simd.splat_f64s(7.0 / 40_320.0);
-    for c in [
-        6.0 / 5_040.0,
-        5.0 / 720.0,
-        4.0 / 120.0,
-        3.0 / 24.0,
-        2.0 / 6.0,
-        0.5,
-    ] {
+    for c in [6.0 / 5_040.0, 5.0 / 720.0, 4.0 / 120.0, 3.0 / 24.0, 2.0 / 6.0, 0.5] {
         p = simd.mul_add_e_f64s(p, rho, simd.splat_f64s(c));
     }
     let series = simd.mul_f64s(simd.mul_f64s(y0, p), simd.mul_f64s(rho, rho));
