@@ -68,7 +68,7 @@ pub(crate) struct MethodArgs {
     /// What solves the game of a state [default: the best the set offers]
     #[arg(long, value_name = "ORACLE", value_parser = ORACLES)]
     oracle: Option<()>,
-    /// Geometries of policy and kernel [default: l2,l2 for ellipsoid, l1,l1 for kl]
+    /// Geometries of policy and kernel [default: l2,l2 for ellipsoid, l2,l1 for kl]
     #[arg(long, value_name = "X,Y", value_parser = SETUPS)]
     setup: Option<Setup>,
     /// p in the weights t^p of the averages, from 0 to 10 [default: 2]

@@ -30,7 +30,8 @@
 //! # Ok::<(), robust_mdp::Error>(())
 //! ```
 //!
-//! [GCK21]: J. Grand-Clément and C. Kroer, Scalable first-order methods for robust MDPs, AAAI 2021.
+//! Throughout, \[GCK21\] is J. Grand-Clément and C. Kroer, *Scalable first-order methods for robust
+//! MDPs*, AAAI 2021.
 
 pub mod error;
 pub mod geometry;
@@ -59,3 +60,8 @@ pub use solution::{Evaluated, PolicyValue, Solution};
 pub use solve::{
     Interrupt, Method, Observer, Options, Progress, Status, Work, solve, solve_observed,
 };
+
+/// Runs the code of the project's README as tests.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+pub struct Readme;

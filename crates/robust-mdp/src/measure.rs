@@ -6,7 +6,9 @@ use std::time::Instant;
 
 use pulp::{Simd, WithSimd};
 
+use crate::algorithm::evaluation::Evaluation;
 use crate::algorithm::fom_vi::{FomSettings, FomVi};
+use crate::algorithm::response::Response;
 use crate::error::Error;
 use crate::game::Layout;
 use crate::lanes::{dispatch, dot};
@@ -77,5 +79,29 @@ pub fn first_order_seconds(
             })
             .skip(1)
             .collect()
+    })
+}
+
+/// Encloses F(v) state by state after `steps` first-order steps at v: the averaged policy's worst
+/// case from above, the best answer to the averaged kernel from below.
+pub fn bellman_enclosure(
+    model: &Model,
+    set: &UncertaintySet,
+    setup: Setup,
+    values: &[f64],
+    steps: u64,
+) -> Result<(Vec<f64>, Vec<f64>), Error> {
+    set.validate(model)?;
+    let interrupt = Interrupt::new();
+    in_pool(Some(1), || {
+        let layout = Layout::new(model, set);
+        let settings = FomSettings::default();
+        let mut fom = FomVi::new(model, &layout, set, setup, &settings);
+        fom.begin_at(values);
+        fom.repeat_epoch(steps, 0, &interrupt.signal());
+        let answer = fom.answer();
+        let lower = Response::new(model, set, &layout).image_of(answer.kernel, values);
+        let upper = Evaluation::new(model, set, &layout).image_of(&answer.policy, values);
+        (lower, upper)
     })
 }

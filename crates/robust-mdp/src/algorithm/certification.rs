@@ -16,10 +16,10 @@ const CHECK_SHARE: f64 = 0.09;
 const PATIENCE: u32 = 30;
 
 /// A policy and a kernel to certify, with values near theirs.
-pub(super) struct Answer<'a> {
-    pub(super) policy: Vec<f64>,
+pub(crate) struct Answer<'a> {
+    pub(crate) policy: Vec<f64>,
     /// A weighted sum of kernels of the set.
-    pub(super) kernel: &'a [f64],
+    pub(crate) kernel: &'a [f64],
     pub(super) values: &'a [f64],
 }
 

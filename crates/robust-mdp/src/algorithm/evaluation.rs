@@ -133,6 +133,12 @@ impl<'a> Evaluation<'a> {
         }
     }
 
+    /// An upper bound of F_x(w), tight up to rounding.
+    pub(crate) fn image_of(&mut self, x: &[f64], w: &[f64]) -> Vec<f64> {
+        self.sweep(&without_negligible(x), w);
+        self.above.clone()
+    }
+
     /// The kernel that is worst for `x` at values `w`, row by row: `visit(row, entries)`.
     pub(crate) fn worst_kernel(
         &mut self,

@@ -1,4 +1,4 @@
-//! FOM-VI, Algorithm 1 of [GCK21]: value iteration with a first-order oracle.
+//! FOM-VI, Algorithm 1 of \[GCK21\]: value iteration with a first-order oracle.
 //!
 //! Epoch ℓ runs T_ℓ = ⌈ℓ^q⌉ first-order steps on every state's game at the current v, from the last
 //! iterates; the weighted averages x̄, ȳ of that epoch give v⁺ = F^{x̄,ȳ}(v). The answer is the
@@ -314,7 +314,7 @@ impl<'a> FomVi<'a> {
     }
 
     /// What a check certifies.
-    fn answer(&self) -> Answer<'_> {
+    pub(crate) fn answer(&self) -> Answer<'_> {
         Answer { policy: self.policy(), kernel: &self.memory.y_sum, values: &self.values }
     }
 

@@ -94,6 +94,14 @@ impl<'a> Response<'a> {
         bound_fixed_point(&mut ToKernel { response: self, kernel }, w, tolerance, signal)
     }
 
+    /// F^y(w) for the averaged kernel.
+    pub(crate) fn image_of(&mut self, kernel: &[f64], w: &[f64]) -> Vec<f64> {
+        let kernel = Kernel::Average(kernel);
+        self.fit(kernel);
+        self.sweep(kernel, w);
+        self.next.clone()
+    }
+
     /// Finds the share of the kernel that keeps every block of rows within its budget.
     fn fit(&mut self, kernel: Kernel<'_>) {
         let Kernel::Average(sums) = kernel else {

@@ -4,7 +4,7 @@
 //! - `centred`: b is centred, L = max_a‖b_a‖₂ (Euclidean y) or max_a‖b_a‖_∞ (entropy y; plain
 //!   entropy is 1-strongly convex in the norms the coupling needs), recomputed at every epoch;
 //!   Θ_Y is bounded through the budget, from a start at y⁰.
-//! - `paper`: the fixed steps of [GCK21] from ‖v‖_∞ ≤ max|c|/(1−λ), with Θ_X = 1 or ln A,
+//! - `paper`: the fixed steps of \[GCK21\] from ‖v‖_∞ ≤ max|c|/(1−λ), with Θ_X = 1 or ln A,
 //!   Θ_Y = A or A² ln S and the entropy scaled by A (its modulus in the ℓ1 norm).
 
 use pulp::{Simd, WithSimd};

@@ -1,6 +1,6 @@
 //! The ellipsoidal set of the paper: Σ_a ½‖y_a − y⁰_a‖₂² ≤ α, each y_a a distribution.
 //!
-//! Source: eq. (uncertainty-norm-2) of [GCK21]. With `support = all` a row may put mass on any
+//! Source: eq. (uncertainty-norm-2) of \[GCK21\]. With `support = all` a row may put mass on any
 //! state; with `support = nominal` only where y⁰ does.
 
 mod ray;

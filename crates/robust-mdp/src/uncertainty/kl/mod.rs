@@ -1,6 +1,6 @@
 //! The Kullback–Leibler set of the paper: Σ_a KL(y_a‖y⁰_a) ≤ α, each y_a a distribution.
 //!
-//! Source: eq. (KL-uncertainty-set) of [GCK21]. Rows keep to the support of y⁰, so that every
+//! Source: eq. (KL-uncertainty-set) of \[GCK21\]. Rows keep to the support of y⁰, so that every
 //! nominal probability that a [`Block`] brings here is positive.
 
 mod peak;

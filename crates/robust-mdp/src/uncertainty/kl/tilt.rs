@@ -210,7 +210,7 @@ impl WithSimd for Write<'_> {
     fn with_simd<S: Simd>(self, simd: S) {
         let zero = simd.splat_f64s(0.0);
         let (t, weight) = (simd.splat_f64s(self.t), simd.splat_f64s(self.emit.weight));
-        let mut kept = [zero; KEPT];
+        let mut kept = Aligned([zero; KEPT]);
         for k in 0..self.block.rows() {
             let span = self.block.span(k);
             let (nominal, gain) = (&self.block.nominal[span.clone()], self.block.gain(k));
@@ -223,43 +223,45 @@ impl WithSimd for Write<'_> {
             let slope = simd.splat_f64s(self.t * self.slope[k]);
             let mean = simd.splat_f64s(-self.t * self.mean[k]);
 
-            // First u ← t·w, with the total of y⁰e^{tw}; exponentials of short rows are kept.
+            // First the total of y⁰e^{tw}; the exponentials are kept, and u is left alone: a store
+            // that straddles cache lines costs more than doing the tilt again.
             macro_rules! tilted {
                 ($u:expr, $b:expr) => {
                     simd.mul_add_e_f64s(slope, $b, simd.mul_add_e_f64s(t, $u, mean))
                 };
             }
             let mut total = zero;
-            for (j, ((u, &y0), &b)) in u.iter_mut().zip(y0).zip(b).enumerate() {
-                *u = tilted!(*u, b);
-                let y = simd.mul_f64s(y0, exp(simd, *u));
+            for (j, ((&u, &y0), &b)) in u.iter().zip(y0).zip(b).enumerate() {
+                let y = simd.mul_f64s(y0, exp(simd, tilted!(u, b)));
                 total = simd.add_f64s(total, y);
                 if j < KEPT {
-                    kept[j] = y;
+                    kept.0[j] = y;
                 }
             }
-            let (mut u_last, mut last) = (zero, zero);
+            let mut last = zero;
             if !u_tail.is_empty() {
-                u_last = tilted!(simd.partial_load_f64s(u_tail), b_last);
-                last = simd.mul_f64s(y0_last, exp(simd, u_last));
+                let u = simd.partial_load_f64s(u_tail);
+                last = simd.mul_f64s(y0_last, exp(simd, tilted!(u, b_last)));
                 total = simd.add_f64s(total, last);
             }
 
-            // Then u ← u − ψ and y ← y/Σ.
+            // Then u ← t·w − ψ and y = y⁰e^{tw}/Σ.
             let total = simd.reduce_sum_f64s(total);
             let (psi, scale) = (simd.splat_f64s(-total.ln()), simd.splat_f64s(1.0 / total));
             let (mut value, mut next_mean) = (zero, zero);
             for (j, (((u, sum), &y0), &b)) in u.iter_mut().zip(sum).zip(y0).zip(b).enumerate() {
-                let y = if j < KEPT { kept[j] } else { simd.mul_f64s(y0, exp(simd, *u)) };
+                let tw = tilted!(*u, b);
+                let y = if j < KEPT { kept.0[j] } else { simd.mul_f64s(y0, exp(simd, tw)) };
                 let y = simd.mul_f64s(scale, y);
-                *u = simd.add_f64s(*u, psi);
+                let fresh = simd.add_f64s(tw, psi);
+                *u = fresh;
                 *sum = simd.mul_add_e_f64s(weight, y, *sum);
                 value = simd.mul_add_e_f64s(y, b, value);
-                next_mean = simd.mul_add_e_f64s(y, *u, next_mean);
+                next_mean = simd.mul_add_e_f64s(y, fresh, next_mean);
             }
             if !u_tail.is_empty() {
                 let y = simd.mul_f64s(scale, last);
-                let fresh = simd.add_f64s(u_last, psi);
+                let fresh = simd.add_f64s(tilted!(simd.partial_load_f64s(u_tail), b_last), psi);
                 let running = simd.mul_add_e_f64s(weight, y, simd.partial_load_f64s(sum_tail));
                 simd.partial_store_f64s(u_tail, fresh);
                 simd.partial_store_f64s(sum_tail, running);
@@ -274,6 +276,10 @@ impl WithSimd for Write<'_> {
 
 /// The first registers of a row keep their exponentials between the two passes of [`Write`].
 const KEPT: usize = 64;
+
+/// Registers that do not straddle cache lines, wherever the stack happens to lie.
+#[repr(align(64))]
+struct Aligned<T>([T; KEPT]);
 
 /// Writes y = y⁰e^{tw}/S0 for the support function and returns Σ_a ln S0_a (w centred).
 pub(super) struct Tail<'a> {
