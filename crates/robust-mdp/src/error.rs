@@ -117,6 +117,21 @@ pub enum ModelError {
         /// The probability.
         value: f64,
     },
+    /// A probability is positive but as good as zero.
+    #[error(
+        "state {state}, action {action}: the probability of next state {next} is {value:e}, \
+         expected 0 or at least 1e-300"
+    )]
+    ProbabilityTooSmall {
+        /// The state.
+        state: Label,
+        /// The action.
+        action: Label,
+        /// The next state.
+        next: usize,
+        /// The probability.
+        value: f64,
+    },
     /// The cost or reward of an action is infinite or not a number.
     #[error(
         "state {state}, action {action}: the cost or reward is {value:?}, expected a finite number"
@@ -202,6 +217,7 @@ impl ModelError {
             RowSum { state, action, .. }
             | NegativeProbability { state, action, .. }
             | ProbabilityNotFinite { state, action, .. }
+            | ProbabilityTooSmall { state, action, .. }
             | CostNotFinite { state, action, .. }
             | TransitionCostNotFinite { state, action, .. }
             | NextOutOfRange { state, action, .. } => Some((state.index, Some(action.index))),
@@ -215,6 +231,7 @@ impl ModelError {
         match self {
             NegativeProbability { next, .. }
             | ProbabilityNotFinite { next, .. }
+            | ProbabilityTooSmall { next, .. }
             | TransitionCostNotFinite { next, .. }
             | NextOutOfRange { next, .. } => Some(*next),
             _ => None,

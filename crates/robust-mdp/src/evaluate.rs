@@ -8,7 +8,7 @@ use crate::error::Error;
 use crate::game::Layout;
 use crate::model::Model;
 use crate::solution::Evaluated;
-use crate::solve::{Interrupt, Status, check_memory, in_pool, target_gap, widest};
+use crate::solve::{Interrupt, Status, check_memory, check_scale, in_pool, target_gap, widest};
 use crate::uncertainty::UncertaintySet;
 
 /// Worst-case and nominal cost of a given policy (flat over rows), with bounds.
@@ -21,8 +21,9 @@ pub fn evaluate(
     interrupt: &Interrupt,
 ) -> Result<Evaluated, Error> {
     set.validate(model)?;
-    check_policy(model, policy)?;
-    check_memory(model, set)?;
+    check_scale(model)?;
+    let policy = &normalised(model, policy)?;
+    check_memory(model, set, 0)?;
     let gap = target_gap(model, gap)?;
     let started = Instant::now();
     let signal = interrupt.signal();
@@ -51,7 +52,8 @@ pub fn worst_kernel(
     mut visit: impl FnMut(usize, usize, f64),
 ) -> Result<(), Error> {
     set.validate(model)?;
-    check_policy(model, policy)?;
+    let policy = &normalised(model, policy)?;
+    check_memory(model, set, 0)?;
     let layout = Layout::new(model, set);
     let sign = model.objective().sign();
     let costs: Vec<f64> = values.iter().map(|v| sign * v).collect();
@@ -63,7 +65,8 @@ pub fn worst_kernel(
     Ok(())
 }
 
-fn check_policy(model: &Model, policy: &[f64]) -> Result<(), Error> {
+/// The policy, checked and with rows that sum to one.
+fn normalised(model: &Model, policy: &[f64]) -> Result<Vec<f64>, Error> {
     if policy.len() != model.rows() {
         return Err(Error::Input(format!(
             "a policy of this model has {} entries, one a state-action pair; {} were given",
@@ -71,8 +74,9 @@ fn check_policy(model: &Model, policy: &[f64]) -> Result<(), Error> {
             policy.len()
         )));
     }
+    let mut policy = policy.to_vec();
     for s in (0..model.states()).filter(|&s| !model.is_terminal(s)) {
-        let x = &policy[model.rows_of(s)];
+        let x = &mut policy[model.rows_of(s)];
         let total: f64 = x.iter().sum();
         if x.iter().any(|x| *x < 0.0 || x.is_nan()) || (total - 1.0).abs() > 1e-9 {
             return Err(Error::Input(format!(
@@ -80,6 +84,7 @@ fn check_policy(model: &Model, policy: &[f64]) -> Result<(), Error> {
                 model.state_name(s)
             )));
         }
+        x.iter_mut().for_each(|x| *x /= total);
     }
-    Ok(())
+    Ok(policy)
 }

@@ -83,6 +83,11 @@ impl Layout {
         self.span(0..model.rows()).end
     }
 
+    /// Entries of the widest row.
+    pub(crate) fn widest_row(&self, model: &Model) -> usize {
+        (0..model.rows()).map(|r| self.span(r..r + 1).len()).max().unwrap_or(0)
+    }
+
     /// Most rows and most entries of one state.
     pub(crate) fn largest_state(&self, model: &Model) -> (usize, usize) {
         (0..model.states()).fold((0, 0), |(rows, entries), s| {

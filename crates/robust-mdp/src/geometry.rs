@@ -83,27 +83,27 @@ impl Geometry {
 /// the active set only shrinks, so that it ends after at most `z.len()` passes, usually three.
 pub fn project_simplex(z: &[f64], x: &mut [f64]) {
     debug_assert!(!z.is_empty());
-    let mean = z.iter().sum::<f64>() / z.len() as f64;
-    let mut theta = mean - 1.0 / z.len() as f64;
+    // Relative to the largest coordinate, θ lies in [−1, 0): that one is always active, however
+    // large the coordinates are.
+    let top = z.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let all = z.iter().map(|z| z - top).sum::<f64>();
+    let mut theta = (all - 1.0) / z.len() as f64;
     let mut active = z.len();
     loop {
         let (mut n, mut total) = (0usize, 0.0);
-        for &z in z.iter().filter(|&&z| z > theta) {
+        for z in z.iter().map(|z| z - top).filter(|&z| z > theta) {
             n += 1;
-            total += z - mean;
+            total += z;
         }
-        if n == 0 {
-            break; // one coordinate, lost to rounding
-        }
-        theta = mean + (total - 1.0) / n as f64;
-        if n >= active && active < z.len() || n == z.len() {
+        theta = (total - 1.0) / n as f64;
+        if n >= active {
             break; // settled, up to rounding
         }
         active = n;
     }
     let mut total = 0.0;
     for (x, &z) in x.iter_mut().zip(z) {
-        *x = (z - theta).max(0.0);
+        *x = (z - top - theta).max(0.0);
         total += *x;
     }
     for x in x.iter_mut() {
@@ -137,7 +137,7 @@ mod tests {
             (state >> 11) as f64 / (1u64 << 53) as f64 - 0.5
         };
         for n in [1, 2, 3, 5, 17, 100] {
-            for scale in [1e-8, 1e-2, 1.0, 30.0, 1e8] {
+            for scale in [1e-8, 1e-2, 1.0, 30.0, 1e8, 1e17] {
                 let z: Vec<f64> = (0..n).map(|_| scale * uniform()).collect();
                 assert_projection(&z);
             }

@@ -177,12 +177,15 @@ fn reduce<S: Simd>(simd: S, x: S::f64s) -> (S::f64s, S::f64s, S::f64s) {
     (n, r, q)
 }
 
-/// eˣ, relative error below 5e-16; x is clamped to [−708, 709].
+/// eˣ, relative error below 5e-16; 0 below −708, and x is clamped to 709 from above.
 #[inline(always)]
 pub(crate) fn exp<S: Simd>(simd: S, x: S::f64s) -> S::f64s {
-    let x = simd.min_f64s(simd.max_f64s(x, simd.splat_f64s(-708.0)), simd.splat_f64s(709.0));
+    let least = simd.splat_f64s(-708.0);
+    let vanishes = simd.less_than_f64s(x, least);
+    let x = simd.min_f64s(simd.max_f64s(x, least), simd.splat_f64s(709.0));
     let (n, r, q) = reduce(simd, x);
-    scale_by_power(simd, simd.mul_add_e_f64s(q, r, simd.splat_f64s(1.0)), n)
+    let e = scale_by_power(simd, simd.mul_add_e_f64s(q, r, simd.splat_f64s(1.0)), n);
+    simd.select_f64s(vanishes, simd.splat_f64s(0.0), e)
 }
 
 /// eˣ − 1, accurate for small x; x is clamped to [−708, 709].

@@ -187,9 +187,10 @@ impl Incumbent {
     /// Lower bounds are kept state by state; an upper bound belongs to its policy.
     pub(crate) fn improve(&mut self, policy: Vec<f64>, lower: &[f64], upper: Vec<f64>) {
         for (best, lower) in self.lower.iter_mut().zip(lower) {
-            *best = best.max(*lower);
+            *best = best.max(*lower); // a NaN changes nothing
         }
-        if widest(&self.lower, &upper) < self.gap() {
+        let sound = policy.iter().all(|x| x.is_finite());
+        if sound && widest(&self.lower, &upper) < self.gap() {
             self.policy = policy;
             self.upper = upper;
         }
@@ -201,8 +202,14 @@ impl Incumbent {
     }
 }
 
+/// Largest upper − lower; infinite if a bound is not a number or the bounds cross, so that nothing
+/// can be certified by them.
 pub(crate) fn widest(lower: &[f64], upper: &[f64]) -> f64 {
-    lower.iter().zip(upper).fold(0.0, |m, (l, u)| m.max(u - l))
+    lower.iter().zip(upper).fold(0.0, |widest: f64, (l, u)| {
+        let width = u - l;
+        let sound = width.is_finite() && width >= -1e-12 * (l.abs() + u.abs());
+        if sound { widest.max(width) } else { f64::INFINITY }
+    })
 }
 
 /// A run in progress.
@@ -213,6 +220,8 @@ pub(crate) struct Run<'a> {
     pub(crate) incumbent: Incumbent,
     /// Time spent in checks of the gap, the one at the start aside.
     pub(crate) check_seconds: f64,
+    /// Entries of the widest row.
+    pub(crate) width: usize,
     model: &'a Model,
     started: Instant,
     observer: &'a mut (dyn Observer + Send),
@@ -222,7 +231,7 @@ impl Run<'_> {
     /// What rounding alone leaves between the bounds: twice the allowance on either side.
     pub(crate) fn rounding_floor(&self) -> f64 {
         let scale = self.incumbent.scale().max(self.model.largest_cost());
-        4.0 * rounding(scale, self.model.discount())
+        4.0 * rounding(scale, self.model.discount(), self.width)
     }
 
     /// Tells the observer where the run stands.
@@ -262,9 +271,10 @@ pub fn solve_observed(
     interrupt: &Interrupt,
 ) -> Result<Solution, Error> {
     set.validate(model)?;
+    check_scale(model)?;
     let gap = target_gap(model, options.gap)?;
     let setup = check_fom(set, &options.fom)?;
-    check_memory(model, set)?;
+    check_memory(model, set, 2)?;
     let warnings: Vec<String> = set.vacuity(model).into_iter().collect();
     let started = Instant::now();
     let deadline = options.time_limit.and_then(|limit| started.checked_add(limit));
@@ -274,6 +284,7 @@ pub fn solve_observed(
         work: Work::default(),
         incumbent: Incumbent::default(),
         check_seconds: 0.0,
+        width: 0,
         model,
         started,
         observer,
@@ -320,13 +331,27 @@ fn check_fom(set: &UncertaintySet, fom: &FomSettings) -> Result<Setup, Error> {
     Ok(fom.setup.unwrap_or(Setup { x: Geometry::Euclidean, y }))
 }
 
-/// First-order iterates of sets that may leave the nominal support need an entry for every state.
-pub(crate) fn check_memory(model: &Model, set: &UncertaintySet) -> Result<(), Error> {
-    const ALLOWED: u64 = 16 << 30;
-    let Layout::Full(width) = Layout::new(model, set) else {
+/// Values are squared on the way; they must stay far from overflow.
+pub(crate) fn check_scale(model: &Model) -> Result<(), Error> {
+    const LARGEST: f64 = 1e100;
+    let (cost, discount) = (model.largest_cost(), model.discount());
+    let value = cost / (1.0 - discount);
+    if value <= LARGEST {
         return Ok(());
-    };
-    let needed = 16 * model.rows() as u64 * width as u64;
+    }
+    Err(Error::Input(format!(
+        "costs of size {cost:e} at discount {discount} give values up to {value:e}; values up to \
+         {LARGEST:e} can be computed: rescale the costs"
+    )))
+}
+
+/// Sets that may leave the nominal support need an entry for every state in each of the `kernels`
+/// arrays that a method keeps, and two dense chains.
+pub(crate) fn check_memory(model: &Model, set: &UncertaintySet, kernels: u64) -> Result<(), Error> {
+    const ALLOWED: u64 = 16 << 30;
+    let Layout::Full(width) = Layout::new(model, set) else { return Ok(()) };
+    let (rows, width) = (model.rows() as u64, width as u64);
+    let needed = 8 * width * (kernels * rows + 2 * width);
     if needed > ALLOWED && !model.is_dense() {
         return Err(Error::Memory {
             what: "an ellipsoid that may put mass on every state (--support all)".into(),

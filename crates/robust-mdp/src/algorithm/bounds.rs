@@ -11,12 +11,11 @@ pub(crate) struct Bounds {
     pub(crate) upper: Vec<f64>,
 }
 
-/// Machine precision of the sums in a sweep, in units of the largest value or cost.
-const ROUNDING: f64 = 16.0 * f64::EPSILON;
-
-/// Allowance for rounding in a fixed point of size `scale`.
-pub(crate) fn rounding(scale: f64, discount: f64) -> f64 {
-    ROUNDING * scale / (1.0 - discount)
+/// Allowance for rounding in a fixed point of size `scale`, from sums over rows of up to `width`
+/// entries (four accumulators at the least) of total weight one.
+pub(crate) fn rounding(scale: f64, discount: f64, width: usize) -> f64 {
+    let operations = 16.0 + 0.25 * width as f64;
+    operations * f64::EPSILON * scale / (1.0 - discount)
 }
 
 /// How far below and above `after` = T(`before`) the fixed point may lie.
@@ -25,6 +24,7 @@ pub(crate) fn macqueen_porteus(
     after: &[f64],
     discount: f64,
     cost_scale: f64,
+    width: usize,
 ) -> (f64, f64) {
     let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
     let mut scale = cost_scale;
@@ -34,6 +34,6 @@ pub(crate) fn macqueen_porteus(
         scale = scale.max(w.abs()).max(t.abs());
     }
     let factor = discount / (1.0 - discount);
-    let slack = rounding(scale, discount);
+    let slack = rounding(scale, discount, width);
     (factor * low - slack, factor * high + slack)
 }

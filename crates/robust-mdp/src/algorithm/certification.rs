@@ -11,9 +11,6 @@ use crate::solve::{Incumbent, Run, Status};
 
 /// Work of a check may be this share of the first-order work.
 const CHECK_SHARE: f64 = 0.09;
-/// Checks without a smaller gap, over four times the work that found it, before rounding is taken
-/// to be the limit.
-const PATIENCE: u32 = 30;
 
 /// A policy and a kernel to certify, with values near theirs.
 pub(crate) struct Answer<'a> {
@@ -30,6 +27,8 @@ pub(super) struct Checker {
     /// Work of all checks after the first, and of the last one, in entries.
     spent: u64,
     last: u64,
+    /// The epoch of the last check.
+    last_epoch: u64,
     least_gap: f64,
     /// Checks since the least gap was found, and the work done until then.
     stalled: u32,
@@ -44,6 +43,7 @@ impl Checker {
             response_values: vec![0.0; states],
             spent: 0,
             last: 0,
+            last_epoch: 0,
             least_gap: f64::INFINITY,
             stalled: 0,
             work_at_least: 0,
@@ -76,7 +76,12 @@ impl Checker {
         self.verdict(run)
     }
 
+    /// Due when checks stay below their share of the work; and at the latest when the epochs have
+    /// grown fourfold, where epochs are so cheap that a check never seems worth it.
     pub(super) fn due(&self, run: &Run<'_>) -> bool {
+        if run.work.sweeps >= 4 * self.last_epoch + 20 {
+            return true;
+        }
         let done = (run.work.entries - self.spent.min(run.work.entries)) as f64;
         (self.spent + self.last) as f64 <= CHECK_SHARE * done
     }
@@ -110,6 +115,7 @@ impl Checker {
         let systems = evaluation.take_entries() + response.take_entries();
         self.last = systems + 2 * sweeps * run.work.kernel_entries;
         self.spent += self.last;
+        self.last_epoch = run.work.sweeps;
         run.work.entries += self.last;
         run.work.oracle_calls += sweeps * self.policy_values.len() as u64;
     }
@@ -127,7 +133,11 @@ impl Checker {
         } else {
             self.stalled += 1;
         }
-        let stuck = self.stalled >= PATIENCE && run.work.entries > 4 * self.work_at_least;
-        (gap <= run.rounding_floor() || stuck).then_some(Status::PrecisionLimit)
+        let floor = run.rounding_floor();
+        let stuck = |checks: u32, times: u64| {
+            self.stalled >= checks && run.work.entries > times * self.work_at_least
+        };
+        let limit = gap <= floor || gap <= 1e4 * floor && stuck(30, 4) || stuck(300, 100);
+        limit.then_some(Status::PrecisionLimit)
     }
 }

@@ -127,10 +127,8 @@ impl<'a> Evaluation<'a> {
         tolerance: f64,
         signal: &Signal<'_>,
     ) -> Bounds {
-        {
-            let x = without_negligible(x);
-            bound_fixed_point(&mut OfPolicy { evaluation: self, x: &x }, w, tolerance, signal)
-        }
+        let x = without_negligible(x);
+        bound_fixed_point(&mut OfPolicy { evaluation: self, x: &x }, w, tolerance, signal)
     }
 
     /// An upper bound of F_x(w), tight up to rounding.
@@ -169,7 +167,7 @@ impl<'a> Evaluation<'a> {
 /// A policy whose weights below 1e-18 are zero. A row counts at most 0 against its maximum, so that
 /// leaving it out keeps the upper bound, and costs less than rounding.
 fn without_negligible(x: &[f64]) -> Vec<f64> {
-    x.iter().map(|&x| if x > 1e-18 { x } else { 0.0 }).collect()
+    x.iter().map(|&x| if x <= 1e-18 { 0.0 } else { x }).collect()
 }
 
 /// F_x.
@@ -190,5 +188,8 @@ impl Operator for OfPolicy<'_, '_> {
     }
     fn chain(&mut self) -> &mut Chain {
         &mut self.evaluation.chain
+    }
+    fn width(&self) -> usize {
+        self.evaluation.layout.widest_row(self.evaluation.model)
     }
 }

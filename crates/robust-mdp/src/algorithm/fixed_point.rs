@@ -1,15 +1,15 @@
 //! Fixed point of a monotone λ-contraction T by policy iteration: sweep, freeze the choices it
 //! made, solve the linear system they leave, sweep again; stop on the bounds of [`super::bounds`].
 
-use super::bounds::{Bounds, macqueen_porteus};
+use super::bounds::{Bounds, macqueen_porteus, rounding};
 use super::linear::Chain;
 use crate::model::Model;
 use crate::solve::{Signal, widest};
 
-/// Rounds before the best bounds so far are returned.
-const MAX_ROUNDS: usize = 100;
-/// Rounds without a narrower bound before rounding is taken to be the limit.
-const PATIENCE: usize = 4;
+/// Rounds before the best bounds so far are returned, whatever the size of the model.
+const MAX_ROUNDS: usize = 20_000;
+/// Rounds that move values by no more than rounding before that is taken to be the limit.
+const PATIENCE: usize = 3;
 
 /// T, with the chain of the choices that its last sweep made.
 pub(super) trait Operator {
@@ -19,6 +19,8 @@ pub(super) trait Operator {
     /// A lower and an upper bound of T(w), from the last sweep.
     fn image(&self) -> (&[f64], &[f64]);
     fn chain(&mut self) -> &mut Chain;
+    /// Entries of the widest row.
+    fn width(&self) -> usize;
 }
 
 /// Bounds of the fixed point no wider than `tolerance` if rounding allows; `w` is a first guess
@@ -29,29 +31,37 @@ pub(super) fn bound_fixed_point(
     tolerance: f64,
     signal: &Signal<'_>,
 ) -> Bounds {
-    let discount = operator.model().discount();
+    let (discount, width) = (operator.model().discount(), operator.width());
     let cost_scale = operator.model().largest_cost();
+    let states = operator.model().states();
+    // The bounds below shift all states alike: terminal ones must be where they belong.
+    for s in (0..states).filter(|&s| operator.model().is_terminal(s)) {
+        w[s] = 0.0;
+    }
     let mut best: Option<(f64, Bounds)> = None;
-    let mut stalled = 0;
+    let (mut settled, mut before) = (0, w.to_vec());
     for _ in 0..MAX_ROUNDS {
         operator.sweep(w);
         let (below, above) = operator.image();
-        let (low, _) = macqueen_porteus(w, below, discount, cost_scale);
-        let (_, high) = macqueen_porteus(w, above, discount, cost_scale);
+        let (low, _) = macqueen_porteus(w, below, discount, cost_scale, width);
+        let (_, high) = macqueen_porteus(w, above, discount, cost_scale, width);
         w.copy_from_slice(above);
         let shifted = |v: &[f64], by: f64| v.iter().map(|v| v + by).collect();
         let bounds = Bounds { lower: shifted(below, low), upper: shifted(above, high) };
-        let width = widest(&bounds.lower, &bounds.upper);
-        if best.as_ref().is_none_or(|(least, _)| width < *least) {
-            best = Some((width, bounds));
-            stalled = 0;
-        } else {
-            stalled += 1;
+        let spread = widest(&bounds.lower, &bounds.upper);
+        if best.as_ref().is_none_or(|(least, _)| spread < *least) {
+            best = Some((spread, bounds));
         }
-        if width <= tolerance || stalled >= PATIENCE || signal.raised() {
+        if spread <= tolerance || settled >= PATIENCE || signal.raised() {
             break;
         }
         operator.chain().solve(discount, w);
+        // Policy iteration improves the values every round, though not always their spread; it is
+        // over when they stay where they are.
+        let scale = w.iter().fold(cost_scale, |m, w| m.max(w.abs()));
+        let moved = w.iter().zip(&before).fold(0.0_f64, |m, (a, b)| m.max((a - b).abs()));
+        settled = if moved <= rounding(scale, discount, width) { settled + 1 } else { 0 };
+        before.copy_from_slice(w);
     }
     let (_, mut bounds) = best.expect("at least one round");
     let model = operator.model();

@@ -121,6 +121,7 @@ pub(crate) fn run(
 ) -> Status {
     let layout = Layout::new(model, set);
     run.work.kernel_entries = layout.entries(model) as u64;
+    run.width = layout.widest_row(model);
     let mut evaluation = Evaluation::new(model, set, &layout);
     let mut response = Response::new(model, set, &layout);
     let mut fom = FomVi::new(model, &layout, set, setup, settings);
@@ -187,7 +188,11 @@ impl<'a> FomVi<'a> {
             setup,
             rule: settings.steps,
             method: settings.method,
-            value_bound: discount * model.largest_cost() / (1.0 - discount),
+            value_bound: if model.has_transition_costs() {
+                model.largest_cost() / (1.0 - discount)
+            } else {
+                discount * model.largest_cost() / (1.0 - discount)
+            },
             states,
         };
         let (most_rows, most_entries) = layout.largest_state(model);

@@ -235,6 +235,9 @@ impl Operator for ToKernel<'_, '_> {
     fn chain(&mut self) -> &mut Chain {
         &mut self.response.chain
     }
+    fn width(&self) -> usize {
+        self.response.layout.widest_row(self.response.model)
+    }
 }
 
 /// Distance of every row from its nominal one, the row being `sums` over its total; the inverse

@@ -47,7 +47,8 @@ pub(crate) struct FirstOrder<'a> {
     pub(crate) setup: Setup,
     pub(crate) rule: StepRule,
     pub(crate) method: Method,
-    /// λ·max|c|/(1−λ), for the paper's steps.
+    /// Bound of |b|, for the paper's steps: λ·max|c|/(1−λ), or max|c|/(1−λ) where the cost depends on
+    /// the next state.
     pub(crate) value_bound: f64,
     pub(crate) states: usize,
 }
@@ -98,7 +99,10 @@ impl FirstOrder<'_> {
         let rows = game.actions() as f64;
         let block = game.block(0.0);
         let width = (0..block.rows()).map(|k| block.span(k).len()).max().unwrap_or(0) as f64;
-        if budget <= 0.0 || width <= 1.0 || game.norms.maximum <= 0.0 {
+        // Objectives that differ by rounding alone leave nothing at stake.
+        let largest = game.base.iter().fold(0.0_f64, |m, c| m.max(c.abs()));
+        let noise = 64.0 * f64::EPSILON * largest;
+        if budget <= 0.0 || width <= 1.0 || game.norms.maximum <= noise {
             return None;
         }
         let euclidean_x = self.setup.x == Geometry::Euclidean;

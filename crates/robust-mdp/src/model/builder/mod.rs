@@ -216,7 +216,8 @@ impl ModelBuilder {
     }
 
     fn transition_error(&self, next: usize, prob: f64, further: f64) -> Option<ModelError> {
-        if next < u32::MAX as usize && prob >= 0.0 && prob.is_finite() && further.is_finite() {
+        let usable = prob == 0.0 || (LEAST_PROBABILITY..f64::INFINITY).contains(&prob);
+        if next < u32::MAX as usize && usable && further.is_finite() {
             return None;
         }
         let (state, action) = self.latest();
@@ -226,6 +227,8 @@ impl ModelBuilder {
             ModelError::ProbabilityNotFinite { state, action, next, value: prob }
         } else if prob < 0.0 {
             ModelError::NegativeProbability { state, action, next, value: prob }
+        } else if !usable {
+            ModelError::ProbabilityTooSmall { state, action, next, value: prob }
         } else {
             ModelError::TransitionCostNotFinite { state, action, next, value: further }
         })
@@ -276,6 +279,9 @@ impl ModelBuilder {
 }
 
 /// Refuses a discount factor outside [0,1).
+/// Smaller positive probabilities lose their digits to underflow, and mean nothing.
+const LEAST_PROBABILITY: f64 = 1e-300;
+
 pub(crate) fn check_discount(value: f64) -> Result<(), ModelError> {
     match (0.0..1.0).contains(&value) {
         true => Ok(()),

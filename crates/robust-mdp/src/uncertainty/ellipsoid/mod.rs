@@ -101,7 +101,7 @@ pub(crate) fn support(
     scratch.slope[..x.len()].copy_from_slice(x);
     scratch.entries += block.entries() as u64;
     if block.radius <= 0.0 {
-        let (value, _) = dispatch(Tail { block, slope: x, t: 0.0, nu: None, y });
+        let (value, ..) = dispatch(Tail { block, slope: x, t: 0.0, nu: None, y });
         return Enclosure { lower: value, upper: value };
     }
     // A budget that reaches the faces where the objectives are largest does not bind. Cheap to
@@ -115,24 +115,30 @@ pub(crate) fn support(
     let Stop::At(t) = stop else {
         *warm.budget = f64::INFINITY;
         y.copy_from_slice(block.nominal);
+        let mut used = 0.0;
         for k in (0..block.rows()).filter(|&k| x[k] > 0.0) {
             let span = block.span(k);
-            to_maximal_face(&block.nominal[span.clone()], block.gain(k), &mut y[span]);
+            used += to_maximal_face(&block.nominal[span.clone()], block.gain(k), &mut y[span]);
         }
-        return Enclosure { lower: 0.0, upper: 0.0 };
+        return feasible(block, x, y, used, Enclosure { lower: 0.0, upper: 0.0 });
     };
     // At t the rows maximise Σ x b·y − ½‖y − y⁰‖²/t exactly, so that the Lagrangian bound needs no
     // further solve, whatever the accuracy of t.
     let nu = Some(&*warm.row);
-    let (value, used) = dispatch(Tail { block, slope: x, t, nu, y });
-    let upper = value + (block.radius - used) / t;
+    let (value, used, excess) = dispatch(Tail { block, slope: x, t, nu, y });
+    let upper = value + (block.radius - used - excess) / t;
+    feasible(block, x, y, used, Enclosure { lower: value, upper })
+}
+
+/// Brings y, which uses `used` of the budget, back into the ball if rounding put it outside.
+fn feasible(block: Block<'_>, x: &[f64], y: &mut [f64], used: f64, value: Enclosure) -> Enclosure {
     if used <= block.radius {
-        return Enclosure { lower: value, upper };
+        return value;
     }
     let share = (block.radius / used).sqrt();
     mix_with_nominal(share, block.nominal, y);
     let nominal: f64 = x.iter().zip(block.nominal_value).map(|(x, v)| x * v).sum();
-    Enclosure { lower: share * value + (1.0 - share) * nominal, upper }
+    Enclosure { lower: share * value.lower + (1.0 - share) * nominal, upper: value.upper }
 }
 
 /// Budget that lets every row that matters (of positive slope) reach its best face.
@@ -189,7 +195,8 @@ pub(crate) fn to_maximal_face(nominal: &[f64], gain: &[f64], y: &mut [f64]) -> f
     distance
 }
 
-/// Writes y = (y⁰ + t·x·b − ν)₊ and returns (Σ x b·y, Σ ½‖y − y⁰‖²).
+/// Writes y = (y⁰ + t·x·b − ν)₊ and returns (Σ x b·y, Σ ½‖y − y⁰‖², Σ ν(Σy − 1)): with the last,
+/// the Lagrangian bound holds whatever the accuracy of ν.
 struct Tail<'a> {
     block: Block<'a>,
     slope: &'a [f64],
@@ -199,13 +206,13 @@ struct Tail<'a> {
 }
 
 impl WithSimd for Tail<'_> {
-    type Output = (f64, f64);
+    type Output = (f64, f64, f64);
 
     #[inline(always)]
-    fn with_simd<S: Simd>(self, simd: S) -> (f64, f64) {
+    fn with_simd<S: Simd>(self, simd: S) -> (f64, f64, f64) {
         let zero = simd.splat_f64s(0.0);
         let lanes = size_of::<S::f64s>() / 8;
-        let (mut total, mut used) = (0.0, 0.0);
+        let (mut total, mut used, mut excess) = (0.0, 0.0, 0.0);
         for k in 0..self.block.rows() {
             let span = self.block.span(k);
             let (nominal, gain) = (&self.block.nominal[span.clone()], self.block.gain(k));
@@ -216,7 +223,7 @@ impl WithSimd for Tail<'_> {
             }
             let tilt = simd.splat_f64s(self.t * self.slope[k]);
             let nu = simd.splat_f64s(self.nu.map_or(0.0, |nu| nu[k]));
-            let (mut value, mut distance) = (zero, zero);
+            let (mut value, mut distance, mut mass) = (zero, zero, zero);
             let mut at = 0;
             while at < nominal.len() {
                 let to = (at + lanes).min(nominal.len());
@@ -225,6 +232,7 @@ impl WithSimd for Tail<'_> {
                 let p = simd.mul_add_e_f64s(tilt, b, simd.sub_f64s(y0, nu));
                 let new = simd.max_f64s(p, zero);
                 simd.partial_store_f64s(&mut y[at..to], new);
+                mass = simd.add_f64s(mass, new);
                 value = simd.mul_add_e_f64s(new, b, value);
                 let d = simd.sub_f64s(new, y0);
                 distance = simd.mul_add_e_f64s(d, d, distance);
@@ -234,7 +242,10 @@ impl WithSimd for Tail<'_> {
             let ghost = (-self.nu.map_or(0.0, |nu| nu[k])).max(0.0);
             total += self.slope[k] * simd.reduce_sum_f64s(value);
             used += 0.5 * (simd.reduce_sum_f64s(distance) - pad * ghost * ghost);
+            if let Some(nu) = self.nu {
+                excess += nu[k] * (simd.reduce_sum_f64s(mass) - pad * ghost - 1.0);
+            }
         }
-        (total, used)
+        (total, used, excess)
     }
 }

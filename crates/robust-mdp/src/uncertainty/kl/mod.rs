@@ -74,28 +74,33 @@ pub(crate) fn support(
         y.copy_from_slice(block.nominal);
         return Enclosure { lower: nominal, upper: nominal };
     }
-    let (t, psi, upper) = if block.radius > FAR_FROM_SATURATION * peak::saturation(block, x) {
-        match peak::follow(block, x, warm.budget, scratch) {
-            Some(t) => {
-                scratch.entries += block.entries() as u64;
-                let psi = dispatch(peak::Tail { block, slope: x, t, y });
-                (t, psi, (block.radius + psi) / t)
-            }
-            None => {
-                peak::restrict_to_peaks(block, x, y);
-                return Enclosure { lower: 0.0, upper: 0.0 };
-            }
-        }
-    } else {
+    let mut small = None;
+    if block.radius <= FAR_FROM_SATURATION * peak::saturation(block, x) {
         for (k, &x) in x.iter().enumerate() {
             scratch.shift[k] = x * block.nominal_value[k];
         }
         let t = tilt::follow(block, None, f64::INFINITY, warm.budget, scratch);
+        // w is at most −shift; beyond this its exponential is clamped and ψ is no longer ψ.
+        let steepest = scratch.shift[..x.len()].iter().fold(0.0_f64, |m, s| m.max(-s));
+        small = (t * steepest <= 600.0).then_some(t);
+        if small.is_none() {
+            *warm.budget = 0.0;
+        }
+    }
+    let (t, psi, upper) = if let Some(t) = small {
         scratch.entries += block.entries() as u64;
         let (slope, mean) = (&scratch.slope, &scratch.shift);
         // ψ here is of the objective less its nominal mean.
         let psi = dispatch(tilt::Tail { block, slope, mean, t, y });
         (t, psi + t * nominal, nominal + (block.radius + psi) / t)
+    } else {
+        let Some(t) = peak::follow(block, x, warm.budget, scratch) else {
+            peak::restrict_to_peaks(block, x, y);
+            return Enclosure { lower: 0.0, upper: 0.0 };
+        };
+        scratch.entries += block.entries() as u64;
+        let psi = dispatch(peak::Tail { block, slope: x, t, y });
+        (t, psi, (block.radius + psi) / t)
     };
     scratch.entries += block.entries() as u64;
     let value = dispatch(Attained { block, x, y });

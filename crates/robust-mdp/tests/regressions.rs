@@ -1,0 +1,186 @@
+//! Inputs that once gave a wrong certificate, a panic or an endless run.
+
+use std::time::Duration;
+
+use robust_mdp::geometry::Geometry::{Entropy, Euclidean};
+use robust_mdp::uncertainty::UncertaintySet;
+use robust_mdp::{
+    Error, FomSettings, Interrupt, Model, ModelBuilder, ModelError, Options, Setup, Status,
+    evaluate, saddle, solve,
+};
+
+fn sets(radius: f64) -> [UncertaintySet; 3] {
+    let ellipsoid = UncertaintySet::ellipsoid(radius);
+    [ellipsoid.clone(), ellipsoid.on_nominal_support(), UncertaintySet::kl(radius)]
+}
+
+/// A sound answer: finite bounds in order, a policy of distributions.
+fn assert_sound(model: &Model, solution: &robust_mdp::Solution, what: &str) {
+    for (l, u) in solution.lower.iter().zip(&solution.upper) {
+        assert!(l.is_finite() && u.is_finite() && l <= u, "{what}: [{l}, {u}]");
+    }
+    for s in (0..model.states()).filter(|&s| !model.is_terminal(s)) {
+        let total: f64 = solution.policy_at(s).iter().sum();
+        assert!((total - 1.0).abs() < 1e-9, "{what}: policy of state {s} sums to {total}");
+    }
+}
+
+/// Next values that differ by one bit made steps of 1e16 and a policy of NaN.
+#[test]
+fn next_values_that_differ_by_rounding_alone() {
+    let model = ModelBuilder::new(0.9)
+        .state("p")
+        .action("stay", 0.3, &[(0, 1.0)])
+        .state("q")
+        .action("stay", 0.300_000_000_000_000_04, &[(1, 1.0)])
+        .state("r")
+        .action("a", 1.0, &[(0, 0.5), (1, 0.5)])
+        .action("b", 1.1, &[(0, 0.9), (1, 0.1)])
+        .state("s")
+        .action("a", 1.0, &[(3, 0.5), (4, 0.5)])
+        .action("b", 2.0, &[(2, 0.5), (4, 0.5)])
+        .state("t")
+        .action("a", 5.0, &[(3, 0.2), (2, 0.8)])
+        .action("b", 2.0, &[(4, 0.7), (2, 0.3)])
+        .build()
+        .expect("a valid model");
+    for set in sets(0.1) {
+        for setup in [(Euclidean, Euclidean), (Euclidean, Entropy), (Entropy, Entropy)] {
+            for method in [saddle::Method::Pda, saddle::Method::MirrorProx] {
+                let setup = Some(Setup { x: setup.0, y: setup.1 });
+                let fom = FomSettings { setup, method, ..FomSettings::default() };
+                let options = Options { fom, gap: Some(1e-4), ..Options::default() };
+                let solution = solve(&model, &set, &options).expect("a valid call");
+                assert_sound(&model, &solution, "rounding");
+                assert_eq!(solution.status, Status::Certified);
+                if set.radius_at(0, 0) > 0.0 && set != sets(0.1)[0] {
+                    // From r both next states cost 0.3 for ever: 1 + 0.9·3 = 3.7.
+                    assert!((solution.values[2] - 3.7).abs() < 1e-3, "{}", solution.values[2]);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn costs_that_would_overflow_are_refused() {
+    let model = ModelBuilder::new(0.99)
+        .state("a")
+        .action("x", 1e308, &[(0, 0.5), (1, 0.5)])
+        .action("y", 1e307, &[(1, 1.0)])
+        .state("b")
+        .action("x", 1e300, &[(0, 1.0)])
+        .build()
+        .expect("finite costs");
+    let error = solve(&model, &UncertaintySet::kl(0.1), &Options::default()).unwrap_err();
+    assert!(matches!(error, Error::Input(_)), "{error}");
+}
+
+/// A row (1 − p, p) with a tiny p: the tilt that uses the budget is so steep that a clamped
+/// exponential once passed for the dual bound.
+#[test]
+fn tiny_probabilities_keep_the_kl_bound_valid() {
+    for p in [1e-20, 1e-100, 1e-150, 1e-200, 1e-250, 1e-300] {
+        let model = ModelBuilder::new(0.5)
+            .state("start")
+            .action("go", 0.0, &[(1, 1.0), (2, p)])
+            .state("calm")
+            .action("stay", 0.0, &[(1, 1.0)])
+            .state("storm")
+            .action("stay", 10.0, &[(2, 1.0)])
+            .build()
+            .expect("a valid model");
+        let set = UncertaintySet::kl(5.0);
+        let policy = [1.0, 1.0, 1.0];
+        let value = evaluate(&model, &set, &policy, Some(1e-9), Some(1), &Interrupt::new())
+            .expect("a valid call");
+        // Independent: q with kl(q‖p) = q ln(q/p) + (1 − q) ln(1 − q) = 5, by bisection; the storm is
+        // worth 10/(1 − 0.5) = 20, so the start 0.5·20·q.
+        let kl = |q: f64| q * (q.ln() - p.ln()) + (1.0 - q) * (-q).ln_1p();
+        let (mut low, mut high) = (0.0, 1.0 - 1e-12);
+        for _ in 0..200 {
+            let middle = 0.5 * (low + high);
+            if kl(middle) <= 5.0 { low = middle } else { high = middle }
+        }
+        let exact = 10.0 * low;
+        let (lower, upper) = (value.worst.lower[0], value.worst.upper[0]);
+        assert!(
+            lower <= exact + 1e-9 && exact <= upper + 1e-9,
+            "{p:e}: {exact} [{lower}, {upper}]"
+        );
+        // Closer to the smallest double the bounds still hold, but widen.
+        assert!(p < 1e-250 || upper - lower <= 1e-8, "{p:e}: [{lower}, {upper}]");
+    }
+}
+
+#[test]
+fn subnormal_probabilities_are_refused() {
+    let error = ModelBuilder::new(0.5)
+        .state("a")
+        .action("go", 0.0, &[(0, 1.0), (1, 1e-320)])
+        .state("b")
+        .action("go", 0.0, &[(1, 1.0)])
+        .build()
+        .unwrap_err();
+    assert!(matches!(error, ModelError::ProbabilityTooSmall { .. }), "{error}");
+}
+
+/// The paper's steps must bound costs on next states too, down to λ = 0.
+#[test]
+fn the_papers_steps_with_costs_on_next_states() {
+    for discount in [0.0, 0.01, 0.05, 0.5] {
+        let mut builder = ModelBuilder::new(discount);
+        for s in 0..4_usize {
+            builder.add_state(None);
+            for a in 0..4_usize {
+                builder.add_action(None, 1.0);
+                for i in 0..4_usize {
+                    let p = 0.1 * (1 + (s + a + i) % 4) as f64;
+                    builder.add_transition(i, p, ((7 * s + 5 * a + 3 * i) % 11) as f64);
+                }
+            }
+        }
+        let model = builder.build().expect("a valid model");
+        for set in sets(0.1) {
+            let mut bounds = Vec::new();
+            for fom in [FomSettings::default(), FomSettings::paper()] {
+                let time_limit = Some(Duration::from_secs(60));
+                let options = Options { fom, gap: Some(1e-2), time_limit, ..Options::default() };
+                let solution = solve(&model, &set, &options).expect("a valid call");
+                assert_sound(&model, &solution, "paper steps");
+                assert_eq!(solution.status, Status::Certified, "{set:?} {discount}");
+                bounds.push((solution.lower, solution.upper));
+            }
+            for s in 0..4 {
+                assert!(bounds[0].0[s] <= bounds[1].1[s] && bounds[1].0[s] <= bounds[0].1[s]);
+            }
+        }
+    }
+}
+
+/// A chain in which policy iteration switches about one state a round.
+#[test]
+fn a_long_chain_is_solved_by_policy_iteration() {
+    let n = 200;
+    let mut builder = ModelBuilder::new(0.999);
+    for s in 0..n {
+        builder.add_state(None);
+        let cost = 1.0 + 0.05 * (n - s) as f64;
+        for (further, next) in [(0.0, s), (1.0, s + 1)] {
+            builder.add_action(None, cost + further);
+            builder.add_transition(next, 1.0, 0.0);
+        }
+    }
+    builder.add_state(None);
+    builder.mark_terminal();
+    let model = builder.build().expect("a valid model");
+    for set in [UncertaintySet::none(), UncertaintySet::kl(0.01)] {
+        let time_limit = Some(Duration::from_secs(60));
+        let options = Options { gap: Some(1e-3), time_limit, ..Options::default() };
+        let solution = solve(&model, &set, &options).expect("a valid call");
+        assert_sound(&model, &solution, "chain");
+        assert_eq!(solution.status, Status::Certified, "gap {}", solution.gap);
+        // Advancing costs 1 more a step and ends: from the last state 1.05 + 1.
+        assert!((solution.values[n - 1] - 2.05).abs() < 1e-3);
+    }
+}
