@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use robust_mdp::io::{Format, write_kernel, write_policy};
 use robust_mdp::uncertainty::UncertaintySet;
-use robust_mdp::{Model, Options, Solution, solve_observed, worst_kernel};
+use robust_mdp::{Model, Options, Solution, Stop, solve_observed, worst_kernel};
 
 use crate::args;
 use crate::failure::{Ending, Failure};
@@ -118,9 +118,11 @@ impl Args {
         let limit = |s: f64| Duration::try_from_secs_f64(s).ok();
         Options {
             method: self.method.method,
-            gap: self.limits.gap,
-            max_sweeps: self.limits.max_sweeps.unwrap_or(u64::MAX),
-            time_limit: self.limits.time_limit.and_then(limit),
+            stop: Stop {
+                gap: self.limits.gap,
+                max_sweeps: self.limits.max_sweeps.unwrap_or(u64::MAX),
+                time_limit: self.limits.time_limit.and_then(limit),
+            },
             threads: self.limits.threads,
             fom: self.method.settings(),
         }

@@ -44,34 +44,41 @@ pub enum Status {
     Interrupted,
 }
 
+/// When a run ends.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Stop {
+    /// When upper − lower ≤ gap in every state; `None` means 1e-6·max(1, largest |cost|).
+    pub gap: Option<f64>,
+    /// After so many epochs or sweeps.
+    pub max_sweeps: u64,
+    /// After so much wall-clock time.
+    pub time_limit: Option<Duration>,
+}
+
+impl Stop {
+    /// At this certified gap and no earlier.
+    pub fn at_gap(gap: f64) -> Stop {
+        Stop { gap: Some(gap), ..Stop::default() }
+    }
+}
+
+impl Default for Stop {
+    fn default() -> Self {
+        Stop { gap: None, max_sweeps: u64::MAX, time_limit: None }
+    }
+}
+
 /// What to ask of a run. All fields have defaults.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Options {
     /// The algorithm.
     pub method: Method,
-    /// Stop when upper − lower ≤ gap in every state; `None` means 1e-6·max(1, largest |cost|).
-    pub gap: Option<f64>,
-    /// Most epochs or sweeps.
-    pub max_sweeps: u64,
-    /// Most wall-clock time.
-    pub time_limit: Option<Duration>,
+    /// When it ends.
+    pub stop: Stop,
     /// Threads; `None` means all cores. The answer does not depend on it.
     pub threads: Option<usize>,
     /// Settings of FOM-VI.
     pub fom: FomSettings,
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Options {
-            method: Method::Auto,
-            gap: None,
-            max_sweeps: u64::MAX,
-            time_limit: None,
-            threads: None,
-            fom: FomSettings::default(),
-        }
-    }
 }
 
 /// Work counted independently of the machine.
@@ -272,14 +279,14 @@ pub fn solve_observed(
 ) -> Result<Solution, Error> {
     set.validate(model)?;
     check_scale(model)?;
-    let gap = target_gap(model, options.gap)?;
+    let gap = target_gap(model, options.stop.gap)?;
     let setup = check_fom(set, &options.fom)?;
     check_memory(model, set, 2)?;
     let warnings: Vec<String> = set.vacuity(model).into_iter().collect();
     let started = Instant::now();
-    let deadline = options.time_limit.and_then(|limit| started.checked_add(limit));
+    let deadline = options.stop.time_limit.and_then(|limit| started.checked_add(limit));
     let mut run = Run {
-        limits: Limits { gap, max_sweeps: options.max_sweeps },
+        limits: Limits { gap, max_sweeps: options.stop.max_sweeps },
         signal: Signal { interrupt, deadline },
         work: Work::default(),
         incumbent: Incumbent::default(),

@@ -11,7 +11,7 @@ use robust_mdp::instances::Garnet;
 use robust_mdp::measure::first_order_seconds;
 use robust_mdp::saddle::Method;
 use robust_mdp::uncertainty::UncertaintySet;
-use robust_mdp::{FomSettings, Model, Options, Setup, solve};
+use robust_mdp::{FomSettings, Model, Options, Setup, Stop, solve};
 
 struct Counting;
 
@@ -86,7 +86,11 @@ fn memory_is_two_kernels_and_little_else() {
     for branching in [0.05, 0.5] {
         let model = garnet(states, actions, branching);
         for set in sets(0.5) {
-            let options = Options { max_sweeps: 5, threads: Some(2), ..Options::default() };
+            let options = Options {
+                stop: Stop { max_sweeps: 5, ..Stop::default() },
+                threads: Some(2),
+                ..Options::default()
+            };
             let mut entries = 0;
             let (_, peak) = counted(|| {
                 let solution = solve(&model, &set, &options).unwrap();

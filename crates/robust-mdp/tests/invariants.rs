@@ -8,12 +8,13 @@ use std::time::Duration;
 
 use plain::Plain;
 use robust_mdp::uncertainty::{Distance, Rectangularity, UncertaintySet};
-use robust_mdp::{Interrupt, Model, Options, Solution, Status, evaluate, solve, worst_kernel};
+use robust_mdp::{
+    Interrupt, Model, Options, Solution, Status, Stop, evaluate, solve, worst_kernel,
+};
 
 fn options(gap: f64) -> Options {
     Options {
-        gap: Some(gap),
-        time_limit: Some(Duration::from_secs(20)),
+        stop: Stop { time_limit: Some(Duration::from_secs(20)), ..Stop::at_gap(gap) },
         threads: Some(1),
         ..Options::default()
     }

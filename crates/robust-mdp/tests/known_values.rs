@@ -5,7 +5,7 @@ use std::time::Duration;
 use robust_mdp::saddle::Method;
 use robust_mdp::uncertainty::UncertaintySet;
 use robust_mdp::{
-    Average, FomSettings, Model, ModelBuilder, Objective, Options, Solution, Status, solve,
+    Average, FomSettings, Model, ModelBuilder, Objective, Options, Solution, Status, Stop, solve,
 };
 
 /// Every method and average; mirror descent, at O(1/√T), is asked for less.
@@ -21,8 +21,7 @@ fn settings() -> Vec<(FomSettings, f64)> {
 
 fn options(fom: FomSettings, gap: f64) -> Options {
     Options {
-        gap: Some(gap),
-        time_limit: Some(Duration::from_secs(20)),
+        stop: Stop { time_limit: Some(Duration::from_secs(20)), ..Stop::at_gap(gap) },
         threads: Some(1),
         fom,
         ..Options::default()

@@ -5,7 +5,7 @@ use std::time::Duration;
 use robust_mdp::geometry::Geometry::{Entropy, Euclidean};
 use robust_mdp::uncertainty::UncertaintySet;
 use robust_mdp::{
-    Error, FomSettings, Interrupt, Model, ModelBuilder, ModelError, Options, Setup, Status,
+    Error, FomSettings, Interrupt, Model, ModelBuilder, ModelError, Options, Setup, Status, Stop,
     evaluate, saddle, solve,
 };
 
@@ -49,7 +49,7 @@ fn next_values_that_differ_by_rounding_alone() {
             for method in [saddle::Method::Pda, saddle::Method::MirrorProx] {
                 let setup = Some(Setup { x: setup.0, y: setup.1 });
                 let fom = FomSettings { setup, method, ..FomSettings::default() };
-                let options = Options { fom, gap: Some(1e-4), ..Options::default() };
+                let options = Options { fom, stop: Stop::at_gap(1e-4), ..Options::default() };
                 let solution = solve(&model, &set, &options).expect("a valid call");
                 assert_sound(&model, &solution, "rounding");
                 assert_eq!(solution.status, Status::Certified);
@@ -145,7 +145,11 @@ fn the_papers_steps_with_costs_on_next_states() {
             let mut bounds = Vec::new();
             for fom in [FomSettings::default(), FomSettings::paper()] {
                 let time_limit = Some(Duration::from_secs(60));
-                let options = Options { fom, gap: Some(1e-2), time_limit, ..Options::default() };
+                let options = Options {
+                    fom,
+                    stop: Stop { time_limit, ..Stop::at_gap(1e-2) },
+                    ..Options::default()
+                };
                 let solution = solve(&model, &set, &options).expect("a valid call");
                 assert_sound(&model, &solution, "paper steps");
                 assert_eq!(solution.status, Status::Certified, "{set:?} {discount}");
@@ -176,7 +180,8 @@ fn a_long_chain_is_solved_by_policy_iteration() {
     let model = builder.build().expect("a valid model");
     for set in [UncertaintySet::none(), UncertaintySet::kl(0.01)] {
         let time_limit = Some(Duration::from_secs(60));
-        let options = Options { gap: Some(1e-3), time_limit, ..Options::default() };
+        let options =
+            Options { stop: Stop { time_limit, ..Stop::at_gap(1e-3) }, ..Options::default() };
         let solution = solve(&model, &set, &options).expect("a valid call");
         assert_sound(&model, &solution, "chain");
         assert_eq!(solution.status, Status::Certified, "gap {}", solution.gap);

@@ -6,7 +6,7 @@ use robust_mdp::geometry::Geometry::{self, Entropy, Euclidean};
 use robust_mdp::instances::Garnet;
 use robust_mdp::saddle::Method;
 use robust_mdp::uncertainty::UncertaintySet;
-use robust_mdp::{Average, FomSettings, Model, Options, Setup, Status, StepRule, solve};
+use robust_mdp::{Average, FomSettings, Model, Options, Setup, Status, StepRule, Stop, solve};
 
 const PAIRS: [(Geometry, Geometry); 4] =
     [(Euclidean, Euclidean), (Entropy, Entropy), (Entropy, Euclidean), (Euclidean, Entropy)];
@@ -27,8 +27,7 @@ fn sets() -> [UncertaintySet; 2] {
 
 fn certifies(model: &Model, set: &UncertaintySet, fom: FomSettings) {
     let options = Options {
-        gap: Some(0.1),
-        time_limit: Some(Duration::from_secs(60)),
+        stop: Stop { time_limit: Some(Duration::from_secs(60)), ..Stop::at_gap(0.1) },
         fom,
         ..Options::default()
     };
