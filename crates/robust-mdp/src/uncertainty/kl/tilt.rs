@@ -128,29 +128,7 @@ pub(super) fn follow(
         } else {
             high = *t; // also when d overflowed
         }
-        // Halley on g(ln t) = ln D − ln α: linear where D is quadratic in t, and nearly so where a
-        // tiny nominal probability makes D exponential. The error after a step is about the cube
-        // of the step.
-        let g = (d / block.radius).ln();
-        let g1 = *t * d1 / d;
-        let g2 = g1 + *t * *t * d2 / d - g1 * g1;
-        let halley = -2.0 * g * g1 / (2.0 * g1 * g1 - g * g2);
-        // D flattens towards a vertex; slopes mislead there unless the root is near.
-        let flat = g1 < 0.5 && g.abs() > 1e-3;
-        let step = if g.abs() < 2.0 && !flat {
-            halley
-        } else if !(d > 0.0 && g1 > 0.0) && d <= block.radius {
-            2.0 // D is still below rounding
-        } else if g < 0.0 && !flat {
-            (-g / g1).min(5.0)
-        } else if g < 0.0 {
-            if high.is_finite() { 0.5 * (high / *t).ln() } else { 1.0 }
-        } else if low > 0.0 {
-            0.5 * (low / *t).ln()
-        } else {
-            // Far out, where exponentials are clamped, the slope is no guide: halve at least.
-            -(g / g1).clamp(0.7, 2.0)
-        };
+        let (step, exact) = log_step(*t, [d, d1, d2], block.radius, low, high);
         let fresh = *t * step.exp();
         let fresh = if fresh >= low && fresh <= high {
             fresh.min(t_max)
@@ -160,15 +138,43 @@ pub(super) fn follow(
             (4.0 * *t).min(t_max)
         };
         let closed_in = high.is_finite() && high - low <= 4e-16 * high;
-        let bend = (g2 / g1).powi(2).max((*t * d2 / d1).powi(2));
-        let cubic = step.abs().powi(3) * (1.0 + bend) <= 1e-13;
-        let settled = cubic && !flat && fresh < t_max || closed_in;
+        let settled = exact && fresh < t_max || closed_in;
         *t = fresh;
         if settled || *t > 1e300 {
             break;
         }
     }
     *t
+}
+
+/// A step in ln t from D and its derivatives, and whether it solves D = α to 1e-13.
+///
+/// Halley on g(ln t) = ln D − ln α: linear where D is quadratic in t, and nearly so where a tiny
+/// nominal probability makes D exponential. The error after a step is about the cube of the step.
+fn log_step(t: f64, [d, d1, d2]: [f64; 3], radius: f64, low: f64, high: f64) -> (f64, bool) {
+    let g = (d / radius).ln();
+    let g1 = t * d1 / d;
+    let g2 = g1 + t * t * d2 / d - g1 * g1;
+    // D flattens towards a vertex; slopes mislead there unless the root is near.
+    let flat = g1 < 0.5 && g.abs() > 1e-3;
+    if g.abs() < 2.0 && !flat {
+        let step = -2.0 * g * g1 / (2.0 * g1 * g1 - g * g2);
+        let bend = (g2 / g1).powi(2).max((t * d2 / d1).powi(2));
+        return (step, step.abs().powi(3) * (1.0 + bend) <= 1e-13);
+    }
+    let step = if !(d > 0.0 && g1 > 0.0) && d <= radius {
+        2.0 // D is still below rounding
+    } else if g < 0.0 && !flat {
+        (-g / g1).min(5.0)
+    } else if g < 0.0 {
+        if high.is_finite() { 0.5 * (high / t).ln() } else { 1.0 }
+    } else if low > 0.0 {
+        0.5 * (low / t).ln()
+    } else {
+        // Far out, where exponentials are clamped, the slope is no guide: halve at least.
+        -(g / g1).clamp(0.7, 2.0)
+    };
+    (step, false)
 }
 
 fn moments(block: Block<'_>, log_ratio: Option<&[f64]>, t: f64, scratch: &mut Scratch) {
