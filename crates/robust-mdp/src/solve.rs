@@ -353,12 +353,12 @@ pub(crate) fn check_scale(model: &Model) -> Result<(), Error> {
 }
 
 /// Sets that may leave the nominal support need an entry for every state in each of the `kernels`
-/// arrays that a method keeps, and two dense chains.
+/// arrays that a method keeps, and a dense chain.
 pub(crate) fn check_memory(model: &Model, set: &UncertaintySet, kernels: u64) -> Result<(), Error> {
     const ALLOWED: u64 = 16 << 30;
     let Layout::Full(width) = Layout::new(model, set) else { return Ok(()) };
     let (rows, width) = (model.rows() as u64, width as u64);
-    let needed = 8 * width * (kernels * rows + 2 * width);
+    let needed = 8 * width * (kernels * rows + width);
     if needed > ALLOWED && !model.is_dense() {
         return Err(Error::Memory {
             what: "an ellipsoid that may put mass on every state (--support all)".into(),

@@ -65,8 +65,13 @@ impl Checker {
         response: &mut Response<'_>,
     ) -> Option<Status> {
         let tolerance = 0.02 * run.limits.gap;
-        let below =
-            response.run(Kernel::Nominal, &mut self.response_values, tolerance, &run.signal);
+        let below = response.run_on(
+            &mut evaluation.chain,
+            Kernel::Nominal,
+            &mut self.response_values,
+            tolerance,
+            &run.signal,
+        );
         let policy = response.policy.clone();
         self.policy_values.copy_from_slice(&self.response_values);
         let above = evaluation.run(&policy, &mut self.policy_values, tolerance, &run.signal);
@@ -99,7 +104,8 @@ impl Checker {
         self.response_values.copy_from_slice(values);
         let above = evaluation.run(&policy, &mut self.policy_values, tolerance, &run.signal);
         let kernel = Kernel::Average(kernel);
-        let below = response.run(kernel, &mut self.response_values, tolerance, &run.signal);
+        let (chain, values) = (&mut evaluation.chain, &mut self.response_values);
+        let below = response.run_on(chain, kernel, values, tolerance, &run.signal);
         run.incumbent.improve(policy, &below.lower, above.upper);
         self.account(run, evaluation, response);
         self.verdict(run)
@@ -112,7 +118,7 @@ impl Checker {
         response: &mut Response<'_>,
     ) {
         let sweeps = std::mem::take(&mut evaluation.sweeps) + std::mem::take(&mut response.sweeps);
-        let systems = evaluation.take_entries() + response.take_entries();
+        let systems = evaluation.take_entries();
         self.last = systems + 2 * sweeps * run.work.kernel_entries;
         self.spent += self.last;
         self.last_epoch = run.work.sweeps;

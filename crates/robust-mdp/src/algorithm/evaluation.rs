@@ -21,7 +21,8 @@ pub(crate) struct Evaluation<'a> {
     set: &'a UncertaintySet,
     layout: &'a Layout,
     ahead: Lookahead,
-    chain: Chain,
+    /// Lent to the best response between evaluations.
+    pub(super) chain: Chain,
     budget: Vec<f64>,
     row: Vec<f64>,
     /// F_x(w) lies between these.

@@ -55,6 +55,11 @@ impl Chain {
         }
     }
 
+    /// No rows at all, for an operator that borrows another's chain.
+    pub(crate) fn empty() -> Chain {
+        Chain::new(0, |_| 0)
+    }
+
     /// Where row `s` lies.
     pub(crate) fn span(&self, s: usize) -> std::ops::Range<usize> {
         match &self.pointers {

@@ -54,15 +54,26 @@ struct Worker {
 
 impl<'a> Response<'a> {
     pub(crate) fn new(model: &'a Model, set: &'a UncertaintySet, layout: &'a Layout) -> Self {
+        let chain = Chain::new(model.states(), |s| {
+            model.rows_of(s).map(|r| layout.span(r..r + 1).len()).max().unwrap_or(0)
+        });
+        Response { chain, ..Response::without_chain(model, set, layout) }
+    }
+
+    /// One that runs on the chain of an [`Evaluation`](super::evaluation::Evaluation) of the same
+    /// model, see [`run_on`](Response::run_on).
+    pub(crate) fn without_chain(
+        model: &'a Model,
+        set: &'a UncertaintySet,
+        layout: &'a Layout,
+    ) -> Self {
         let (rows, entries) = layout.largest_state(model);
         Response {
             model,
             set,
             layout,
             ahead: Lookahead::new(Reference::Mean, model.discount(), model.states()),
-            chain: Chain::new(model.states(), |s| {
-                model.rows_of(s).map(|r| layout.span(r..r + 1).len()).max().unwrap_or(0)
-            }),
+            chain: Chain::empty(),
             next: vec![0.0; model.states()],
             share: vec![1.0; model.rows()],
             scale: vec![1.0; model.rows()],
@@ -76,14 +87,9 @@ impl<'a> Response<'a> {
         }
     }
 
-    /// Entries visited by all linear systems since the last call.
-    pub(crate) fn take_entries(&mut self) -> u64 {
-        std::mem::take(&mut self.chain.work)
-    }
-
     /// Bounds of the best response's value to `kernel`, no wider than `tolerance` if rounding
     /// allows; `w` is a first guess and becomes a value near it.
-    pub(crate) fn run(
+    fn run(
         &mut self,
         kernel: Kernel<'_>,
         w: &mut [f64],
@@ -92,6 +98,21 @@ impl<'a> Response<'a> {
     ) -> Bounds {
         self.fit(kernel);
         bound_fixed_point(&mut ToKernel { response: self, kernel }, w, tolerance, signal)
+    }
+
+    /// [`run`](Response::run) on a chain that someone else keeps.
+    pub(crate) fn run_on(
+        &mut self,
+        chain: &mut Chain,
+        kernel: Kernel<'_>,
+        w: &mut [f64],
+        tolerance: f64,
+        signal: &Signal<'_>,
+    ) -> Bounds {
+        std::mem::swap(&mut self.chain, chain);
+        let bounds = self.run(kernel, w, tolerance, signal);
+        std::mem::swap(&mut self.chain, chain);
+        bounds
     }
 
     /// F^y(w) for the averaged kernel.
