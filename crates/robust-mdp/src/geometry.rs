@@ -38,18 +38,6 @@ impl Geometry {
         }
     }
 
-    /// Mirror coordinates of a point of the simplex.
-    pub fn encode(self, x: &[f64], mirror: &mut [f64]) {
-        match self {
-            Geometry::Euclidean => mirror.copy_from_slice(x),
-            Geometry::Entropy => {
-                for (m, x) in mirror.iter_mut().zip(x) {
-                    *m = x.ln().max(crate::uncertainty::LOWEST_LOG);
-                }
-            }
-        }
-    }
-
     /// x ← argmin over the simplex of ⟨step·gradient, x⟩ + D(x, x'); the new point goes to `x`.
     pub fn step(self, step: f64, gradient: &[f64], mirror: &mut [f64], x: &mut [f64]) {
         for (m, g) in mirror.iter_mut().zip(gradient) {
