@@ -225,7 +225,7 @@ pub(crate) struct Run<'a> {
     pub(crate) signal: Signal<'a>,
     pub(crate) work: Work,
     pub(crate) incumbent: Incumbent,
-    /// Time spent in checks of the gap, the one at the start aside.
+    /// Time spent in checks of the gap, the one at the start included.
     pub(crate) check_seconds: f64,
     /// Entries of the widest row.
     pub(crate) width: usize,

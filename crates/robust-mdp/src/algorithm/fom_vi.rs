@@ -126,7 +126,10 @@ pub(crate) fn run(
     let mut response = Response::without_chain(model, set, &layout);
     let mut fom = FomVi::new(model, &layout, set, setup, settings);
     let mut checker = Checker::new(model);
-    if let Some(status) = checker.first(run, &mut evaluation, &mut response) {
+    let started = Instant::now();
+    let verdict = checker.first(run, &mut evaluation, &mut response);
+    run.check_seconds += started.elapsed().as_secs_f64();
+    if let Some(status) = verdict {
         return status;
     }
     if settings.jump {
