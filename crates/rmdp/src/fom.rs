@@ -108,7 +108,7 @@ impl MethodArgs {
     pub(crate) fn describe(&self) -> &'static str {
         match self.method {
             Method::Auto => "fom-vi with the first-order oracle (chosen by auto)",
-            Method::FomVi => "fom-vi with the first-order oracle",
+            _ => "fom-vi with the first-order oracle",
         }
     }
 }

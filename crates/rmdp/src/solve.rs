@@ -125,6 +125,7 @@ impl Args {
             },
             threads: self.limits.threads,
             fom: self.method.settings(),
+            ..Options::default()
         }
     }
 

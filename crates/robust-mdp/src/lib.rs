@@ -58,7 +58,8 @@ pub use model::{Model, ModelBuilder, Objective};
 pub use oracle::first_order::{Setup, StepRule};
 pub use solution::{Evaluated, PolicyValue, Solution};
 pub use solve::{
-    Interrupt, Method, Observer, Options, Progress, Status, Stop, Work, solve, solve_observed,
+    Interrupt, Method, Observer, Options, Oracle, Progress, Status, Stop, Work, solve,
+    solve_observed,
 };
 
 /// Runs the code of the project's README as tests.

