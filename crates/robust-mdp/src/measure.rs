@@ -6,6 +6,7 @@ use std::time::Instant;
 
 use pulp::{Simd, WithSimd};
 
+use crate::algorithm::bellman::{Bellman, Player};
 use crate::algorithm::evaluation::Evaluation;
 use crate::algorithm::fom_vi::{FomSettings, FomVi};
 use crate::algorithm::response::Response;
@@ -14,7 +15,7 @@ use crate::game::Layout;
 use crate::lanes::{dispatch, dot};
 use crate::model::Model;
 use crate::oracle::first_order::Setup;
-use crate::solve::{Interrupt, in_pool};
+use crate::solve::{Interrupt, Oracle, in_pool};
 use crate::uncertainty::UncertaintySet;
 
 /// out_s = min_a c_a + λ⟨y⁰_a, v⟩ for a dense model, one thread: the unit that other costs are
@@ -111,10 +112,49 @@ pub fn bellman_enclosure(
 pub fn bellman(
     model: &Model,
     set: &UncertaintySet,
-    _oracle: crate::solve::Oracle,
+    oracle: Oracle,
     values: &[f64],
 ) -> Result<(Vec<f64>, Vec<f64>, Vec<f64>), Error> {
+    set.validate(model)?;
+    if oracle == Oracle::Exact {
+        let mut bellman = Bellman::new(model, set);
+        bellman.sweep(values, Player::Both, 0.0, None);
+        return Ok((bellman.lower, bellman.upper, bellman.policy));
+    }
     let y = crate::geometry::Geometry::Euclidean;
     let (lower, upper) = bellman_enclosure(model, set, Setup { x: y, y }, values, 1000)?;
     Ok((lower, upper, vec![0.0; model.rows()]))
+}
+
+/// Seconds of exact sweeps, each after the memory of the one before: alternately at `values` and at
+/// values that differ by `shift` times a fixed pattern.
+pub fn exact_sweep_seconds(
+    model: &Model,
+    set: &UncertaintySet,
+    values: &[f64],
+    shift: f64,
+    tolerance: f64,
+    repeats: usize,
+    threads: usize,
+) -> Result<(Vec<f64>, f64), Error> {
+    set.validate(model)?;
+    in_pool(Some(threads), || {
+        let mut bellman = Bellman::new(model, set);
+        let moved: Vec<f64> = (values.iter().enumerate())
+            .map(|(s, v)| v + shift * ((s * 7919 % 1009) as f64 / 1009.0 - 0.5))
+            .collect();
+        for _ in 0..2 {
+            bellman.sweep(&moved, Player::Both, tolerance, None);
+            bellman.sweep(values, Player::Both, tolerance, None);
+        }
+        bellman.take_entries();
+        let mut times = Vec::new();
+        for i in 0..repeats {
+            let started = Instant::now();
+            bellman.sweep(if i % 2 == 0 { &moved } else { values }, Player::Both, tolerance, None);
+            times.push(started.elapsed().as_secs_f64());
+        }
+        let passes = bellman.take_entries() as f64 / model.transitions() as f64;
+        (times, passes / repeats as f64)
+    })
 }

@@ -1,5 +1,6 @@
 //! Outer loops, and the evaluations that certify them.
 
+pub(crate) mod bellman;
 pub(crate) mod bounds;
 mod certification;
 pub(crate) mod evaluation;
