@@ -65,7 +65,10 @@ impl Lift {
         let y = match self.distance {
             Distance::Kl => {
                 let tilt = |b: f64| (t * (b - self.top)).exp_m1();
-                let log = sum(&self.nominal, &self.gain, |p, b| p * tilt(b)).ln_1p();
+                let less = sum(&self.nominal, &self.gain, |p, b| p * tilt(b));
+                // 1 + less loses its digits when little is left of the mass.
+                let left = sum(&self.nominal, &self.gain, |p, b| p * (t * (b - self.top)).exp());
+                let log = if less > -0.5 { less.ln_1p() } else { left.ln() };
                 let tilted = |(p, b): (&f64, &f64)| p * (t * (b - self.top) - log).exp();
                 self.nominal.iter().zip(&self.gain).map(tilted).collect()
             }
