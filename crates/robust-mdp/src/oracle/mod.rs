@@ -2,4 +2,5 @@
 
 pub(crate) mod exact;
 pub(crate) mod first_order;
+pub(crate) mod interior_point;
 pub(crate) mod worst_case;

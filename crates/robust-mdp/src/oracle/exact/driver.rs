@@ -324,7 +324,11 @@ fn nested<B: Ball>(ball: &mut B, memory: &mut RowMemory<'_>) -> Outcome {
             }
         }
         let room = ball.radius().sqrt() - cost.sqrt();
-        if room >= 0.0 { low = mu } else { high = mu }
+        if room >= 0.0 {
+            low = mu
+        } else {
+            high = mu
+        }
         let step = 2.0 * cost.sqrt() * room / slope;
         let fresh = mu + step;
         let fresh = if fresh > low && fresh < high { fresh } else { 0.5 * (low + high) };
@@ -434,7 +438,11 @@ fn nested_fixed<B: Ball>(
             (ball.active().t[j], ball.active().nu[j]) = (row.t, row.nu);
             cost += row.cost;
         }
-        if cost <= ball.radius() { low = kappa } else { high = kappa }
+        if cost <= ball.radius() {
+            low = kappa
+        } else {
+            high = kappa
+        }
         if high - low <= 4e-16 * high && high.is_finite() || !(1e-290..1e290).contains(&kappa) {
             break;
         }

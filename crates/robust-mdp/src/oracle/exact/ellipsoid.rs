@@ -42,14 +42,9 @@ pub(super) struct Sums {
 
 impl Sums {
     fn resize(&mut self, rows: usize) {
-        for array in [
-            &mut self.n,
-            &mut self.sy,
-            &mut self.sw,
-            &mut self.sww,
-            &mut self.syw,
-            &mut self.off,
-        ] {
+        for array in
+            [&mut self.n, &mut self.sy, &mut self.sw, &mut self.sww, &mut self.syw, &mut self.off]
+        {
             array.resize(rows, 0.0);
         }
     }
@@ -60,14 +55,9 @@ impl Sums {
     }
 
     fn swap(&mut self, i: usize, j: usize) {
-        for array in [
-            &mut self.n,
-            &mut self.sy,
-            &mut self.sw,
-            &mut self.sww,
-            &mut self.syw,
-            &mut self.off,
-        ] {
+        for array in
+            [&mut self.n, &mut self.sy, &mut self.sw, &mut self.sww, &mut self.syw, &mut self.off]
+        {
             array.swap(i, j);
         }
     }
@@ -352,9 +342,8 @@ impl Ball for Ellipsoid<'_> {
             }
             // About the mean of m, so that large common costs do not cancel.
             let mean = skm / sk;
-            let spread: f64 = (0..rows)
-                .map(|j| (base[j] + sums.start(j) - mean).powi(2) / sums.det(j))
-                .sum();
+            let spread: f64 =
+                (0..rows).map(|j| (base[j] + sums.start(j) - mean).powi(2) / sums.det(j)).sum();
             let room = 2.0 * self.radius - constant - spread;
             let mu = if room > 0.0 { mean + (room / sk).sqrt() } else { mean };
             let mut kept = 0;
@@ -415,7 +404,11 @@ impl Ball for Ellipsoid<'_> {
             let det = (sums[SWW] - sums[SW] * sums[SW] / sums[N]).max(0.0);
             let value = sums[SYW] + (1.0 - sums[SY]) * sums[SW] / sums[N] + t * det;
             last = Lifted { t, nu, cost: Self::cost(&sums, t) };
-            if value <= goal { low = t } else { high = t }
+            if value <= goal {
+                low = t
+            } else {
+                high = t
+            }
             // The value is concave in t: Newton from the left never overshoots.
             let fresh = t + (goal - value) / det;
             let fresh = if fresh > low && fresh < high {

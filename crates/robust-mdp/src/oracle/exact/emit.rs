@@ -155,9 +155,7 @@ impl WithSimd for Write<'_> {
         let tilted = matches!(shape, Shape::Tilted { .. });
         let lanes = size_of::<S::f64s>() / 8;
         let mut total = zero;
-        for ((y0, w), y) in
-            nominal.chunks(lanes).zip(gain.chunks(lanes)).zip(y.chunks_mut(lanes))
-        {
+        for ((y0, w), y) in nominal.chunks(lanes).zip(gain.chunks(lanes)).zip(y.chunks_mut(lanes)) {
             let (y0, w) = (simd.partial_load_f64s(y0), simd.partial_load_f64s(w));
             let new = if tilted {
                 simd.mul_f64s(y0, exp(simd, simd.mul_f64s(tv, w)))
@@ -171,5 +169,3 @@ impl WithSimd for Write<'_> {
         simd.reduce_sum_f64s(total) - ghosts * (-nu).max(0.0)
     }
 }
-
-

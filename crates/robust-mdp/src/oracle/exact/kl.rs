@@ -307,7 +307,11 @@ impl Ball for Kl<'_> {
             let [log, mean, variance] = self.tilt(k, t, top);
             last = Lifted { t, nu: 0.0, cost: (t * mean - log).max(0.0) };
             let below = top - mean;
-            if below >= goal { low = t } else { high = t }
+            if below >= goal {
+                low = t
+            } else {
+                high = t
+            }
             let fresh = t + below / variance * (below / goal).ln();
             let fresh = if fresh > low && fresh < high {
                 fresh
