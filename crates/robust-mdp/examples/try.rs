@@ -27,7 +27,7 @@ fn main() {
         }
         .model()
         .unwrap();
-        let alpha = f * (0.5 * n as f64 * n as f64).sqrt();
+        let alpha = f * (0.5 * n as f64).sqrt();
         let set = if kl { UncertaintySet::kl(alpha) } else { UncertaintySet::ellipsoid(alpha) };
         let mut v = vec![0.0; n];
         for _ in 0..60 {

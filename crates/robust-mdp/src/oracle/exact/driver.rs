@@ -128,8 +128,9 @@ pub(super) trait Ball {
     fn scale(&mut self, x: &[f64]) -> bool;
     /// The largest value of row k and the least budget that attains it.
     fn peak(&mut self, k: usize) -> (f64, f64);
-    /// Row k lifted to the value μ, below its peak and above its nominal value.
-    fn lift(&mut self, k: usize, mu: f64) -> Lifted;
+    /// Row k lifted to the value μ, below its peak and above its nominal value; `guess` is a
+    /// multiplier that may be near, if positive.
+    fn lift(&mut self, k: usize, mu: f64, guess: f64) -> Lifted;
     /// Row k at the multiplier t.
     fn at(&mut self, k: usize, t: f64) -> Lifted;
 }
@@ -157,6 +158,7 @@ pub(super) fn free<B: Ball>(ball: &mut B, memory: &mut RowMemory<'_>, tolerance:
             (ceiling, lowest) = (base, k);
         }
     }
+    let was_saturated = memory.t.iter().any(|t| t.is_infinite());
     ball.active().clear(rows);
     for k in 0..rows {
         let t = memory.t[k];
@@ -175,11 +177,21 @@ pub(super) fn free<B: Ball>(ball: &mut B, memory: &mut RowMemory<'_>, tolerance:
         if peaks_are_cheap(ball, memory, ceiling) {
             return at_peak(ball, lowest, ceiling);
         }
-        let mu = if ball.active().len() > 0 { ball.joint_value() } else { f64::NAN };
-        if !(mu < ceiling && ball.raise(mu)) {
+        if was_saturated && let Some(outcome) = saturated(ball, memory, ceiling) {
+            return outcome;
+        }
+        known = memory.floor.iter().copied().fold(f64::INFINITY, f64::min) + drift;
+        if ball.active().len() == 0 {
+            return saturated(ball, memory, ceiling).unwrap_or_else(|| nested(ball, memory));
+        }
+        let mu = ball.joint_value();
+        // Without a reading the rows may seem to reach beyond their peaks.
+        let mu = if mu < ceiling { mu } else { 0.5 * (known + ceiling) };
+        if !ball.raise(mu) {
             return saturated(ball, memory, ceiling).unwrap_or_else(|| nested(ball, memory));
         }
     }
+    let mut strikes = 0;
     for _ in 0..JOINT_STEPS {
         ball.read();
         let at = ball.bounds(false, &|k| memory.floor[k] + drift);
@@ -187,25 +199,25 @@ pub(super) fn free<B: Ball>(ball: &mut B, memory: &mut RowMemory<'_>, tolerance:
         if at.upper - known <= tolerance.max(noise(ball, at.upper)) {
             let lower = known.min(at.upper);
             if !admit_below(ball, memory, lower) {
-                return Outcome::Met(Enclosure { lower, upper: at.upper });
+                if std::env::var("DBG").is_ok() { eprintln!("met {lower} {}", at.upper); } return Outcome::Met(Enclosure { lower, upper: at.upper });
             }
         }
         let mut mu = ball.joint_value();
+        if std::env::var("DBG").is_ok() { eprintln!("  lower {known} upper {} mu {mu} ceiling {ceiling} active {} t {:?}", at.upper, 0, ball.active().t.iter().take(3).collect::<Vec<_>>()); }
         if mu.is_nan() {
             mu = 0.5 * (known + at.upper);
         }
-        if mu < ceiling {
-            admit_below(ball, memory, mu);
-            if ball.raise(mu) {
-                continue;
-            }
+        if !(mu < ceiling) {
+            strikes += 1;
+            mu = 0.25 * known + 0.75 * ceiling;
         }
-        if let Some(outcome) = saturated(ball, memory, ceiling) {
-            return outcome;
+        admit_below(ball, memory, mu);
+        if strikes > 2 || !ball.raise(mu) {
+            break;
         }
-        break;
     }
-    nested(ball, memory)
+    if std::env::var("DBG").is_ok() { eprintln!("not met"); }
+    saturated(ball, memory, ceiling).unwrap_or_else(|| nested(ball, memory))
 }
 
 /// Whether moving every row towards its peak, as far as it takes to reach the ceiling, is surely
@@ -276,6 +288,9 @@ fn slack(ball: &impl Ball, nominal: f64) -> f64 {
 }
 
 /// Whether the budget lifts every row to the lowest peak; that row is then under work alone.
+///
+/// Every row is first charged what a move straight towards its peak costs; the exact price
+/// replaces the dearest of these as long as that decides the question.
 fn saturated<B: Ball>(ball: &mut B, memory: &mut RowMemory<'_>, bound: f64) -> Option<Outcome> {
     let drift = ball.drift().0;
     let (mut ceiling, mut lowest) = (f64::INFINITY, 0);
@@ -288,18 +303,38 @@ fn saturated<B: Ball>(ball: &mut B, memory: &mut RowMemory<'_>, bound: f64) -> O
             }
         }
     }
-    let (mut cost, radius) = (0.0, ball.radius());
+    let radius = ball.radius();
+    let mut charged = Vec::new();
+    let (mut exact, mut loose) = (0.0, 0.0);
     for k in 0..ball.rows().len() {
-        if memory.floor[k] + drift >= ceiling || ball.nominal(k) >= ceiling {
+        if memory.floor[k] + drift >= ceiling {
+            continue;
+        }
+        let nominal = ball.nominal(k);
+        if nominal >= ceiling {
             continue;
         }
         let (peak, peak_cost) = ball.peak(k);
-        cost += if peak <= ceiling { peak_cost } else { ball.lift(k, ceiling).cost };
-        if cost > radius {
-            return None;
+        if peak <= ceiling {
+            exact += peak_cost;
+        } else {
+            let share = (ceiling - nominal) / (peak - nominal);
+            let price = ball.move_cost(share).min(peak_cost);
+            charged.push((price, k));
+            loose += price;
         }
     }
-    Some(at_peak(ball, lowest, ceiling))
+    charged.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+    for (price, k) in charged {
+        if exact + loose <= radius || exact > radius {
+            break;
+        }
+        let lifted = ball.lift(k, ceiling, memory.t[k].abs());
+        memory.t[k] = -lifted.t;
+        exact += lifted.cost;
+        loose = (loose - price).max(0.0);
+    }
+    (exact + loose <= radius).then(|| at_peak(ball, lowest, ceiling))
 }
 
 /// The safe way: Newton on √D(μ), D convex, in a bracket, every row lifted exactly.
@@ -317,7 +352,8 @@ fn nested<B: Ball>(ball: &mut B, memory: &mut RowMemory<'_>) -> Outcome {
     for _ in 0..NESTED_STEPS {
         let (mut cost, mut slope) = (0.0, 0.0);
         for k in 0..rows {
-            lifted[k] = (nominal[k] < mu).then(|| ball.lift(k, mu));
+            let guess = lifted[k].map_or(0.0, |row: Lifted| row.t);
+            lifted[k] = (nominal[k] < mu).then(|| ball.lift(k, mu, guess));
             if let Some(row) = lifted[k] {
                 cost += row.cost;
                 slope += row.t;

@@ -248,7 +248,7 @@ impl Ball for Ellipsoid<'_> {
         self.radius
     }
     fn range(&self) -> f64 {
-        self.ahead.span()
+        self.rows.range
     }
     fn drift(&self) -> (f64, f64) {
         (self.ahead.drift, self.ahead.anchor)
@@ -362,13 +362,20 @@ impl Ball for Ellipsoid<'_> {
     }
 
     fn raise(&mut self, mu: f64) -> bool {
-        let mut sound = true;
+        let (mut kept, mut sound) = (0, true);
         for j in 0..self.active.len() {
             let t = (mu - self.active.base[j] - self.sums.start(j)) / self.sums.det(j);
-            sound &= t > 0.0 && t.is_finite();
+            if t <= 0.0 {
+                continue; // the row needs no lift
+            }
+            sound &= t.is_finite();
             (self.active.t[j], self.active.nu[j]) = (t, self.sums.shift(j, t));
+            self.active.swap(kept, j);
+            self.sums.swap(kept, j);
+            kept += 1;
         }
-        sound
+        self.active.truncate(kept);
+        sound && kept > 0
     }
 
     fn scale(&mut self, x: &[f64]) -> bool {
@@ -389,15 +396,15 @@ impl Ball for Ellipsoid<'_> {
 
     fn peak(&mut self, k: usize) -> (f64, f64) {
         // Only entries at the maximum, w = 0, stay active at this t.
-        let sums = self.sums_of(k, 1e300 / (1.0 + self.ahead.span()), -1.0);
+        let sums = self.sums_of(k, 1e300 / (1.0 + self.rows.range), -1.0);
         let r = 1.0 - sums[SY];
         (self.rows.base[k], 0.5 * (r * r / sums[N].max(1.0) + sums[OFF]))
     }
 
-    fn lift(&mut self, k: usize, mu: f64) -> Lifted {
+    fn lift(&mut self, k: usize, mu: f64, guess: f64) -> Lifted {
         let goal = mu - self.rows.base[k];
         let (mut low, mut high) = (0.0_f64, f64::INFINITY);
-        let mut t = 1e-3 / self.ahead.span();
+        let mut t = if guess > 0.0 && guess.is_finite() { guess } else { 1e-3 / self.rows.range };
         let mut last = Lifted { t, nu: 0.0, cost: 0.0 };
         for _ in 0..PROJECTIONS {
             let (nu, sums) = self.project(k, t);

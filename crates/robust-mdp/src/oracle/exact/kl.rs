@@ -76,7 +76,7 @@ impl Kl<'_> {
     fn tilt(&mut self, k: usize, t: f64, top: f64) -> [f64; 3] {
         let (nominal, gain) = self.rows.row(k);
         *self.entries += nominal.len() as u64;
-        let small = t * self.ahead.span() <= 0.5;
+        let small = t * self.rows.range <= 0.5;
         dispatch(Tilt { nominal, gain, t, top, small })
     }
 
@@ -157,7 +157,7 @@ impl Kl<'_> {
             (self.active.t[j], self.cumulants.mean[j], self.cumulants.variance[j]);
         let goal = self.active.base[j] - mu;
         if t == 0.0 {
-            return ((mu - self.active.base[j] - mean) / variance).min(32.0 / self.ahead.span());
+            return ((mu - self.active.base[j] - mean) / variance).min(32.0 / self.rows.range);
         }
         let fresh = t + -mean / variance * (-mean / goal).ln();
         fresh.min(8.0 * t)
@@ -175,7 +175,7 @@ impl Ball for Kl<'_> {
         self.radius
     }
     fn range(&self) -> f64 {
-        self.ahead.span()
+        self.rows.range
     }
     fn drift(&self) -> (f64, f64) {
         (self.ahead.drift, self.ahead.anchor)
@@ -264,7 +264,7 @@ impl Ball for Kl<'_> {
                 }
                 fresh = 0.25 * t;
             }
-            sound &= fresh * self.ahead.span() <= STEEPEST && fresh > 0.0;
+            sound &= fresh * self.rows.range <= STEEPEST && fresh > 0.0;
             self.active.t[j] = fresh;
             self.active.swap(kept, j);
             self.cumulants.swap(kept, j);
@@ -279,7 +279,7 @@ impl Ball for Kl<'_> {
         let kappa: f64 = self.active.t.iter().sum::<f64>() / x.iter().sum::<f64>();
         let bend: f64 = x.iter().zip(variance).map(|(x, v)| x * x * v).sum();
         let fresh = if kappa == 0.0 {
-            (2.0 * self.radius / bend).sqrt().min(32.0 / self.ahead.span())
+            (2.0 * self.radius / bend).sqrt().min(32.0 / self.rows.range)
         } else {
             let t = &self.active.t;
             let used: f64 = (0..x.len()).map(|j| t[j] * mean[j] - log[j]).sum();
@@ -289,7 +289,7 @@ impl Ball for Kl<'_> {
         for (t, x) in self.active.t.iter_mut().zip(x) {
             *t = fresh * x;
         }
-        fresh > 0.0 && fresh * self.ahead.span() <= STEEPEST
+        fresh > 0.0 && fresh * self.rows.range <= STEEPEST
     }
 
     fn peak(&mut self, k: usize) -> (f64, f64) {
@@ -297,11 +297,11 @@ impl Ball for Kl<'_> {
         (self.rows.base[k] + top, -mass.min(1.0).ln())
     }
 
-    fn lift(&mut self, k: usize, mu: f64) -> Lifted {
+    fn lift(&mut self, k: usize, mu: f64, guess: f64) -> Lifted {
         let top = self.top(k).0;
         let goal = top - (mu - self.rows.base[k]);
         let (mut low, mut high) = (0.0_f64, f64::INFINITY);
-        let mut t = 1.0 / self.ahead.span();
+        let mut t = if guess > 0.0 && guess.is_finite() { guess } else { 1.0 / self.rows.range };
         let mut last = Lifted { t, nu: 0.0, cost: 0.0 };
         for _ in 0..ROW_STEPS {
             let [log, mean, variance] = self.tilt(k, t, top);

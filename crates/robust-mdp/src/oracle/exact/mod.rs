@@ -69,16 +69,8 @@ impl<'a> Exact<'a> {
 
     /// The values of a sweep, for this oracle.
     pub(crate) fn outlook(&self) -> Outlook {
-        let extra = match &self.model.transition_cost {
-            None => 0.0,
-            Some(costs) => {
-                let (low, high) =
-                    costs.iter().fold((0.0_f64, 0.0_f64), |(l, h), &c| (l.min(c), h.max(c)));
-                high - low
-            }
-        };
         let ranked = self.reading == Reading::WithTail;
-        Outlook::new(self.model.discount(), self.model.states(), extra, ranked)
+        Outlook::new(self.model.discount(), self.model.states(), ranked)
     }
 
     /// Encloses F(v)_s; `x` receives the policy of the upper bound.
@@ -168,7 +160,9 @@ impl State<'_, '_> {
         let Active { row, t, nu, .. } = &self.scratch.active;
         let total: f64 = t.iter().sum();
         x.fill(0.0);
-        self.memory.t.fill(0.0);
+        // Negative: the multiplier of a row that a saturated state lifts to its ceiling.
+        let saturated = matches!(outcome, Outcome::Saturated(_));
+        self.memory.t.iter_mut().filter(|t| !saturated || **t > 0.0).for_each(|t| *t = 0.0);
         for ((&k, &t), &nu) in row.iter().zip(t).zip(nu) {
             let k = k as usize;
             x[k] = if t.is_finite() { t / total } else { 1.0 };
@@ -234,7 +228,7 @@ impl State<'_, '_> {
             self.memory.t[k] = f64::MIN_POSITIVE;
             Enclosure { lower: out[0], upper: out[0] }
         };
-        let slack = 16.0 * f64::EPSILON * (value.lower.abs() + self.ahead.span());
+        let slack = 16.0 * f64::EPSILON * (value.lower.abs() + self.rows.range);
         self.memory.floor[k] = value.lower - slack - anchor;
         value
     }
@@ -249,7 +243,7 @@ impl State<'_, '_> {
         *entries += list.iter().map(|&k| self.rows.span(k as usize).len() as u64).sum::<u64>();
         dispatch(Nominals { rows: self.rows, list, out: value });
         for (&k, &value) in list.iter().zip(&*value) {
-            let slack = 16.0 * f64::EPSILON * (value.abs() + self.ahead.span());
+            let slack = 16.0 * f64::EPSILON * (value.abs() + self.rows.range);
             self.memory.floor[k as usize] = value - slack - self.ahead.anchor;
             if value < best.upper {
                 (chosen, best) = (k as usize, Enclosure { lower: value, upper: value });

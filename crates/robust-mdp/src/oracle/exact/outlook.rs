@@ -11,8 +11,6 @@ pub(crate) struct Outlook {
     pub(crate) offset: f64,
     /// −min of `shared`.
     pub(crate) range: f64,
-    /// How much costs on next states may add to the spread of a row.
-    extra: f64,
     /// Whether states move one by one.
     pub(crate) in_place: bool,
     /// Σ `shared` and Σ `shared`².
@@ -65,15 +63,13 @@ impl Ranking {
 }
 
 impl Outlook {
-    /// `extra`: the largest difference of costs on next states.
-    pub(crate) fn new(discount: f64, states: usize, extra: f64, ranked: bool) -> Outlook {
+    pub(crate) fn new(discount: f64, states: usize, ranked: bool) -> Outlook {
         Outlook {
             discount,
             values: vec![0.0; states],
             shared: vec![0.0; states],
             offset: 0.0,
             range: 0.0,
-            extra,
             in_place: false,
             sums: [0.0; 2],
             drift: 0.0,
@@ -102,11 +98,6 @@ impl Outlook {
     pub(crate) fn begin_in_place(&mut self) {
         self.anchor = self.drift;
         self.in_place = true;
-    }
-
-    /// No row's objectives differ by more than this.
-    pub(crate) fn span(&self) -> f64 {
-        self.range + self.extra
     }
 
     /// Moves one state within such a sweep.

@@ -20,7 +20,7 @@ pub(crate) enum Reading {
     Shared,
     /// Gathered, positive nominal probabilities only.
     Gathered,
-    /// Gathered, and every state besides may receive mass too.
+    /// Gathered, also where a cost on the next state is listed; every other state may receive mass.
     WithTail,
 }
 
@@ -65,6 +65,8 @@ pub(crate) struct Rows<'a> {
     /// c_a plus what was taken out of b_a.
     pub(super) base: &'a [f64],
     pub(super) shift: &'a [f64],
+    /// No row's objectives differ by more than this.
+    pub(super) range: f64,
 }
 
 impl<'a> Rows<'a> {
@@ -90,9 +92,10 @@ impl<'a> Rows<'a> {
                 columns: &[],
                 base: &memory.base,
                 shift: &[],
+                range: ahead.range,
             };
         }
-        gather(model, reading, rows, ahead, memory);
+        let range = gather(model, reading, rows, ahead, memory);
         Rows {
             offsets: &memory.offsets,
             width: 0,
@@ -102,6 +105,7 @@ impl<'a> Rows<'a> {
             columns: &memory.columns,
             base: &memory.base,
             shift: &memory.shift,
+            range,
         }
     }
 
@@ -140,13 +144,14 @@ impl<'a> Rows<'a> {
     }
 }
 
+/// Copies the rows next to each other; returns the largest spread of a row's objectives.
 fn gather(
     model: &Model,
     reading: Reading,
     rows: Range<usize>,
     ahead: &Outlook,
     memory: &mut RowsMemory,
-) {
+) -> f64 {
     let RowsMemory { offsets, nominal, gain, level, columns, base, shift } = memory;
     offsets.clear();
     nominal.clear();
@@ -155,26 +160,36 @@ fn gather(
     columns.clear();
     offsets.push(0);
     let tail = reading == Reading::WithTail;
+    // Rows that see their own next states only are measured by these, not by all of v.
+    let offset = if tail { ahead.offset } else { 0.0 };
+    let mut range = 0.0_f64;
     for r in rows {
         let (row, start) = (model.row(r), nominal.len());
-        for (next, p, extra) in row.entries().filter(|e| e.1 > 0.0) {
+        let (mut top, mut low) = (f64::NEG_INFINITY, f64::INFINITY);
+        let listed = |e: &(usize, f64, f64)| e.1 > 0.0 || tail && e.2 != 0.0;
+        for (next, p, extra) in row.entries().filter(listed) {
             nominal.push(p);
-            let w = ahead.shared[next];
-            gain.push(w + extra);
             columns.push(next as u32);
-            if tail {
-                level.push(w);
-            }
+            let w = if tail {
+                level.push(ahead.shared[next]);
+                ahead.shared[next] + extra
+            } else {
+                ahead.discount * ahead.values[next] + extra
+            };
+            gain.push(w);
+            (top, low) = (top.max(w), low.min(w));
         }
-        let mut top = gain[start..].iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        if tail && let Some(outside) = highest_outside(ahead, &columns[start..]) {
-            top = top.max(outside);
+        if tail {
+            top = highest_outside(ahead, &columns[start..]).map_or(top, |w| top.max(w));
+            low = low.min(-ahead.range);
         }
         gain[start..].iter_mut().for_each(|w| *w -= top);
-        base.push(row.cost + ahead.offset + top);
+        base.push(row.cost + offset + top);
         shift.push(top);
         offsets.push(nominal.len());
+        range = range.max(top - low);
     }
+    range
 }
 
 /// The largest level of a state that is not among `columns`.
