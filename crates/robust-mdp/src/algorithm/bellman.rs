@@ -1,6 +1,6 @@
 //! Sweeps of the exact oracle over all states: F(v) or F_x(v), with bounds, policy and chain.
 
-use super::linear::Chain;
+use super::linear::{Chain, Tails};
 use super::sweep::{ChainRows, ChainShape, Cuts, Fields, Workers, for_each_state};
 use crate::game::Layout;
 use crate::model::Model;
@@ -76,8 +76,9 @@ impl<'a> Bellman<'a> {
         let (model, oracle, ahead) = (self.model, self.oracle, &self.ahead);
         let with_chain = chain.is_some();
         let (rows, shape) = match chain {
-            Some(Chain { states, pointers, columns, entries, .. }) => {
-                (ChainRows { entries, columns }, Chain::shape(pointers, *states))
+            Some(Chain { states, pointers, columns, entries, tails, .. }) => {
+                let tails = Tails::rows(tails);
+                (ChainRows { entries, columns, tails }, Chain::shape(pointers, *states))
             }
             None => (ChainRows::default(), ChainShape::None),
         };
