@@ -63,6 +63,43 @@ impl<'a> Bellman<'a> {
         total
     }
 
+    /// Makes a chain with room for what a sweep may put into it.
+    pub(crate) fn make_room(&self, chain: &mut Option<Chain>) {
+        if chain.is_none() {
+            let everywhere = self.oracle.spreads();
+            let states = self.model.states();
+            let entries = |s: usize| -> usize {
+                self.model.rows_of(s).map(|r| self.model.span(r).len()).sum()
+            };
+            *chain = Some(Chain::new(states, |s| if everywhere { states } else { entries(s) }));
+        }
+    }
+
+    /// A sweep of F in which every state sees the values of those before it.
+    pub(crate) fn sweep_in_place(&mut self, v: &mut [f64], tolerance: f64) {
+        self.ahead.set(v);
+        self.ahead.begin_in_place();
+        self.sweeps += 1;
+        let worker = self.workers.first();
+        for s in 0..v.len() {
+            let rows = self.model.rows_of(s);
+            (self.lower[s], self.upper[s]) = (0.0, 0.0);
+            if rows.is_empty() {
+                continue;
+            }
+            let memory = RowMemory {
+                t: &mut self.t[rows.clone()],
+                nu: &mut self.nu[rows.clone()],
+                floor: &mut self.floor[rows.clone()],
+            };
+            let x = &mut self.policy[rows];
+            let value = self.oracle.update(s, &self.ahead, tolerance, memory, x, worker, None);
+            (self.lower[s], self.upper[s]) = (value.lower, value.upper);
+            v[s] = value.upper;
+            self.ahead.set_one(s, v[s]);
+        }
+    }
+
     /// Encloses F(v) or F_x(v) state by state, each as narrow as `tolerance` if rounding allows.
     pub(crate) fn sweep(
         &mut self,

@@ -199,11 +199,21 @@ pub(super) fn free<B: Ball>(ball: &mut B, memory: &mut RowMemory<'_>, tolerance:
         if at.upper - known <= tolerance.max(noise(ball, at.upper)) {
             let lower = known.min(at.upper);
             if !admit_below(ball, memory, lower) {
-                if std::env::var("DBG").is_ok() { eprintln!("met {lower} {}", at.upper); } return Outcome::Met(Enclosure { lower, upper: at.upper });
+                if std::env::var("DBG").is_ok() {
+                    eprintln!("met {lower} {}", at.upper);
+                }
+                return Outcome::Met(Enclosure { lower, upper: at.upper });
             }
         }
         let mut mu = ball.joint_value();
-        if std::env::var("DBG").is_ok() { eprintln!("  lower {known} upper {} mu {mu} ceiling {ceiling} active {} t {:?}", at.upper, 0, ball.active().t.iter().take(3).collect::<Vec<_>>()); }
+        if std::env::var("DBG").is_ok() {
+            eprintln!(
+                "  lower {known} upper {} mu {mu} ceiling {ceiling} active {} t {:?}",
+                at.upper,
+                0,
+                ball.active().t.iter().take(3).collect::<Vec<_>>()
+            );
+        }
         if mu.is_nan() {
             mu = 0.5 * (known + at.upper);
         }
@@ -216,7 +226,9 @@ pub(super) fn free<B: Ball>(ball: &mut B, memory: &mut RowMemory<'_>, tolerance:
             break;
         }
     }
-    if std::env::var("DBG").is_ok() { eprintln!("not met"); }
+    if std::env::var("DBG").is_ok() {
+        eprintln!("not met");
+    }
     saturated(ball, memory, ceiling).unwrap_or_else(|| nested(ball, memory))
 }
 

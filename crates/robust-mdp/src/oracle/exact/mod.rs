@@ -67,6 +67,11 @@ impl<'a> Exact<'a> {
         Exact { model, set, reading: Reading::new(model, set) }
     }
 
+    /// Whether rows may put mass outside of their nominal support.
+    pub(crate) fn spreads(&self) -> bool {
+        self.reading == Reading::WithTail
+    }
+
     /// The values of a sweep, for this oracle.
     pub(crate) fn outlook(&self) -> Outlook {
         let ranked = self.reading == Reading::WithTail;
