@@ -2,9 +2,12 @@
 //!
 //! This file owns the clock, the limits and the observer; it does no input or output.
 
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use rayon::{ThreadPool, ThreadPoolBuilder};
 use serde::{Deserialize, Serialize};
 
 use crate::algorithm::bounds::rounding;
@@ -443,17 +446,29 @@ fn choose(model: &Model, set: &UncertaintySet, options: &Options) -> Result<Chos
     })
 }
 
+/// Runs a job on so many threads. Pools are kept: starting one takes longer than many a solve.
 pub(crate) fn in_pool<T: Send>(
     threads: Option<usize>,
     job: impl FnOnce() -> T + Send,
 ) -> Result<T, Error> {
+    static POOLS: Mutex<BTreeMap<usize, Arc<ThreadPool>>> = Mutex::new(BTreeMap::new());
     if threads == Some(0) {
         return Err(Error::Input("the number of threads must be at least 1".into()));
     }
-    let pool = rayon::ThreadPoolBuilder::new()
-        .num_threads(threads.unwrap_or(0))
-        .build()
-        .map_err(|e| Error::Input(format!("threads could not be started: {e}")))?;
+    let threads = threads.unwrap_or(0);
+    let pool = {
+        let mut pools = POOLS.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        match pools.get(&threads) {
+            Some(pool) => pool.clone(),
+            None => {
+                let pool = ThreadPoolBuilder::new()
+                    .num_threads(threads)
+                    .build()
+                    .map_err(|e| Error::Input(format!("threads could not be started: {e}")))?;
+                pools.entry(threads).or_insert(Arc::new(pool)).clone()
+            }
+        }
+    };
     Ok(pool.install(job))
 }
 

@@ -85,6 +85,9 @@ impl<'a> Operator<'a> {
         }
         step.copy_from_slice(&chain.cost);
         chain.solve(self.model.discount(), step, tolerance);
+        if !step.iter().all(|step| step.is_finite()) {
+            step.copy_from_slice(&chain.cost); // no more than a step of value iteration
+        }
         for (v, step) in v.iter_mut().zip(&*step) {
             *v += step;
         }

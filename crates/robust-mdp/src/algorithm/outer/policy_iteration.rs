@@ -12,7 +12,7 @@
 use super::{Course, Loop};
 use crate::model::Model;
 
-/// An evaluation may leave this share of the residual.
+/// An evaluation may err by this share of the residual.
 const EVALUATION: f64 = 0.05;
 /// Sweeps of nature in one evaluation.
 const MOST_ANSWERS: usize = 100;
@@ -71,11 +71,10 @@ fn leap(course: &mut Course<'_, '_, '_>, tolerance: f64) {
     operator.leap(v, scratch, tolerance);
 }
 
-/// v ← the worst case of x, up to `goal` in the residual.
-fn evaluate(x: &[f64], goal: f64, course: &mut Course<'_, '_, '_>) {
+/// v ← the worst case of x, up to an error of `error`.
+fn evaluate(x: &[f64], error: f64, course: &mut Course<'_, '_, '_>) {
     let discount = course.model().discount();
-    let floor = 0.1 * (1.0 - discount) * course.run.limits.gap;
-    let goal = goal.max(floor);
+    let goal = (1.0 - discount) * error.max(0.1 * course.run.limits.gap);
     let mut least = f64::INFINITY;
     for _ in 0..MOST_ANSWERS {
         course.operator.respond(x, &course.v, 0.1 * goal);
