@@ -8,6 +8,7 @@
 mod driver;
 mod ellipsoid;
 mod emit;
+mod kernel;
 mod kl;
 pub(crate) mod outlook;
 mod rows;
@@ -100,6 +101,21 @@ impl<'a> Exact<'a> {
             state.emit(x, chain);
         }
         value
+    }
+
+    /// Adds Σ_a x_a·y_a to the chain, for the multipliers that an update left.
+    pub(crate) fn chain_row(
+        &self,
+        s: usize,
+        ahead: &Outlook,
+        memory: RowMemory<'_>,
+        x: &[f64],
+        worker: &mut Worker,
+        chain: &mut ChainRows<'_>,
+    ) {
+        let Worker { rows, scratch } = worker;
+        let rows = Rows::load(self.model, self.reading, s, ahead, rows);
+        State { oracle: self, s, rows, ahead, tolerance: 0.0, memory, scratch }.emit(x, chain);
     }
 
     /// Encloses F_x(v)_s.
