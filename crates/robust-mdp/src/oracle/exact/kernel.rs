@@ -1,7 +1,7 @@
 //! The kernel that the multipliers of a state stand for, entry by entry, brought into the set where
 //! rounding has put it outside.
 
-use super::driver::RowMemory;
+use super::active::RowMemory;
 use super::outlook::Outlook;
 use super::rows::Rows;
 use super::{Exact, Worker};
