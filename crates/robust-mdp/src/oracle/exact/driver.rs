@@ -258,7 +258,8 @@ pub(super) fn admit_below<B: Ball>(ball: &mut B, memory: &mut RowMemory<'_>, mu:
         if nominal < mu - slack {
             let base = ball.rows().base[k];
             ball.active().push(k, base, 0.0, 0.0);
-            *ball.active().nominal.last_mut().expect("just pushed") = nominal;
+            let j = ball.active().len() - 1;
+            ball.active().nominal[j] = nominal;
         }
     }
     (ball.active().pending, ball.active().value) = (pending, value);

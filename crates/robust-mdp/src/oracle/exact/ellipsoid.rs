@@ -166,7 +166,7 @@ impl Ball for Ellipsoid<'_> {
             std::mem::swap(&mut self.active.t, &mut self.active.fresh);
             std::mem::swap(&mut self.active.nu, &mut self.active.fresh_nu);
             self.sums.settle();
-            return if self.active.t.iter().all(|t| *t < f64::INFINITY) {
+            return if self.active.multipliers().iter().all(|t| *t < f64::INFINITY) {
                 Moved::All
             } else {
                 Moved::Stuck
