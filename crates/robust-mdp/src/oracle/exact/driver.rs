@@ -288,6 +288,9 @@ pub(super) fn fixed<B: Ball>(
         let (k, base) = (k as usize, ball.rows().base[k as usize]);
         let t = if all_warm { warm * x / total } else { 0.0 };
         ball.active().push(k, base, t, memory.nu[k]);
+        // Rows with budgets of their own remember other floors than nominal values.
+        let j = ball.active().len() - 1;
+        ball.active().floor[j] = base - ball.range() - ball.drift().0;
     }
     let mut moving = true;
     if !all_warm {
@@ -297,7 +300,6 @@ pub(super) fn fixed<B: Ball>(
         for (j, &k) in rows.iter().enumerate() {
             let nominal = ball.nominal(k as usize);
             memory.floor[k as usize] = nominal - slack(ball, nominal) - ball.drift().1;
-            ball.active().floor[j] = memory.floor[k as usize];
             ball.active().nominal[j] = nominal;
             ball.active().nu[j] = 0.0;
         }

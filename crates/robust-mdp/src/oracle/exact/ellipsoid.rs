@@ -156,7 +156,9 @@ impl Ball for Ellipsoid<'_> {
         if at.mu.is_finite() || !self.mend() {
             return at;
         }
-        dispatch(Assess { active: self.active, sums: self.sums, radius, drift, fixed })
+        let again = dispatch(Assess { active: self.active, sums: self.sums, radius, drift, fixed });
+        // Mended rows have t = 0, which is another policy.
+        if fixed { at } else { again }
     }
 
     fn raise(&mut self, mu: f64) -> Moved {
