@@ -156,7 +156,9 @@ impl Ball for Ellipsoid<'_> {
         if at.mu.is_finite() || !self.mend() {
             return at;
         }
-        dispatch(Assess { active: self.active, sums: self.sums, radius, drift, fixed })
+        let again = dispatch(Assess { active: self.active, sums: self.sums, radius, drift, fixed });
+        // Mended rows have t = 0, which is another policy.
+        if fixed { at } else { again }
     }
 
     fn raise(&mut self, mu: f64) -> Moved {
@@ -166,7 +168,7 @@ impl Ball for Ellipsoid<'_> {
             std::mem::swap(&mut self.active.t, &mut self.active.fresh);
             std::mem::swap(&mut self.active.nu, &mut self.active.fresh_nu);
             self.sums.settle();
-            return if self.active.t.iter().all(|t| *t < f64::INFINITY) {
+            return if self.active.multipliers().iter().all(|t| *t < f64::INFINITY) {
                 Moved::All
             } else {
                 Moved::Stuck

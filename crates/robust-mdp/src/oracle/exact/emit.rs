@@ -3,6 +3,7 @@
 use pulp::{Simd, WithSimd};
 
 use super::State;
+use super::centred::{add_tail, tail_length};
 use crate::algorithm::sweep::ChainRows;
 use crate::lanes::{dispatch, exp};
 use crate::uncertainty::Distance;
@@ -52,12 +53,23 @@ impl State<'_, '_> {
         self.scratch.entries += nominal.len() as u64;
         let y = &mut self.scratch.value;
         y.resize(nominal.len(), 0.0);
-        let mass = match shape {
+        let own = match shape {
             Shape::Peak => peak(nominal, gain, self.oracle.set.distance, y),
             _ => dispatch(Write { nominal, gain, shape, y }),
         };
-        let mut rest = 1.0;
-        let scale = if matches!(shape, Shape::Tilted { .. }) { x / mass } else { x };
+        let mut mass = own;
+        if !self.rows.level.is_empty() {
+            mass += match shape {
+                Shape::Shifted { t, nu } => {
+                    let [n, sum, _] = add_tail(&self.rows, self.ahead, k, t, nu, 0.0);
+                    (t * sum - n * nu).max(0.0)
+                }
+                Shape::Peak => 1.0 - own,
+                _ => 0.0,
+            };
+        }
+        // Bounds meet before masses do.
+        let scale = x / mass;
         match self.rows.next_states(k) {
             None => {
                 for (i, &y) in y.iter().enumerate() {
@@ -68,11 +80,10 @@ impl State<'_, '_> {
                 for (&i, &y) in columns.iter().zip(&*y).filter(|e| *e.1 > 0.0) {
                     chain.add(filled, i as usize, scale * y);
                 }
-                rest = 1.0 - mass;
             }
         }
-        if !self.rows.level.is_empty() && rest > 0.0 {
-            self.emit_tail(k, x, shape, rest, chain, filled);
+        if mass > own {
+            self.emit_tail(k, scale, shape, mass - own, chain, filled);
         }
     }
 
@@ -80,7 +91,7 @@ impl State<'_, '_> {
     fn emit_tail(
         &mut self,
         k: usize,
-        x: f64,
+        scale: f64,
         shape: Shape,
         rest: f64,
         chain: &mut ChainRows<'_>,
@@ -88,21 +99,16 @@ impl State<'_, '_> {
     ) {
         let ranking = self.ahead.ranking.as_ref().expect("tails need a ranking");
         let (columns, shift) = (&self.rows.columns[self.rows.span(k)], self.rows.shift[k]);
-        for (&i, &w) in ranking.order.iter().zip(&ranking.level) {
-            let y = match shape {
-                Shape::Shifted { t, nu } => t * (w - shift) - nu,
-                Shape::Peak if w == shift => rest,
-                _ => 0.0,
-            };
-            if y <= 0.0 {
-                break;
-            }
-            if columns.binary_search(&i).is_err() {
-                chain.add(filled, i as usize, x * y);
-                if matches!(shape, Shape::Peak) {
-                    break;
+        let outside = |i: &u32| columns.binary_search(i).is_err();
+        if let Shape::Shifted { t, nu } = shape {
+            let length = tail_length(&ranking.level, shift, t, nu);
+            for (&i, &w) in ranking.order[..length].iter().zip(&ranking.level) {
+                if outside(&i) {
+                    chain.add(filled, i as usize, scale * (t * (w - shift) - nu));
                 }
             }
+        } else if let Some(&i) = ranking.order.iter().find(|i| outside(i)) {
+            chain.add(filled, i as usize, scale * rest);
         }
     }
 }
@@ -125,7 +131,7 @@ fn peak(nominal: &[f64], gain: &[f64], distance: Distance, y: &mut [f64]) -> f64
     }
     for ((y, &y0), &w) in y.iter_mut().zip(nominal).zip(gain) {
         if w == top && usable(y0) {
-            *y = if kl { y0 / mass } else { y0 + (1.0 - mass) / count };
+            *y = if kl { y0 / mass } else { y0 + (1.0 - mass).max(0.0) / count };
         }
     }
     1.0
