@@ -122,7 +122,7 @@ pub(crate) fn run(
     let layout = Layout::new(model, set);
     run.work.kernel_entries = layout.entries(model) as u64;
     run.width = layout.widest_row(model);
-    let mut evaluation = Evaluation::new(model, set, &layout);
+    let mut evaluation = Evaluation::new(model, set);
     let mut response = Response::without_chain(model, set, &layout);
     let mut fom = FomVi::new(model, &layout, set, setup, settings);
     let mut checker = Checker::new(model);
@@ -186,18 +186,7 @@ impl<'a> FomVi<'a> {
     ) -> FomVi<'a> {
         let (states, rows, entries) = (model.states(), model.rows(), layout.entries(model));
         let discount = model.discount();
-        let oracle = FirstOrder {
-            set,
-            setup,
-            rule: settings.steps,
-            method: settings.method,
-            value_bound: if model.has_transition_costs() {
-                model.largest_cost() / (1.0 - discount)
-            } else {
-                discount * model.largest_cost() / (1.0 - discount)
-            },
-            states,
-        };
+        let oracle = FirstOrder::new(model, set, setup, settings);
         let (most_rows, most_entries) = layout.largest_state(model);
         let values = match settings.steps {
             StepRule::Paper => vec![0.0; states],

@@ -116,7 +116,7 @@ fn split_all<const N: usize>(
     let mut right = [const { None }; N];
     let mut i = 0;
     let left = arrays.map(|a| {
-        let (l, r) = a.split_at_mut(at);
+        let (l, r) = a.split_at_mut(at.min(a.len())); // an array that a sweep leaves out is empty
         right[i] = Some(r);
         i += 1;
         l
@@ -130,6 +130,11 @@ pub(crate) struct Workers<W>(Vec<Mutex<W>>);
 impl<W> Workers<W> {
     pub(crate) fn new(make: impl Fn() -> W) -> Workers<W> {
         Workers((0..rayon::current_num_threads()).map(|_| Mutex::new(make())).collect())
+    }
+
+    /// The memory of the first thread, for work that is done in order.
+    pub(crate) fn first(&mut self) -> &mut W {
+        self.0[0].get_mut().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
     /// Folds over the memories of all threads.

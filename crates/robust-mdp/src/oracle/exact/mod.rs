@@ -12,6 +12,7 @@ mod driver;
 mod ellipsoid;
 mod emit;
 mod forms;
+mod kernel;
 mod kl;
 mod nested;
 pub(crate) mod outlook;
@@ -78,6 +79,11 @@ impl<'a> Exact<'a> {
         Exact { model, set, reading: Reading::new(model, set) }
     }
 
+    /// Whether rows may put mass outside of their nominal support.
+    pub(crate) fn spreads(&self) -> bool {
+        self.reading == Reading::WithTail
+    }
+
     /// The values of a sweep, for this oracle.
     pub(crate) fn outlook(&self) -> Outlook {
         let ranked = self.reading == Reading::WithTail;
@@ -106,6 +112,21 @@ impl<'a> Exact<'a> {
             state.emit(x, chain);
         }
         value
+    }
+
+    /// Adds Σ_a x_a·y_a to the chain, for the multipliers that an update left.
+    pub(crate) fn chain_row(
+        &self,
+        s: usize,
+        ahead: &Outlook,
+        memory: RowMemory<'_>,
+        x: &[f64],
+        worker: &mut Worker,
+        chain: &mut ChainRows<'_>,
+    ) {
+        let Worker { rows, scratch } = worker;
+        let rows = Rows::load(self.model, self.reading, s, ahead, rows);
+        State { oracle: self, s, rows, ahead, tolerance: 0.0, memory, scratch }.emit(x, chain);
     }
 
     /// Encloses F_x(v)_s.
