@@ -192,7 +192,7 @@ pub fn exact_in_place(
     set: &UncertaintySet,
     values: &[f64],
     sweeps: usize,
-    visit: &mut dyn FnMut(usize, &[f64], f64, f64),
+    visit: &mut impl FnMut(usize, &[f64], f64, f64),
 ) -> Result<(), Error> {
     set.validate(model)?;
     let oracle = Exact::new(model, set);

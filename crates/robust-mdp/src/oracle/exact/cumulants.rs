@@ -68,8 +68,8 @@ impl Cumulants {
 
     pub(super) fn list_stale(&self, out: &mut Vec<u32>) {
         out.clear();
-        let stale = |j: &u32| !(self.safety[*j as usize] >= 0.0);
-        out.extend((0..self.rows as u32).filter(stale));
+        let safe = |j: u32| self.safety[j as usize] >= 0.0; // not where it is no number
+        out.extend((0..self.rows as u32).filter(|&j| !safe(j)));
     }
 }
 
@@ -155,7 +155,6 @@ impl WithSimd for Assess<'_> {
         while at < rows {
             let live = simd.less_than_f64s(iota, simd.splat_f64s((rows - at) as f64));
             let load = |x: &[f64]| S::as_simd_f64s(&x[at..at + lanes]).0[0];
-            let store = |x: &mut [f64], y| S::as_mut_simd_f64s(&mut x[at..at + lanes]).0[0] = y;
             let keep = |x: S::f64s| simd.select_f64s(live, x, zero);
             let (t, base, floor) = (load(&active.t), load(&active.base), load(&active.floor));
             let (log, mean) = (load(&cumulants.log), load(&cumulants.mean));

@@ -215,7 +215,7 @@ fn joint<B: Ball>(
             if mu.is_nan() {
                 mu = 0.5 * (lower.max(known) + upper);
             }
-            if !(mu < ceiling) {
+            if mu.is_nan() || mu >= ceiling {
                 strikes += 1;
                 mu = 0.25 * lower.max(known) + 0.75 * ceiling;
             }

@@ -153,12 +153,11 @@ impl Ball for Ellipsoid<'_> {
     fn assess(&mut self, fixed: bool) -> Assessed {
         let (drift, radius) = (self.ahead.drift, self.radius);
         let at = dispatch(Assess { active: self.active, sums: self.sums, radius, drift, fixed });
-        if at.mu.is_finite() || !self.mend() {
+        // Mended rows have t = 0, which is another policy.
+        if fixed || at.mu.is_finite() || !self.mend() {
             return at;
         }
-        let again = dispatch(Assess { active: self.active, sums: self.sums, radius, drift, fixed });
-        // Mended rows have t = 0, which is another policy.
-        if fixed { at } else { again }
+        dispatch(Assess { active: self.active, sums: self.sums, radius, drift, fixed })
     }
 
     fn raise(&mut self, mu: f64) -> Moved {
@@ -192,6 +191,9 @@ impl Ball for Ellipsoid<'_> {
     }
 
     fn scale(&mut self, x: &[f64]) -> bool {
+        if self.mend() {
+            self.assess(true);
+        }
         let sums = &mut *self.sums;
         let (mut quadratic, mut constant) = (0.0, 0.0);
         for (j, x) in x.iter().enumerate() {

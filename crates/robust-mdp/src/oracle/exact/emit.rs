@@ -4,9 +4,13 @@ use pulp::{Simd, WithSimd};
 
 use super::State;
 use super::centred::{add_tail, tail_length};
+use super::tilt::Top;
 use crate::algorithm::sweep::ChainRows;
 use crate::lanes::{dispatch, exp};
 use crate::uncertainty::Distance;
+
+/// Multipliers of the ellipsoid beyond this, in units of 1/range, mean the peak.
+const STEEPEST: f64 = 1e10;
 
 /// How a row's kernel follows from its multipliers.
 #[derive(Clone, Copy, Debug)]
@@ -17,9 +21,10 @@ enum Shape {
         t: f64,
         nu: f64,
     },
-    /// y⁰e^{tw}, to be scaled to mass one.
+    /// y⁰e^{t(w − top)}, to be scaled to mass one.
     Tilted {
         t: f64,
+        top: f64,
     },
     /// As near to y⁰ as the maxima of w allow.
     Peak,
@@ -34,11 +39,19 @@ impl State<'_, '_> {
             let shape = match self.oracle.set.distance {
                 _ if self.radius(k) == 0.0 || t == 0.0 => Shape::Nominal,
                 _ if t.is_infinite() => Shape::Peak,
-                Distance::Kl => Shape::Tilted { t },
+                Distance::Kl => Shape::Tilted { t, top: self.top(k, t) },
+                // All that is left lies within 1/t of the maximum, and ν has no digits left.
+                _ if t * self.rows.range > STEEPEST => Shape::Peak,
                 _ => Shape::Shifted { t, nu },
             };
             self.emit_row(k, x, shape, chain, &mut filled);
         }
+    }
+
+    /// The row's largest w where exponentials might vanish otherwise.
+    fn top(&self, k: usize, t: f64) -> f64 {
+        let (nominal, gain) = self.rows.row(k);
+        if t * self.rows.range < 500.0 { 0.0 } else { dispatch(Top { nominal, gain }).0 }
     }
 
     fn emit_row(
@@ -154,17 +167,18 @@ impl WithSimd for Write<'_> {
         let zero = simd.splat_f64s(0.0);
         let (t, nu) = match shape {
             Shape::Shifted { t, nu } => (t, nu),
-            Shape::Tilted { t } => (t, 0.0),
+            Shape::Tilted { t, .. } => (t, 0.0),
             _ => (0.0, 0.0),
         };
         let (tv, nuv) = (simd.splat_f64s(t), simd.splat_f64s(nu));
         let tilted = matches!(shape, Shape::Tilted { .. });
+        let topv = simd.splat_f64s(if let Shape::Tilted { top, .. } = shape { top } else { 0.0 });
         let lanes = size_of::<S::f64s>() / 8;
         let mut total = zero;
         for ((y0, w), y) in nominal.chunks(lanes).zip(gain.chunks(lanes)).zip(y.chunks_mut(lanes)) {
             let (y0, w) = (simd.partial_load_f64s(y0), simd.partial_load_f64s(w));
             let new = if tilted {
-                simd.mul_f64s(y0, exp(simd, simd.mul_f64s(tv, w)))
+                simd.mul_f64s(y0, exp(simd, simd.mul_f64s(tv, simd.sub_f64s(w, topv))))
             } else {
                 simd.max_f64s(simd.mul_add_e_f64s(tv, w, simd.sub_f64s(y0, nuv)), zero)
             };

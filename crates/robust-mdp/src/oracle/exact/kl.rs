@@ -174,11 +174,12 @@ impl Ball for Kl<'_> {
         let longest = LONGEST / self.rows.range;
         let cumulants = &*self.cumulants;
         let least = dispatch(Step { active: self.active, cumulants, mu, longest });
-        if !(least > 0.0) {
+        if least.is_nan() || least <= 0.0 {
             let mut kept = 0;
             for j in 0..self.active.len() {
                 let (k, t) = (self.active.row[j] as usize, self.active.t[j]);
-                if !(self.active.fresh[j] > 0.0) {
+                let fresh = self.active.fresh[j];
+                if fresh.is_nan() || fresh <= 0.0 {
                     // Either the row needs no lift, or the step was too long.
                     if self.nominal(k) >= mu {
                         continue;

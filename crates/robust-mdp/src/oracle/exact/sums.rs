@@ -105,8 +105,8 @@ impl Sums {
 
     pub(super) fn list_stale(&self, out: &mut Vec<u32>) {
         out.clear();
-        let stale = |j: &u32| !(self.safety[*j as usize] >= 0.0);
-        out.extend((0..self.rows as u32).filter(stale));
+        let safe = |j: u32| self.safety[j as usize] >= 0.0; // not where it is no number
+        out.extend((0..self.rows as u32).filter(|&j| !safe(j)));
     }
 }
 
