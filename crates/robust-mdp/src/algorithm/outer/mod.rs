@@ -51,15 +51,12 @@ trait Loop {
     fn advance(&mut self, course: &mut Course<'_, '_, '_>);
 }
 
-/// v ← F(v), in the middle of its bounds.
+/// v ← F(v).
 struct ValueIteration;
 
 impl Loop for ValueIteration {
     fn advance(&mut self, course: &mut Course<'_, '_, '_>) {
-        let (lower, upper) = (course.operator.lower(), course.operator.upper());
-        for ((v, l), u) in course.v.iter_mut().zip(lower).zip(upper) {
-            *v = 0.5 * (l + u);
-        }
+        course.step();
     }
 }
 
@@ -102,6 +99,14 @@ impl<'c, 'a, 'r> Course<'c, 'a, 'r> {
 
     pub(super) fn model(&self) -> &'a Model {
         self.operator.model
+    }
+
+    /// v ← F(v), in the middle of its bounds.
+    fn step(&mut self) {
+        let (lower, upper) = (self.operator.lower(), self.operator.upper());
+        for ((v, l), u) in self.v.iter_mut().zip(lower).zip(upper) {
+            *v = 0.5 * (l + u);
+        }
     }
 
     /// How narrow the oracle's enclosures should be now.
@@ -192,7 +197,12 @@ impl<'c, 'a, 'r> Course<'c, 'a, 'r> {
             let rise = self.v.iter().zip(upper).fold(0.0_f64, |m, (v, u)| m.max(u - v));
             let scale = after.iter().fold(self.run.largest_cost, |m, v| m.max(v.abs()));
             let slack = rounding(scale, self.model().discount(), self.width);
-            let status = self.conclude(factor * fall - slack, factor * rise + slack);
+            // A state saw upper bounds of those before it: its lower bound is too high by at most
+            // λ times the widest of these.
+            let width = lower.iter().zip(upper).fold(0.0_f64, |m, (l, u)| m.max(u - l));
+            let high_by = self.model().discount() * width;
+            let low = factor * (fall - high_by) - high_by - slack;
+            let status = self.conclude(low, factor * rise + slack);
             self.scratch = std::mem::replace(&mut self.v, after);
             if let Some(status) = status {
                 return status;
