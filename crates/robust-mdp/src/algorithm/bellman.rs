@@ -103,7 +103,7 @@ impl<'a> Bellman<'a> {
 
     /// Whether chains are better made after a sweep, with room for the rows that `x` uses alone.
     pub(crate) fn chains_apart(&self) -> bool {
-        !self.model.is_dense() && !self.oracle.spreads()
+        !self.model.is_dense()
     }
 
     /// The chain of `x` (the policy, if none is given) and the multipliers that the last sweep left;
@@ -111,9 +111,11 @@ impl<'a> Bellman<'a> {
     pub(crate) fn chain_of(&mut self, x: Option<&[f64]>, fitted: bool, chain: &mut Option<Chain>) {
         let (model, oracle, ahead) = (self.model, self.oracle, &self.ahead);
         let x = x.unwrap_or(&self.policy);
+        // One more entry a row for a peak outside of its support.
+        let more = usize::from(oracle.spreads());
         let used = |s: usize| -> usize {
             let rows = model.rows_of(s).filter(|&r| x[r] > 0.0);
-            rows.map(|r| model.span(r).len()).sum()
+            rows.map(|r| model.span(r).len() + more).sum()
         };
         match chain {
             Some(_) if !fitted => (),
@@ -121,6 +123,12 @@ impl<'a> Bellman<'a> {
             None => *chain = Some(Chain::new(model.states(), used)),
         }
         let Some(Chain { states, pointers, columns, entries, tails, .. }) = chain else { return };
+        if let (Some(ranking), Some(_)) = (&ahead.ranking, &*pointers) {
+            let tails =
+                tails.get_or_insert_with(|| Tails::new(model.states(), |s| model.rows_of(s).len()));
+            tails.order.copy_from_slice(&ranking.order);
+            tails.level.copy_from_slice(&ranking.level);
+        }
         let fields = Fields {
             states: 0..*states,
             per_state: [],

@@ -5,6 +5,7 @@
 //! when all checks together stay below a tenth of the counted work, whatever the machine.
 
 use super::evaluation::Evaluation;
+use super::linear::Chain;
 use super::response::{Kernel, Response};
 use crate::model::Model;
 use crate::solve::{Incumbent, Run, Status};
@@ -66,7 +67,7 @@ impl Checker {
     ) -> Option<Status> {
         let tolerance = 0.02 * run.limits.gap;
         let below = response.run_on(
-            &mut evaluation.chain,
+            evaluation.chain.get_or_insert_with(Chain::empty),
             Kernel::Nominal,
             &mut self.response_values,
             tolerance,
@@ -104,7 +105,8 @@ impl Checker {
         self.response_values.copy_from_slice(values);
         let above = evaluation.run(&policy, &mut self.policy_values, tolerance, &run.signal);
         let kernel = Kernel::Average(kernel);
-        let (chain, values) = (&mut evaluation.chain, &mut self.response_values);
+        let (chain, values) =
+            (evaluation.chain.get_or_insert_with(Chain::empty), &mut self.response_values);
         let below = response.run_on(chain, kernel, values, tolerance, &run.signal);
         run.incumbent.improve(policy, &below.lower, above.upper);
         self.account(run, evaluation, response);

@@ -17,22 +17,29 @@ use crate::uncertainty::UncertaintySet;
 pub(crate) struct Evaluation<'a> {
     bellman: Bellman<'a>,
     /// Lent to the best response between evaluations.
-    pub(super) chain: Chain,
+    pub(super) chain: Option<Chain>,
+    /// Whether the chain must have room for whatever a borrower puts into it.
+    lent: bool,
     /// Sweeps done so far.
     pub(crate) sweeps: u64,
 }
 
 impl<'a> Evaluation<'a> {
     pub(crate) fn new(model: &'a Model, set: &'a UncertaintySet) -> Self {
-        let bellman = Bellman::new(model, set);
-        let mut chain = None;
-        bellman.make_room(&mut chain);
-        Evaluation { bellman, chain: chain.unwrap_or_default(), sweeps: 0 }
+        Evaluation { bellman: Bellman::new(model, set), chain: None, lent: false, sweeps: 0 }
+    }
+
+    /// An evaluator whose chain others may use.
+    pub(crate) fn lending(model: &'a Model, set: &'a UncertaintySet) -> Self {
+        let mut evaluation = Evaluation { lent: true, ..Evaluation::new(model, set) };
+        evaluation.bellman.make_room(&mut evaluation.chain);
+        evaluation
     }
 
     /// Entries visited by all sweeps and linear systems since the last call.
     pub(crate) fn take_entries(&mut self) -> u64 {
-        std::mem::take(&mut self.chain.work) + self.bellman.take_entries()
+        let solved = self.chain.as_mut().map_or(0, |chain| std::mem::take(&mut chain.work));
+        solved + self.bellman.take_entries()
     }
 
     /// Bounds of v^x no wider than `tolerance` if rounding allows; `w` is a first guess and
@@ -84,15 +91,21 @@ impl Operator for OfPolicy<'_, '_> {
         self.evaluation.bellman.model
     }
     fn sweep(&mut self, w: &[f64]) {
-        let Evaluation { bellman, chain, sweeps } = &mut *self.evaluation;
-        bellman.sweep(w, Player::Nature(self.x), 0.0, Some(chain));
+        let Evaluation { bellman, chain, lent, sweeps } = &mut *self.evaluation;
         *sweeps += 1;
+        if bellman.chains_apart() && !*lent {
+            bellman.sweep(w, Player::Nature(self.x), 0.0, None);
+            bellman.chain_of(Some(self.x), true, chain);
+            return;
+        }
+        bellman.make_room(chain);
+        bellman.sweep(w, Player::Nature(self.x), 0.0, chain.as_mut());
     }
     fn image(&self) -> (&[f64], &[f64]) {
         (&self.evaluation.bellman.lower, &self.evaluation.bellman.upper)
     }
     fn chain(&mut self) -> &mut Chain {
-        &mut self.evaluation.chain
+        self.evaluation.chain.get_or_insert_with(Chain::empty)
     }
     fn width(&self) -> usize {
         self.evaluation.bellman.width()

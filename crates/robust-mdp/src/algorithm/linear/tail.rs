@@ -29,7 +29,6 @@ pub(crate) struct Tails {
 
 impl Tails {
     /// No tails yet, the states in their own order; `capacity(s)` is the number of rows of s.
-    #[cfg_attr(not(test), expect(dead_code, reason = "no sweep makes tails yet"))]
     pub(crate) fn new(states: usize, capacity: impl Fn(usize) -> usize) -> Tails {
         let mut pointers = vec![0];
         for s in 0..states {

@@ -3,7 +3,7 @@
 //! γ = (1 − √(1−λ²))/λ.
 //!
 //! It need not converge for every model: where the residual at h has not fallen, the next step is
-//! plain value iteration from there and the momentum starts anew.
+//! plain value iteration from the best point so far, and the momentum starts anew.
 
 use super::{Course, Loop};
 
@@ -12,7 +12,9 @@ pub(super) struct Accelerated {
     momentum: f64,
     /// v of the step before; empty after a restart.
     before: Vec<f64>,
-    residual: f64,
+    /// The least residual so far, and F there.
+    best: f64,
+    best_image: Vec<f64>,
 }
 
 impl Accelerated {
@@ -22,8 +24,13 @@ impl Accelerated {
         } else {
             0.0
         };
-        let step = 1.0 / (1.0 + discount);
-        Accelerated { step, momentum, before: Vec::new(), residual: f64::INFINITY }
+        Accelerated {
+            step: 1.0 / (1.0 + discount),
+            momentum,
+            before: Vec::new(),
+            best: f64::INFINITY,
+            best_image: Vec::new(),
+        }
     }
 }
 
@@ -31,15 +38,14 @@ impl Loop for Accelerated {
     fn advance(&mut self, course: &mut Course<'_, '_, '_>) {
         let image = course.operator.upper();
         // course.v is h, the point of the sweep.
-        if course.residual > self.residual {
+        if course.residual > self.best {
             self.before.clear();
-            course.v.copy_from_slice(image);
-            self.residual = f64::INFINITY;
+            course.v.copy_from_slice(&self.best_image);
             return;
         }
-        self.residual = course.residual;
-        let fresh = self.before.is_empty();
-        if fresh {
+        self.best = course.residual;
+        image.clone_into(&mut self.best_image);
+        if self.before.is_empty() {
             self.before.extend_from_slice(image);
             course.v.copy_from_slice(image);
             return;

@@ -106,7 +106,6 @@ impl Loop for Anderson {
             // Back to the best point; its image is a plain step of value iteration.
             self.forget();
             course.v.copy_from_slice(&self.best_image);
-            self.best = f64::INFINITY;
             return;
         }
         self.best = course.residual;

@@ -91,7 +91,7 @@ impl Loop for PolicyIteration {
             (self.least, self.waiting) = (course.span, 0);
         } else {
             self.waiting += 1;
-            self.share *= if self.waiting % 5 == 0 { 0.2 } else { 1.0 };
+            self.share *= if self.waiting.is_multiple_of(5) { 0.2 } else { 1.0 };
         }
         self.policy.copy_from_slice(course.operator.policy());
         self.span = course.span;

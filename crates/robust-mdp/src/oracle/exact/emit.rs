@@ -5,6 +5,7 @@ use pulp::{Simd, WithSimd};
 use super::State;
 use super::centred::{add_tail, tail_length};
 use super::tilt::Top;
+use crate::algorithm::linear::Tail;
 use crate::algorithm::sweep::ChainRows;
 use crate::lanes::{dispatch, exp};
 use crate::uncertainty::Distance;
@@ -95,12 +96,21 @@ impl State<'_, '_> {
                 }
             }
             Some(columns) => {
-                for (&i, &y) in columns.iter().zip(&*y).filter(|e| *e.1 > 0.0) {
+                let taken = |i: usize| match shape {
+                    Shape::Shifted { t, nu } if !chain.tails.is_empty() => {
+                        let level = self.rows.level[self.rows.span(k)][i];
+                        (t * (level - self.rows.shift[k]) - nu).max(0.0)
+                    }
+                    _ => 0.0,
+                };
+                // A tail covers the support too: what it puts there is taken out again.
+                let left: Vec<f64> = (0..y.len()).map(|i| y[i] - taken(i)).collect();
+                for (&i, &y) in columns.iter().zip(&left).filter(|e| *e.1 != 0.0) {
                     chain.add(filled, i as usize, scale * y);
                 }
             }
         }
-        if mass > own {
+        if mass > own || !chain.tails.is_empty() {
             self.emit_tail(k, scale, shape, mass - own, chain, filled);
         }
     }
@@ -120,12 +130,22 @@ impl State<'_, '_> {
         let outside = |i: &u32| columns.binary_search(i).is_err();
         if let Shape::Shifted { t, nu } = shape {
             let length = tail_length(&ranking.level, shift, t, nu);
+            if !chain.tails.is_empty() {
+                chain.tails[k] = Tail {
+                    slope: scale * t,
+                    shift: scale * (nu + t * shift),
+                    length: length as u32,
+                };
+                return;
+            }
             for (&i, &w) in ranking.order[..length].iter().zip(&ranking.level) {
                 if outside(&i) {
                     chain.add(filled, i as usize, scale * (t * (w - shift) - nu));
                 }
             }
-        } else if let Some(&i) = ranking.order.iter().find(|i| outside(i)) {
+        } else if rest > 0.0
+            && let Some(&i) = ranking.order.iter().find(|i| outside(i))
+        {
             chain.add(filled, i as usize, scale * rest);
         }
     }
