@@ -1,0 +1,45 @@
+//! Large sparse models: time and memory.
+
+use super::{Grid, count, marked, number, ran};
+use crate::record::Record;
+
+pub(super) fn section(records: &[&Record]) -> String {
+    let mut grid = Grid::new(&[
+        "regime",
+        "states",
+        "transitions",
+        "build s",
+        "solve s",
+        "sweeps",
+        "steps",
+        "gap",
+        "build MiB",
+        "peak MiB",
+        "bytes a transition",
+        "ran",
+    ]);
+    let mebibytes = |bytes: Option<u64>| {
+        bytes.map_or_else(String::new, |b| format!("{:.0}", b as f64 / (1u64 << 20) as f64))
+    };
+    for record in records {
+        let each = record.peak_bytes.map(|b| b as f64 / record.transitions.max(1) as f64);
+        grid.row([
+            record.case.regime.clone(),
+            record.case.instance.states.to_string(),
+            record.transitions.to_string(),
+            record.build_seconds.map_or_else(String::new, number),
+            marked(record, record.seconds),
+            count(record.sweeps),
+            count(record.first_order_steps),
+            record.gap.map_or_else(String::new, number),
+            mebibytes(record.build_peak_bytes),
+            mebibytes(record.peak_bytes),
+            each.map_or_else(String::new, number),
+            ran(record),
+        ]);
+    }
+    let about = "λ = 0.95, 4 actions, 8 successors, nominal support, gap 1e-4, 2 threads, each \
+                 case in a process of its own. Peaks are of resident memory: while building, and \
+                 while solving with the model in memory; bytes a transition are of the latter.";
+    format!("{about}\n\n{}", grid.render())
+}
