@@ -41,11 +41,13 @@ pub(super) fn measure(plan: &Plan, case: &Case) -> Result<Vec<Record>, Failure> 
     let limit = plan.limit().min(Duration::from_secs_f64(enough));
     let mut records = vec![auto];
     records.extend(SINGLE.iter().map(|&choice| run(case, choice, limit)));
-    for record in &mut records {
-        record.set_ratio("nominal_solve", nominal.seconds);
+    if nominal.certified() {
+        records.iter_mut().for_each(|r| r.set_ratio("nominal_solve", nominal.seconds));
     }
     let best = least(records[1..].iter().filter(|r| r.certified()).map(|r| r.seconds));
-    records[0].set_ratio("best_single", best);
+    if records[0].certified() {
+        records[0].set_ratio("best_single", best);
+    }
     records.insert(0, nominal);
     Ok(records)
 }

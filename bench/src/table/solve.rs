@@ -45,12 +45,12 @@ fn times(records: &[&Record], cases: &[&Case], methods: &[&str]) -> String {
             milliseconds(auto),
         ];
         row.extend(methods.iter().map(|method| {
-            find(records, case, method).map_or_else(String::new, |r| {
-                marked(r, r.ratios.get("nominal_solve").copied().unwrap_or(f64::NAN))
-            })
+            let found = find(records, case, method);
+            let ratio = found.and_then(|r| Some((r, *r.ratios.get("nominal_solve")?)));
+            ratio.map_or_else(|| "–".into(), |(r, ratio)| marked(r, ratio))
         }));
         row.push(ran(auto));
-        row.push(auto.ratios.get("best_single").map_or_else(String::new, |&r| number(r)));
+        row.push(auto.ratios.get("best_single").map_or_else(|| "–".into(), |&r| number(r)));
         grid.row(row);
     }
     grid.render()
