@@ -6,16 +6,19 @@ use std::time::Instant;
 
 use pulp::{Simd, WithSimd};
 
+use crate::algorithm::bellman::{Bellman, Player};
 use crate::algorithm::evaluation::Evaluation;
 use crate::algorithm::fom_vi::{FomSettings, FomVi};
 use crate::algorithm::response::Response;
 use crate::error::Error;
-use crate::game::Layout;
+use crate::game::{Game, GameMemory, Layout, Lookahead, Reference};
 use crate::lanes::{dispatch, dot};
 use crate::model::Model;
 use crate::oracle::first_order::Setup;
-use crate::solve::{Interrupt, in_pool};
-use crate::uncertainty::UncertaintySet;
+use crate::oracle::interior_point;
+use crate::oracle::worst_case::Memory;
+use crate::solve::{Interrupt, Oracle, in_pool};
+use crate::uncertainty::{Scratch, UncertaintySet};
 
 /// out_s = min_a c_a + λ⟨y⁰_a, v⟩ for a dense model, one thread: the unit that other costs are
 /// measured in. It runs at the speed of the dot products, i.e. of memory.
@@ -108,13 +111,87 @@ pub fn bellman_enclosure(
 
 /// Encloses F(v) state by state with the chosen oracle, and the policy (flat over rows) whose worst
 /// case at v is at most the upper bound.
+#[allow(clippy::type_complexity)] // lower, upper, policy
 pub fn bellman(
     model: &Model,
     set: &UncertaintySet,
-    _oracle: crate::solve::Oracle,
+    oracle: Oracle,
     values: &[f64],
 ) -> Result<(Vec<f64>, Vec<f64>, Vec<f64>), Error> {
+    set.validate(model)?;
+    if oracle == Oracle::Exact {
+        let mut bellman = Bellman::new(model, set);
+        bellman.sweep(values, Player::Both, 0.0, None);
+        return Ok((bellman.lower, bellman.upper, bellman.policy));
+    }
+    if oracle == Oracle::InteriorPoint {
+        return Ok(interior_point_bellman(model, set, values));
+    }
     let y = crate::geometry::Geometry::Euclidean;
     let (lower, upper) = bellman_enclosure(model, set, Setup { x: y, y }, values, 1000)?;
     Ok((lower, upper, vec![0.0; model.rows()]))
+}
+
+/// Seconds of exact sweeps, each after the memory of the one before: alternately at `values` and at
+/// values that differ by `shift` times a fixed pattern.
+pub fn exact_sweep_seconds(
+    model: &Model,
+    set: &UncertaintySet,
+    values: &[f64],
+    shift: f64,
+    tolerance: f64,
+    repeats: usize,
+    threads: usize,
+) -> Result<(Vec<f64>, f64), Error> {
+    set.validate(model)?;
+    in_pool(Some(threads), || {
+        let mut bellman = Bellman::new(model, set);
+        let moved: Vec<f64> = (values.iter().enumerate())
+            .map(|(s, v)| v + shift * ((s * 7919 % 1009) as f64 / 1009.0 - 0.5))
+            .collect();
+        for _ in 0..2 {
+            bellman.sweep(&moved, Player::Both, tolerance, None);
+            bellman.sweep(values, Player::Both, tolerance, None);
+        }
+        bellman.take_entries();
+        let mut times = Vec::new();
+        for i in 0..repeats {
+            let started = Instant::now();
+            bellman.sweep(if i % 2 == 0 { &moved } else { values }, Player::Both, tolerance, None);
+            times.push(started.elapsed().as_secs_f64());
+        }
+        let passes = bellman.take_entries() as f64 / model.transitions() as f64;
+        (times, passes / repeats as f64)
+    })
+}
+
+/// F(v) by the interior-point oracle, state after state.
+fn interior_point_bellman(
+    model: &Model,
+    set: &UncertaintySet,
+    values: &[f64],
+) -> (Vec<f64>, Vec<f64>, Vec<f64>) {
+    let layout = Layout::new(model, set);
+    let (rows, entries) = layout.largest_state(model);
+    let mut ahead = Lookahead::new(Reference::Maximum, model.discount(), model.states());
+    ahead.set(values);
+    let (mut game, mut scratch) = (GameMemory::new(rows, entries), Scratch::new(rows, entries));
+    let (mut y, mut budget, mut row) = (vec![0.0; entries], vec![0.0; rows], vec![0.0; rows]);
+    let (mut lower, mut upper) = (vec![0.0; model.states()], vec![0.0; model.states()]);
+    let mut policy = vec![0.0; model.rows()];
+    for s in 0..model.states() {
+        let of = model.rows_of(s);
+        if of.is_empty() {
+            continue;
+        }
+        let game = Game::load(model, &layout, s, &ahead, &mut game);
+        budget.fill(0.0);
+        row.fill(0.0);
+        let memory = Memory { budget: &mut budget[..of.len()], row: &mut row[..of.len()] };
+        let x = &mut policy[of.clone()];
+        let value =
+            interior_point::update(set, s, of.start, &game, x, &mut y, memory, &mut scratch);
+        (lower[s], upper[s]) = (value.lower, value.upper);
+    }
+    (lower, upper, policy)
 }

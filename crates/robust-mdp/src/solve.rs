@@ -2,13 +2,19 @@
 //!
 //! This file owns the clock, the limits and the observer; it does no input or output.
 
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use rayon::{ThreadPool, ThreadPoolBuilder};
 use serde::{Deserialize, Serialize};
 
 use crate::algorithm::bounds::rounding;
 use crate::algorithm::fom_vi::{self, FomSettings};
+use crate::algorithm::games::Games;
+use crate::algorithm::operator::Operator;
+use crate::algorithm::outer;
 use crate::error::Error;
 use crate::game::Layout;
 use crate::geometry::Geometry;
@@ -120,8 +126,10 @@ pub(crate) struct Chosen {
 /// Work counted independently of the machine.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Work {
-    /// Epochs (FOM-VI) or sweeps.
+    /// Epochs (FOM-VI) or sweeps, those of nature alone included.
     pub sweeps: u64,
+    /// Sweeps of nature alone, against a fixed policy.
+    pub evaluations: u64,
     /// State games and evaluations solved.
     pub oracle_calls: u64,
     /// First-order steps taken in each state.
@@ -248,11 +256,13 @@ impl Incumbent {
 /// Largest upper − lower; infinite if a bound is not a number or the bounds cross, so that nothing
 /// can be certified by them.
 pub(crate) fn widest(lower: &[f64], upper: &[f64]) -> f64 {
-    lower.iter().zip(upper).fold(0.0, |widest: f64, (l, u)| {
-        let width = u - l;
-        let sound = width.is_finite() && width >= -1e-12 * (l.abs() + u.abs());
-        if sound { widest.max(width) } else { f64::INFINITY }
-    })
+    lower.iter().zip(upper).fold(0.0, |widest: f64, (&l, &u)| widest.max(width(l, u)))
+}
+
+fn width(lower: f64, upper: f64) -> f64 {
+    let width = upper - lower;
+    let sound = width.is_finite() && width >= -1e-12 * (lower.abs() + upper.abs());
+    if sound { width } else { f64::INFINITY }
 }
 
 /// A run in progress.
@@ -271,6 +281,47 @@ pub(crate) struct Run<'a> {
 }
 
 impl Run<'_> {
+    /// Bounds that need no work: no step costs more than the largest cost.
+    pub(crate) fn begin(&mut self, model: &Model) {
+        let steps = if model.has_transition_costs() { 2.0 } else { 1.0 };
+        let bound = steps * model.largest_cost() / (1.0 - model.discount());
+        let of = |bound: f64| {
+            (0..model.states()).map(|s| if model.is_terminal(s) { 0.0 } else { bound }).collect()
+        };
+        let mut policy = vec![0.0; model.rows()];
+        for s in (0..model.states()).filter(|&s| !model.is_terminal(s)) {
+            policy[model.rows_of(s).start] = 1.0;
+        }
+        self.incumbent = Incumbent { policy, lower: of(-bound), upper: of(bound) };
+    }
+
+    /// Offers lower + low ≤ v* ≤ v^policy ≤ upper + high as an answer.
+    pub(crate) fn offer(
+        &mut self,
+        lower: &[f64],
+        low: f64,
+        upper: &[f64],
+        high: f64,
+        policy: &[f64],
+    ) {
+        let terminal = |s: usize| self.model.is_terminal(s);
+        let best = &mut self.incumbent;
+        for (s, (best, lower)) in best.lower.iter_mut().zip(lower).enumerate() {
+            if !terminal(s) {
+                *best = best.max(lower + low); // a NaN changes nothing
+            }
+        }
+        let width = |s: usize, u: f64, l: f64| if terminal(s) { 0.0 } else { width(l, u + high) };
+        let gap = (upper.iter().zip(&best.lower).enumerate())
+            .fold(0.0_f64, |m, (s, (&u, &l))| m.max(width(s, u, l)));
+        if gap < best.gap() {
+            best.policy.copy_from_slice(policy);
+            for (s, (best, u)) in best.upper.iter_mut().zip(upper).enumerate() {
+                *best = if terminal(s) { 0.0 } else { u + high };
+            }
+        }
+    }
+
     /// What rounding alone leaves between the bounds: twice the allowance on either side.
     pub(crate) fn rounding_floor(&self) -> f64 {
         let scale = self.incumbent.scale().max(self.model.largest_cost());
@@ -317,7 +368,10 @@ pub fn solve_observed(
     check_scale(model)?;
     let gap = target_gap(model, options.stop.gap)?;
     let setup = check_fom(set, &options.fom)?;
-    check_memory(model, set, 2)?;
+    let chosen = choose(model, set, options)?;
+    if chosen.oracle != Oracle::Exact {
+        check_memory(model, set, 2)?;
+    }
     let warnings: Vec<String> = set.vacuity(model).into_iter().collect();
     let started = Instant::now();
     let deadline = options.stop.time_limit.and_then(|limit| started.checked_add(limit));
@@ -332,24 +386,89 @@ pub fn solve_observed(
         started,
         observer,
     };
-    let status =
-        in_pool(options.threads, || fom_vi::run(model, set, setup, &options.fom, &mut run))?;
+    let status = in_pool(options.threads, || drive(model, set, setup, options, &chosen, &mut run))?;
     let seconds = started.elapsed().as_secs_f64();
-    let chosen = Chosen { method: Method::FomVi, oracle: Oracle::FirstOrder, reason: None };
     Ok(Solution::new(model, status, run, seconds, chosen, setup, warnings))
 }
 
+fn drive(
+    model: &Model,
+    set: &UncertaintySet,
+    setup: Setup,
+    options: &Options,
+    chosen: &Chosen,
+    run: &mut Run<'_>,
+) -> Status {
+    if chosen.method == Method::FomVi {
+        return fom_vi::run(model, set, setup, &options.fom, run);
+    }
+    run.work.kernel_entries = model.transitions() as u64;
+    run.width = (0..model.rows()).map(|r| model.span(r).len()).max().unwrap_or(0);
+    let operator = match chosen.oracle {
+        Oracle::Exact => Operator::exact(model, set),
+        Oracle::InteriorPoint => Operator::of_games(model, set, Games::interior_point(model, set)),
+        Oracle::FirstOrder => {
+            let games = Games::first_order(model, set, setup, &options.fom);
+            Operator::of_games(model, set, games)
+        }
+    };
+    outer::run(chosen.method, options.anderson.unwrap_or(5), operator, run)
+}
+
+/// What to run for these options.
+fn choose(model: &Model, set: &UncertaintySet, options: &Options) -> Result<Chosen, Error> {
+    let _ = (model, set);
+    let first_order = options.oracle == Some(Oracle::FirstOrder);
+    Ok(match (options.method, options.oracle) {
+        (Method::FomVi, Some(Oracle::Exact | Oracle::InteriorPoint)) => {
+            return Err(Error::Input(
+                "fom-vi is value iteration with the first-order oracle; with another oracle ask \
+                 for vi"
+                    .into(),
+            ));
+        }
+        (Method::FomVi, _) => {
+            Chosen { method: Method::FomVi, oracle: Oracle::FirstOrder, reason: None }
+        }
+        (Method::Auto, _) if first_order => Chosen {
+            method: Method::FomVi,
+            oracle: Oracle::FirstOrder,
+            reason: Some("the first-order oracle was asked for".into()),
+        },
+        (Method::Auto, oracle) => Chosen {
+            method: Method::Newton,
+            oracle: oracle.unwrap_or(Oracle::Exact),
+            reason: Some("few sweeps whatever the discount".into()),
+        },
+        (method, oracle) => {
+            Chosen { method, oracle: oracle.unwrap_or(Oracle::Exact), reason: None }
+        }
+    })
+}
+
+/// Runs a job on so many threads. Pools are kept: starting one takes longer than many a solve.
 pub(crate) fn in_pool<T: Send>(
     threads: Option<usize>,
     job: impl FnOnce() -> T + Send,
 ) -> Result<T, Error> {
+    static POOLS: Mutex<BTreeMap<usize, Arc<ThreadPool>>> = Mutex::new(BTreeMap::new());
     if threads == Some(0) {
         return Err(Error::Input("the number of threads must be at least 1".into()));
     }
-    let pool = rayon::ThreadPoolBuilder::new()
-        .num_threads(threads.unwrap_or(0))
-        .build()
-        .map_err(|e| Error::Input(format!("threads could not be started: {e}")))?;
+    let threads = threads.unwrap_or(0);
+    let pool = {
+        let mut pools = POOLS.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        match pools.get(&threads) {
+            Some(pool) => pool.clone(),
+            None => {
+                let pool = ThreadPoolBuilder::new()
+                    .num_threads(threads)
+                    .build()
+                    .map_err(|e| Error::Input(format!("threads could not be started: {e}")))?;
+                pools.entry(threads).or_insert(Arc::new(pool)).clone()
+            }
+        }
+    };
     Ok(pool.install(job))
 }
 

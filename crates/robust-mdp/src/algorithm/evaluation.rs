@@ -7,7 +7,7 @@
 
 use super::bounds::Bounds;
 use super::fixed_point::{Operator, bound_fixed_point};
-use super::linear::Chain;
+use super::linear::{Chain, Tails};
 use super::sweep::{ChainRows, Cuts, Fields, Workers, for_each_state};
 use crate::game::{Game, GameMemory, Layout, Lookahead, Reference};
 use crate::model::Model;
@@ -82,7 +82,7 @@ impl<'a> Evaluation<'a> {
     fn sweep(&mut self, x: &[f64], w: &[f64]) {
         self.ahead.set(w);
         self.sweeps += 1;
-        let Chain { states, pointers, columns, entries, cost, .. } = &mut self.chain;
+        let Chain { states, pointers, columns, entries, tails, cost, .. } = &mut self.chain;
         let chain = Chain::shape(pointers, *states);
         let (model, set, layout, ahead) = (self.model, self.set, self.layout, &self.ahead);
         let cuts = Cuts { model, layout, chain };
@@ -91,7 +91,7 @@ impl<'a> Evaluation<'a> {
             per_state: [&mut self.below, &mut self.above, cost],
             per_row: [&mut self.budget, &mut self.row],
             per_entry: [],
-            chain: ChainRows { entries, columns },
+            chain: ChainRows { entries, columns, tails: Tails::rows(tails) },
         };
         for_each_state(cuts, fields, &self.workers, &|mut at, worker: &mut Worker| {
             let s = at.states.start;

@@ -55,7 +55,7 @@ pub(super) fn bound_fixed_point(
         if spread <= tolerance || settled >= PATIENCE || signal.raised() {
             break;
         }
-        operator.chain().solve(discount, w);
+        operator.chain().solve(discount, w, 0.0);
         // Policy iteration improves the values every round, though not always their spread; it is
         // over when they stay where they are.
         let scale = w.iter().fold(cost_scale, |m, w| m.max(w.abs()));

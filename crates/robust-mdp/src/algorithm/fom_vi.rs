@@ -186,18 +186,7 @@ impl<'a> FomVi<'a> {
     ) -> FomVi<'a> {
         let (states, rows, entries) = (model.states(), model.rows(), layout.entries(model));
         let discount = model.discount();
-        let oracle = FirstOrder {
-            set,
-            setup,
-            rule: settings.steps,
-            method: settings.method,
-            value_bound: if model.has_transition_costs() {
-                model.largest_cost() / (1.0 - discount)
-            } else {
-                discount * model.largest_cost() / (1.0 - discount)
-            },
-            states,
-        };
+        let oracle = FirstOrder::new(model, set, setup, settings);
         let (most_rows, most_entries) = layout.largest_state(model);
         let values = match settings.steps {
             StepRule::Paper => vec![0.0; states],

@@ -10,7 +10,7 @@ use pulp::{Simd, WithSimd};
 
 use super::bounds::Bounds;
 use super::fixed_point::{Operator, bound_fixed_point};
-use super::linear::Chain;
+use super::linear::{Chain, Tails};
 use super::sweep::{ChainRows, ChainShape, Cuts, Fields, Workers, for_each_state};
 use crate::game::{Game, GameMemory, Layout, Lookahead, Reference, Values, shares_budget};
 use crate::lanes::{dispatch, ln};
@@ -169,7 +169,7 @@ impl<'a> Response<'a> {
     fn sweep(&mut self, kernel: Kernel<'_>, w: &[f64]) {
         self.ahead.set(w);
         self.sweeps += 1;
-        let Chain { states, pointers, columns, entries, cost, .. } = &mut self.chain;
+        let Chain { states, pointers, columns, entries, tails, cost, .. } = &mut self.chain;
         let chain = Chain::shape(pointers, *states);
         let (model, layout, ahead) = (self.model, self.layout, &self.ahead);
         let (share, scale) = (&self.share, &self.scale);
@@ -178,7 +178,7 @@ impl<'a> Response<'a> {
             per_state: [&mut self.next, cost],
             per_row: [&mut self.policy],
             per_entry: [],
-            chain: ChainRows { entries, columns },
+            chain: ChainRows { entries, columns, tails: Tails::rows(tails) },
         };
         let cuts = Cuts { model, layout, chain };
         for_each_state(cuts, fields, &self.workers, &|mut at, worker: &mut Worker| {

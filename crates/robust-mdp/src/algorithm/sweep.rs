@@ -7,6 +7,7 @@
 use std::ops::Range;
 use std::sync::Mutex;
 
+use super::linear::Tail;
 use crate::game::Layout;
 use crate::model::Model;
 
@@ -24,12 +25,15 @@ pub(crate) struct Fields<'a, const K: usize, const N: usize, const M: usize> {
 pub(crate) struct ChainRows<'a> {
     pub(crate) entries: &'a mut [f64],
     pub(crate) columns: &'a mut [u32],
+    /// Room for one tail a row of the state; empty in chains without tails.
+    pub(crate) tails: &'a mut [Tail],
 }
 
 impl ChainRows<'_> {
     /// Starts one state's row anew.
     pub(crate) fn clear(&mut self) {
         self.entries.fill(0.0);
+        self.tails.fill(Tail::default());
     }
 
     /// Adds p to the row: in place when dense, else as its `at`-th entry.
@@ -85,20 +89,21 @@ impl<'a, const K: usize, const N: usize, const M: usize> Fields<'a, K, N, M> {
             ChainShape::Sparse(_) => chain.columns.split_at_mut(links),
             _ => chain.columns.split_at_mut(0),
         };
+        let (tail_left, tail_right) = chain.tails.split_at_mut(rows.min(chain.tails.len()));
         (
             Fields {
                 states: states.start..at,
                 per_state: state_left,
                 per_row: row_left,
                 per_entry: entry_left,
-                chain: ChainRows { entries: link_left, columns: column_left },
+                chain: ChainRows { entries: link_left, columns: column_left, tails: tail_left },
             },
             Fields {
                 states: at..states.end,
                 per_state: state_right,
                 per_row: row_right,
                 per_entry: entry_right,
-                chain: ChainRows { entries: link_right, columns: column_right },
+                chain: ChainRows { entries: link_right, columns: column_right, tails: tail_right },
             },
         )
     }
@@ -111,7 +116,7 @@ fn split_all<const N: usize>(
     let mut right = [const { None }; N];
     let mut i = 0;
     let left = arrays.map(|a| {
-        let (l, r) = a.split_at_mut(at);
+        let (l, r) = a.split_at_mut(at.min(a.len())); // an array that a sweep leaves out is empty
         right[i] = Some(r);
         i += 1;
         l
@@ -125,6 +130,11 @@ pub(crate) struct Workers<W>(Vec<Mutex<W>>);
 impl<W> Workers<W> {
     pub(crate) fn new(make: impl Fn() -> W) -> Workers<W> {
         Workers((0..rayon::current_num_threads()).map(|_| Mutex::new(make())).collect())
+    }
+
+    /// The memory of the first thread, for work that is done in order.
+    pub(crate) fn first(&mut self) -> &mut W {
+        self.0[0].get_mut().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
     /// Folds over the memories of all threads.

@@ -11,9 +11,11 @@ use pulp::{Simd, WithSimd};
 use serde::{Deserialize, Serialize};
 
 use super::worst_case::{Memory, worst_case};
+use crate::algorithm::fom_vi::FomSettings;
 use crate::game::{Game, Reference, Values, shares_budget};
 use crate::geometry::Geometry;
 use crate::lanes::{dispatch, exp};
+use crate::model::Model;
 use crate::saddle::{self, Iterate, Method, SaddlePoint, Schedule, Steps, Workspace};
 use crate::solve::Signal;
 use crate::uncertainty::{
@@ -63,7 +65,28 @@ pub(crate) struct StateSlot<'a> {
     pub(crate) row: &'a mut [f64],
 }
 
-impl FirstOrder<'_> {
+impl<'a> FirstOrder<'a> {
+    pub(crate) fn new(
+        model: &Model,
+        set: &'a UncertaintySet,
+        setup: Setup,
+        settings: &FomSettings,
+    ) -> FirstOrder<'a> {
+        let bound = model.largest_cost() / (1.0 - model.discount());
+        FirstOrder {
+            set,
+            setup,
+            rule: settings.steps,
+            method: settings.method,
+            value_bound: if model.has_transition_costs() {
+                bound
+            } else {
+                model.discount() * bound
+            },
+            states: model.states(),
+        }
+    }
+
     /// The constant to take out of the row objectives of a state with several actions; a single
     /// action plays no game and needs [`Reference::Maximum`].
     pub(crate) fn reference(&self) -> Reference {

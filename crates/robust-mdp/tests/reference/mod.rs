@@ -1,225 +1,201 @@
-//! A plain robust Bellman update: nested root finding, sorting, nothing shared with the library.
+//! A plain robust Bellman update: sorting and bisection, nothing shared with the library.
 //!
 //! For one state F(v)_s = max{ μ : Σ_a d_a(μ) ≤ α }, where d_a(μ) is the least budget that lifts
-//! row a to value μ: none if its nominal value is there already, that of the point y(t) on the
-//! row's path of value μ otherwise. y(t) is the projection of y⁰ + t·b on the simplex for the
+//! row a to value μ: none if its nominal value is there already, that of the point y(t) of value
+//! μ on the row's path otherwise. y(t) is the projection of y⁰ + t·b on the simplex for the
 //! ellipsoid and y⁰e^{tb}/Σ for KL, b_i = c(s,a) + c(s,a,i) + λv_i. No row can be lifted above
 //! its largest b, so μ ≤ min_a max b_a. With a budget a row each row is lifted alone and the
-//! least one counts.
+//! least one counts. A fixed policy x has the worst case Σ_a x_a⟨b_a, y_a(κx_a)⟩, where κ spends
+//! the budget.
+//!
+//! Everything is measured from the row's largest b and its nominal value without cancellation,
+//! which leaves a few roundings of the largest |b|.
+
+// Every test that includes this module uses its own part of it.
+#![allow(dead_code)]
+
+mod ellipsoid;
+mod kl;
 
 use robust_mdp::Model;
 use robust_mdp::uncertainty::{Distance, Rectangularity, Support, UncertaintySet};
 
-/// What the nested roots leave undone, relative to the largest value.
-pub(crate) const PRECISION: f64 = 1e-11;
-
-struct Lift {
-    distance: Distance,
-    nominal: Vec<f64>,
-    gain: Vec<f64>,
-    top: f64,
-}
+/// What rounding leaves undone, relative to the largest value.
+pub(crate) const PRECISION: f64 = 1e-13;
 
 /// Value of a point on a row's path, and the budget it spends.
-struct Point {
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Point {
     value: f64,
     spent: f64,
 }
 
-impl Lift {
-    fn new(model: &Model, set: &UncertaintySet, r: usize, v: &[f64]) -> Lift {
-        let (row, all) = (model.row(r), set.support == Support::All);
-        let mut entries: Vec<(usize, f64, f64)> = row.entries().collect();
-        if all {
-            let listed = |i: usize| entries.iter().copied().find(|e| e.0 == i);
-            entries = (0..v.len()).map(|i| listed(i).unwrap_or((i, 0.0, 0.0))).collect();
-        } else {
-            entries.retain(|e| e.1 > 0.0);
-        }
-        let gain: Vec<f64> = entries
-            .iter()
-            .map(|&(i, _, extra)| row.cost + extra + model.discount() * v[i])
-            .collect();
-        Lift {
-            distance: set.distance,
-            nominal: entries.iter().map(|e| e.1).collect(),
-            top: gain.iter().copied().fold(f64::NEG_INFINITY, f64::max),
-            gain,
-        }
-    }
-
-    fn value(&self, y: &[f64]) -> f64 {
-        self.top + sum(y, &self.gain, |y, b| y * (b - self.top))
-    }
-
-    fn nominal_value(&self) -> f64 {
-        self.value(&self.nominal)
-    }
-
-    fn spread(&self) -> f64 {
-        self.gain.iter().fold(0.0, |m, b| m.max(self.top - b))
-    }
-
+/// The cheapest points y(t) of a row for each value, from y⁰ at t = 0 to the largest b.
+pub(crate) trait Path {
+    /// ⟨b, y⁰⟩.
+    fn nominal_value(&self) -> f64;
+    /// max b.
+    fn top(&self) -> f64;
+    /// What the cheapest point of value max b spends.
+    fn end(&self) -> f64;
     /// y(t).
-    fn at(&self, t: f64) -> Point {
-        let y = match self.distance {
-            Distance::Kl => {
-                let tilt = |b: f64| (t * (b - self.top)).exp_m1();
-                let log = sum(&self.nominal, &self.gain, |p, b| p * tilt(b)).ln_1p();
-                let tilted = |(p, b): (&f64, &f64)| p * (t * (b - self.top) - log).exp();
-                self.nominal.iter().zip(&self.gain).map(tilted).collect()
-            }
-            _ => {
-                let z = self.nominal.iter().zip(&self.gain);
-                project(z.map(|(p, b)| p + t * (b - self.top)).collect())
-            }
-        };
-        Point { value: self.value(&y), spent: spent(self.distance, &y, &self.nominal) }
-    }
+    fn at(&self, t: f64) -> Point;
+    /// What the point of this value spends; ⟨b, y⁰⟩ < level < max b.
+    fn inside(&self, level: f64) -> f64;
 
-    /// The cheapest point of the largest value: the end of the path.
-    fn end(&self) -> Point {
-        let at_top = |b: &f64| *b == self.top;
-        let mass = sum(&self.nominal, &self.gain, |p, b| if at_top(&b) { p } else { 0.0 });
-        let count = self.gain.iter().filter(|b| at_top(b)).count() as f64;
-        let y = self.nominal.iter().zip(&self.gain).map(|(p, b)| match self.distance {
-            _ if !at_top(b) => 0.0,
-            Distance::Kl => p / mass,
-            _ => p + (1.0 - mass) / count,
-        });
-        let y: Vec<f64> = y.collect();
-        Point { value: self.top, spent: spent(self.distance, &y, &self.nominal) }
-    }
-
-    /// The point where `reached` turns true on the path, by doubling and bisection in t.
-    fn first(&self, reached: impl Fn(&Point) -> bool) -> Point {
-        let unit = 1.0 / self.spread();
-        let (mut low, mut high) = (0.0, unit);
-        while !reached(&self.at(high)) {
-            (low, high) = (high, 4.0 * high);
-            if high > 1e30 * unit {
-                return self.end();
-            }
-        }
-        if low == 0.0 {
-            low = high;
-            while reached(&self.at(low)) && low > 1e-30 * unit {
-                (low, high) = (0.25 * low, low);
-            }
-        }
-        while high - low > 1e-15 * high {
-            let middle = 0.5 * (low + high);
-            if middle <= low || middle >= high {
-                break;
-            }
-            if reached(&self.at(middle)) {
-                high = middle;
-            } else {
-                low = middle;
-            }
-        }
-        self.at(high)
-    }
-
-    /// d(μ).
+    /// d(level) for level ≤ max b.
     fn budget(&self, level: f64) -> f64 {
-        if self.nominal_value() >= level || self.spread() == 0.0 {
+        if self.nominal_value() >= level {
             0.0
-        } else if level >= self.top {
-            self.end().spent
+        } else if level >= self.top() {
+            self.end()
         } else {
-            self.first(|p| p.value >= level).spent
+            self.inside(level)
         }
-    }
-
-    /// The largest value that this budget buys.
-    fn highest(&self, radius: f64) -> f64 {
-        if self.spread() == 0.0 || radius >= self.end().spent {
-            return self.top;
-        }
-        if radius == 0.0 {
-            return self.nominal_value();
-        }
-        self.first(|p| p.spent >= radius).value
     }
 }
 
-fn sum(a: &[f64], b: &[f64], f: impl Fn(f64, f64) -> f64) -> f64 {
-    a.iter().zip(b).map(|(a, b)| f(*a, *b)).sum()
+/// One state's update.
+pub(crate) struct State {
+    rows: Vec<Box<dyn Path>>,
+    /// One a row; they are the same number where the rows share a budget.
+    radii: Vec<f64>,
+    shared: bool,
+    /// The largest |c|, |λv| and |b| that the state can meet; positive.
+    pub(crate) scale: f64,
+}
+
+impl State {
+    /// State `s` at the values `v`.
+    pub(crate) fn new(model: &Model, set: &UncertaintySet, s: usize, v: &[f64]) -> State {
+        let mut state = State {
+            rows: Vec::new(),
+            radii: model.rows_of(s).map(|r| set.radius_at(s, r)).collect(),
+            shared: set.rectangularity == Rectangularity::State,
+            scale: f64::MIN_POSITIVE,
+        };
+        for (k, r) in model.rows_of(s).enumerate() {
+            let entries = entries(model, set, r, v, &mut state.scale);
+            state.rows.push(match set.distance {
+                Distance::Kl => Box::new(kl::Tilts::new(entries)),
+                _ => Box::new(ellipsoid::Projections::new(entries, state.radii[k])),
+            });
+        }
+        state
+    }
+
+    /// F(v)_s.
+    pub(crate) fn update(&self) -> f64 {
+        if self.rows.is_empty() {
+            return 0.0;
+        }
+        if !self.shared {
+            let alone = self.rows.iter().zip(&self.radii);
+            let highest = alone.map(|(row, &radius)| worst(&[(1.0, &**row)], radius));
+            return highest.fold(f64::INFINITY, f64::min);
+        }
+        let least = |f: &dyn Fn(&dyn Path) -> f64| {
+            self.rows.iter().map(|row| f(&**row)).fold(f64::INFINITY, f64::min)
+        };
+        let (mut low, mut high) = (least(&|row| row.nominal_value()), least(&|row| row.top()));
+        let fits = |level: f64| {
+            let budgets = self.rows.iter().map(|row| row.budget(level));
+            budgets.sum::<f64>() <= self.radii[0]
+        };
+        if fits(high) {
+            return high;
+        }
+        while high - low > 1e-17 * self.scale {
+            let level = 0.5 * (low + high);
+            if level <= low || level >= high {
+                break;
+            }
+            *(if fits(level) { &mut low } else { &mut high }) = level;
+        }
+        low
+    }
+
+    /// F_x(v)_s = max over y of Σ_a x_a⟨b_a, y_a⟩.
+    pub(crate) fn worst_case(&self, x: &[f64]) -> f64 {
+        let rows: Vec<_> = x.iter().copied().zip(self.rows.iter().map(|row| &**row)).collect();
+        if self.shared {
+            return if rows.is_empty() { 0.0 } else { worst(&rows, self.radii[0]) };
+        }
+        let alone = rows.iter().zip(&self.radii);
+        alone.map(|(&(x, row), &radius)| x * worst(&[(1.0, row)], radius)).sum()
+    }
+}
+
+/// (y⁰_i, b_i) of a row where it may put mass.
+fn entries(
+    model: &Model,
+    set: &UncertaintySet,
+    r: usize,
+    v: &[f64],
+    scale: &mut f64,
+) -> Vec<(f64, f64)> {
+    let row = model.row(r);
+    let mut all = vec![(0.0, 0.0); v.len()];
+    row.entries().for_each(|(i, p, extra)| all[i] = (p, extra));
+    let everywhere = set.support == Support::All;
+    let next = all.into_iter().zip(v).filter(|((p, _), _)| everywhere || *p > 0.0);
+    let of = |((p, extra), v): ((f64, f64), &f64)| {
+        let ahead = model.discount() * v;
+        let b = row.cost + extra + ahead;
+        for part in [row.cost, extra, ahead, b] {
+            *scale = scale.max(part.abs());
+        }
+        (p, b)
+    };
+    next.map(of).collect()
+}
+
+/// max Σ_a x_a⟨b_a, y_a⟩ over Σ_a d(y_a) ≤ radius: the points y_a(κx_a) of every path, κ by
+/// bisection, geometric first, to the last bit.
+fn worst(rows: &[(f64, &dyn Path)], radius: f64) -> f64 {
+    let nominal: f64 = rows.iter().map(|(x, row)| x * row.nominal_value()).sum();
+    let mut moving = rows.to_vec();
+    moving.retain(|(x, row)| *x > 0.0 && row.nominal_value() < row.top());
+    if moving.is_empty() || radius == 0.0 {
+        return nominal;
+    }
+    if moving.iter().map(|(_, row)| row.end()).sum::<f64>() <= radius {
+        return rows.iter().map(|(x, row)| x * row.top()).sum();
+    }
+    let spent = |k: f64| moving.iter().map(|(x, row)| row.at(k * x).spent).sum::<f64>();
+    let (mut low, mut high): (f64, f64) = (1e-120, 1e120);
+    loop {
+        let middle = if high > 2.0 * low { low.sqrt() * high.sqrt() } else { 0.5 * (low + high) };
+        if middle <= low || middle >= high {
+            break;
+        }
+        *(if spent(middle) <= radius { &mut low } else { &mut high }) = middle;
+    }
+    let at = |(x, row): &(f64, &dyn Path)| match *x > 0.0 && row.nominal_value() < row.top() {
+        true => x * row.at(low * x).value,
+        false => x * row.nominal_value(),
+    };
+    rows.iter().map(at).sum()
 }
 
 /// Distance of a row from its nominal one.
 pub(crate) fn spent(distance: Distance, y: &[f64], nominal: &[f64]) -> f64 {
+    let pairs = y.iter().zip(nominal);
     match distance {
         // y ln(y/p) − (y − p), whose second part sums to zero, loses no digits near y = p.
-        Distance::Kl => sum(y, nominal, |y, p| {
-            let log = if y > 0.5 * p { ((y - p) / p).ln_1p() } else { (y / p).ln() };
-            if y <= 0.0 { p } else { y * log - (y - p) }
-        }),
-        _ => 0.5 * sum(y, nominal, |y, p| (y - p) * (y - p)),
+        Distance::Kl => pairs
+            .map(|(&y, &p)| {
+                let log = if y > 0.5 * p { ((y - p) / p).ln_1p() } else { (y / p).ln() };
+                if y <= 0.0 { p } else { y * log - (y - p) }
+            })
+            .sum(),
+        _ => pairs.map(|(y, p)| 0.5 * (y - p) * (y - p)).sum(),
     }
-}
-
-/// Projection on the simplex by sorting.
-fn project(z: Vec<f64>) -> Vec<f64> {
-    let mut sorted = z.clone();
-    sorted.sort_by(|a, b| b.total_cmp(a));
-    let (mut total, mut theta) = (0.0, 0.0);
-    for (k, z) in sorted.iter().enumerate() {
-        total += z;
-        let candidate = (total - 1.0) / (k + 1) as f64;
-        if *z > candidate {
-            theta = candidate;
-        }
-    }
-    z.into_iter().map(|z| (z - theta).max(0.0)).collect()
-}
-
-/// F(v) in one state.
-fn update(model: &Model, set: &UncertaintySet, s: usize, v: &[f64]) -> f64 {
-    let rows = model.rows_of(s);
-    let lifts: Vec<Lift> = rows.clone().map(|r| Lift::new(model, set, r, v)).collect();
-    if rows.len() == 1 || set.rectangularity == Rectangularity::StateAction {
-        let alone = rows.zip(&lifts).map(|(r, row)| row.highest(set.radius_at(s, r)));
-        return alone.fold(f64::INFINITY, f64::min);
-    }
-    let radius = set.radius_at(s, rows.start);
-    let spent = |level: f64| lifts.iter().map(|row| row.budget(level)).sum::<f64>();
-    let mut high = lifts.iter().map(|row| row.top).fold(f64::INFINITY, f64::min);
-    let mut low = lifts.iter().map(Lift::nominal_value).fold(f64::INFINITY, f64::min).min(high);
-    if spent(high) <= radius {
-        return high;
-    }
-    let precision = 0.01 * PRECISION * low.abs().max(high.abs());
-    let (mut under, mut over) = (-radius.sqrt(), spent(high).sqrt() - radius.sqrt());
-    // √Σd is nearly linear: secant steps kept inside the bracket, every third one a bisection.
-    for k in 0..200 {
-        if high - low <= precision {
-            break;
-        }
-        let secant = low - under * (high - low) / (over - under);
-        let level = if k % 3 == 2 || !(low < secant && secant < high) {
-            0.5 * (low + high)
-        } else {
-            // A step beyond the secant point closes the bracket from both sides.
-            secant + if k % 2 == 0 { 0.3 * precision } else { -0.3 * precision }
-        };
-        let left = spent(level).sqrt() - radius.sqrt();
-        if left <= 0.0 {
-            (low, under) = (level, left);
-        } else {
-            (high, over) = (level, left);
-        }
-    }
-    0.5 * (low + high)
 }
 
 /// F(v), in the sign of costs.
 pub(crate) fn bellman(model: &Model, set: &UncertaintySet, v: &[f64]) -> Vec<f64> {
-    let at = |s| {
-        if model.is_terminal(s) { 0.0 } else { update(model, set, s, v) }
-    };
-    (0..model.states()).map(at).collect()
+    (0..model.states()).map(|s| State::new(model, set, s, v).update()).collect()
 }
 
 /// Bounds of v* by value iteration from `v` until they are `width` wide or stop moving:

@@ -1,0 +1,153 @@
+//! Sweeps of the exact oracle over all states: F(v) or F_x(v), with bounds, policy and chain.
+
+use super::linear::{Chain, Tails};
+use super::sweep::{ChainRows, ChainShape, Cuts, Fields, Workers, for_each_state};
+use crate::game::Layout;
+use crate::model::Model;
+use crate::oracle::exact::outlook::Outlook;
+use crate::oracle::exact::{Exact, RowMemory, Worker};
+use crate::uncertainty::UncertaintySet;
+
+/// The exact Bellman operator of a model and a set; remembers multipliers between sweeps.
+pub(crate) struct Bellman<'a> {
+    pub(crate) model: &'a Model,
+    oracle: Exact<'a>,
+    layout: Layout,
+    pub(crate) ahead: Outlook,
+    /// lower ≤ F(v) ≤ F_x(v) ≤ upper after a sweep.
+    pub(crate) lower: Vec<f64>,
+    pub(crate) upper: Vec<f64>,
+    /// The policy x of the upper bound.
+    pub(crate) policy: Vec<f64>,
+    t: Vec<f64>,
+    nu: Vec<f64>,
+    floor: Vec<f64>,
+    workers: Workers<Worker>,
+    /// Sweeps done so far.
+    pub(crate) sweeps: u64,
+}
+
+/// Whose choice a sweep makes.
+#[derive(Clone, Copy)]
+pub(crate) enum Player<'x> {
+    /// Both players': F(v).
+    Both,
+    /// Nature's alone, against this policy: F_x(v).
+    Nature(&'x [f64]),
+}
+
+impl<'a> Bellman<'a> {
+    pub(crate) fn new(model: &'a Model, set: &'a UncertaintySet) -> Bellman<'a> {
+        let oracle = Exact::new(model, set);
+        let (states, rows) = (model.states(), model.rows());
+        Bellman {
+            model,
+            ahead: oracle.outlook(),
+            oracle,
+            layout: Layout::Full(0),
+            lower: vec![0.0; states],
+            upper: vec![0.0; states],
+            policy: vec![0.0; rows],
+            t: vec![0.0; rows],
+            nu: vec![0.0; rows],
+            floor: vec![f64::NEG_INFINITY; rows],
+            workers: Workers::new(Worker::default),
+            sweeps: 0,
+        }
+    }
+
+    /// Row entries visited since the last call.
+    pub(crate) fn take_entries(&mut self) -> u64 {
+        let mut total = 0;
+        self.workers.visit(|w| total += w.take_entries());
+        total
+    }
+
+    /// Makes a chain with room for what a sweep may put into it.
+    pub(crate) fn make_room(&self, chain: &mut Option<Chain>) {
+        if chain.is_none() {
+            let everywhere = self.oracle.spreads();
+            let states = self.model.states();
+            let entries = |s: usize| -> usize {
+                self.model.rows_of(s).map(|r| self.model.span(r).len()).sum()
+            };
+            *chain = Some(Chain::new(states, |s| if everywhere { states } else { entries(s) }));
+        }
+    }
+
+    /// A sweep of F in which every state sees the values of those before it.
+    pub(crate) fn sweep_in_place(&mut self, v: &mut [f64], tolerance: f64) {
+        self.ahead.set(v);
+        self.ahead.begin_in_place();
+        self.sweeps += 1;
+        let worker = self.workers.first();
+        for s in 0..v.len() {
+            let rows = self.model.rows_of(s);
+            (self.lower[s], self.upper[s]) = (0.0, 0.0);
+            if rows.is_empty() {
+                continue;
+            }
+            let memory = RowMemory {
+                t: &mut self.t[rows.clone()],
+                nu: &mut self.nu[rows.clone()],
+                floor: &mut self.floor[rows.clone()],
+            };
+            let x = &mut self.policy[rows];
+            let value = self.oracle.update(s, &self.ahead, tolerance, memory, x, worker, None);
+            (self.lower[s], self.upper[s]) = (value.lower, value.upper);
+            v[s] = value.upper;
+            self.ahead.set_one(s, v[s]);
+        }
+    }
+
+    /// Encloses F(v) or F_x(v) state by state, each as narrow as `tolerance` if rounding allows.
+    pub(crate) fn sweep(
+        &mut self,
+        v: &[f64],
+        player: Player<'_>,
+        tolerance: f64,
+        chain: Option<&mut Chain>,
+    ) {
+        self.ahead.set(v);
+        self.sweeps += 1;
+        let (model, oracle, ahead) = (self.model, self.oracle, &self.ahead);
+        let with_chain = chain.is_some();
+        let (rows, shape) = match chain {
+            Some(Chain { states, pointers, columns, entries, tails, .. }) => {
+                let tails = Tails::rows(tails);
+                (ChainRows { entries, columns, tails }, Chain::shape(pointers, *states))
+            }
+            None => (ChainRows::default(), ChainShape::None),
+        };
+        let fields = Fields {
+            states: 0..model.states(),
+            per_state: [&mut self.lower, &mut self.upper],
+            per_row: [&mut self.policy, &mut self.t, &mut self.nu, &mut self.floor],
+            per_entry: [],
+            chain: rows,
+        };
+        let cuts = Cuts { model, layout: &self.layout, chain: shape };
+        for_each_state(cuts, fields, &self.workers, &|mut at, worker: &mut Worker| {
+            let s = at.states.start;
+            let rows = model.rows_of(s);
+            let [lower, upper] = at.per_state;
+            (lower[0], upper[0]) = (0.0, 0.0);
+            if with_chain {
+                at.chain.clear();
+            }
+            if rows.is_empty() {
+                return;
+            }
+            let [x, t, nu, floor] = at.per_row;
+            let memory = RowMemory { t, nu, floor };
+            let chain = with_chain.then_some(&mut at.chain);
+            let value = match player {
+                Player::Both => oracle.update(s, ahead, tolerance, memory, x, worker, chain),
+                Player::Nature(policy) => {
+                    oracle.respond(s, ahead, tolerance, memory, &policy[rows], worker, chain)
+                }
+            };
+            (lower[0], upper[0]) = (value.lower, value.upper);
+        });
+    }
+}

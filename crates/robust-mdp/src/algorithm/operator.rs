@@ -1,0 +1,107 @@
+//! The Bellman operator F at the level of sweeps, whatever solves the game of a state.
+//!
+//! A sweep leaves lower ≤ F(v) ≤ F_x(v) ≤ upper with the policy x and, where asked for, the chain
+//! P^{x,y} of both players' choices. Sweeps of nature alone, F_x(v) for a given x, always use the
+//! exact oracle.
+
+use super::bellman::{Bellman, Player};
+use super::games::Games;
+use super::linear::Chain;
+use crate::model::Model;
+use crate::solve::{Signal, Work};
+use crate::uncertainty::UncertaintySet;
+
+/// F, F_x and the linear systems of frozen choices.
+pub(crate) struct Operator<'a> {
+    pub(crate) model: &'a Model,
+    bellman: Bellman<'a>,
+    /// Solves the games if not the exact oracle.
+    games: Option<Games<'a>>,
+    chain: Option<Chain>,
+}
+
+impl<'a> Operator<'a> {
+    pub(crate) fn exact(model: &'a Model, set: &'a UncertaintySet) -> Operator<'a> {
+        Operator { model, bellman: Bellman::new(model, set), games: None, chain: None }
+    }
+
+    pub(crate) fn of_games(
+        model: &'a Model,
+        set: &'a UncertaintySet,
+        games: Games<'a>,
+    ) -> Operator<'a> {
+        Operator { games: Some(games), ..Operator::exact(model, set) }
+    }
+
+    /// Encloses F(v), each state as narrowly as `tolerance` if the oracle can.
+    pub(crate) fn sweep(&mut self, v: &[f64], tolerance: f64, chain: bool, signal: &Signal<'_>) {
+        if chain {
+            self.bellman.make_room(&mut self.chain);
+        }
+        let chain = self.chain.as_mut().filter(|_| chain);
+        match &mut self.games {
+            None => self.bellman.sweep(v, Player::Both, tolerance, chain),
+            Some(games) => {
+                let Bellman { lower, upper, policy, .. } = &mut self.bellman;
+                games.sweep(v, tolerance, lower, upper, policy, chain, signal);
+            }
+        }
+    }
+
+    /// Encloses F_x(v) for the policy x, with its chain.
+    pub(crate) fn respond(&mut self, x: &[f64], v: &[f64], tolerance: f64) {
+        self.bellman.make_room(&mut self.chain);
+        self.bellman.sweep(v, Player::Nature(x), tolerance, self.chain.as_mut());
+    }
+
+    /// A sweep in which every state sees the values of those before it; v moves to the upper bound.
+    pub(crate) fn sweep_in_place(&mut self, v: &mut [f64], tolerance: f64, signal: &Signal<'_>) {
+        match &mut self.games {
+            None => self.bellman.sweep_in_place(v, tolerance),
+            Some(games) => {
+                let Bellman { lower, upper, policy, .. } = &mut self.bellman;
+                games.sweep_in_place(v, tolerance, lower, upper, policy, signal);
+            }
+        }
+    }
+
+    pub(crate) fn lower(&self) -> &[f64] {
+        &self.bellman.lower
+    }
+
+    pub(crate) fn upper(&self) -> &[f64] {
+        &self.bellman.upper
+    }
+
+    pub(crate) fn policy(&self) -> &[f64] {
+        &self.bellman.policy
+    }
+
+    /// v ← v + (I − λP)⁻¹(upper − v): the value of the pair that the last sweep froze.
+    pub(crate) fn leap(&mut self, v: &mut [f64], step: &mut [f64], tolerance: f64) {
+        let chain = self.chain.as_mut().expect("a sweep with a chain comes first");
+        for ((cost, u), v) in chain.cost.iter_mut().zip(&self.bellman.upper).zip(&*v) {
+            *cost = u - v;
+        }
+        step.copy_from_slice(&chain.cost);
+        chain.solve(self.model.discount(), step, tolerance);
+        if !step.iter().all(|step| step.is_finite()) {
+            step.copy_from_slice(&chain.cost); // no more than a step of value iteration
+        }
+        for (v, step) in v.iter_mut().zip(&*step) {
+            *v += step;
+        }
+    }
+
+    /// Moves the work done since the last call to the account.
+    pub(crate) fn account(&mut self, work: &mut Work) {
+        work.entries += self.bellman.take_entries();
+        if let Some(chain) = &mut self.chain {
+            work.entries += std::mem::take(&mut chain.work);
+        }
+        if let Some(games) = &mut self.games {
+            work.entries += games.take_entries();
+            work.first_order_steps = games.steps;
+        }
+    }
+}

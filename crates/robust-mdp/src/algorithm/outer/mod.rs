@@ -1,0 +1,225 @@
+//! Outer loops on v = F(v), each with any oracle.
+//!
+//! A loop proposes the next values; everything else is common: the sweep that encloses F there, the
+//! bounds that it proves ([`super::bounds`]), the best answer so far, limits and the observer. A
+//! sweep at v with d = F(v) − v certifies lower ≤ v* ≤ v^x ≤ upper no wider than
+//! λ/(1−λ)·(max d − min d) plus the oracle's own width, so that is what loops drive to zero.
+
+mod accelerated;
+mod anderson;
+mod policy_iteration;
+
+use self::accelerated::Accelerated;
+use self::anderson::Anderson;
+use self::policy_iteration::PolicyIteration;
+use super::bounds::{macqueen_porteus, rounding};
+use super::operator::Operator;
+use crate::model::Model;
+use crate::solve::{Method, Run, Status};
+
+/// Share of the asked gap that the oracle's own width may take.
+const ORACLE_SHARE: f64 = 0.2;
+/// Width of an oracle's answer against the last residual: more would be wasted on values that will
+/// change, less would hide how far they have come.
+const ORACLE_EFFORT: f64 = 1e-3;
+/// Sweeps without progress before rounding is taken to be the limit.
+const PATIENCE: u32 = 60;
+
+/// A run of an outer loop: where it stands after the last sweep.
+pub(super) struct Course<'c, 'a, 'r> {
+    pub(super) operator: Operator<'a>,
+    pub(super) run: &'c mut Run<'r>,
+    /// The values of the last sweep.
+    pub(super) v: Vec<f64>,
+    /// max d − min d of that sweep.
+    pub(super) span: f64,
+    /// max |d|.
+    pub(super) residual: f64,
+    least_gap: f64,
+    stalled: u32,
+    scratch: Vec<f64>,
+    width: usize,
+    largest_cost: f64,
+}
+
+/// What proposes the next values.
+trait Loop {
+    /// Whether the next sweep must freeze both players' choices in a chain.
+    fn wants_chain(&self, _: &Course<'_, '_, '_>) -> bool {
+        false
+    }
+    /// Moves `course.v` on from the sweep there; may sweep for nature alone.
+    fn advance(&mut self, course: &mut Course<'_, '_, '_>);
+}
+
+/// v ← F(v), in the middle of its bounds.
+struct ValueIteration;
+
+impl Loop for ValueIteration {
+    fn advance(&mut self, course: &mut Course<'_, '_, '_>) {
+        let (lower, upper) = (course.operator.lower(), course.operator.upper());
+        for ((v, l), u) in course.v.iter_mut().zip(lower).zip(upper) {
+            *v = 0.5 * (l + u);
+        }
+    }
+}
+
+/// Runs `method` until the gap is certified or the run is stopped.
+pub(crate) fn run(
+    method: Method,
+    anderson: usize,
+    operator: Operator<'_>,
+    run: &mut Run<'_>,
+) -> Status {
+    let model = operator.model;
+    let mut course = Course::new(operator, run);
+    match method {
+        Method::GsVi => course.gauss_seidel(),
+        Method::Anderson => course.follow(&mut Anderson::new(model.states(), anderson)),
+        Method::Avi => course.follow(&mut Accelerated::new(model.discount())),
+        Method::Pi => course.follow(&mut PolicyIteration::hoffman_karp(model)),
+        Method::Newton => course.follow(&mut PolicyIteration::newton(model)),
+        Method::Auto | Method::FomVi | Method::Vi => course.follow(&mut ValueIteration),
+    }
+}
+
+impl<'c, 'a, 'r> Course<'c, 'a, 'r> {
+    fn new(operator: Operator<'a>, run: &'c mut Run<'r>) -> Course<'c, 'a, 'r> {
+        let model = operator.model;
+        let (width, v) = (run.width, first_values(model));
+        run.begin(model);
+        Course {
+            operator,
+            run,
+            scratch: vec![0.0; v.len()],
+            v,
+            span: f64::INFINITY,
+            residual: f64::INFINITY,
+            least_gap: f64::INFINITY,
+            stalled: 0,
+            width,
+            largest_cost: model.largest_cost(),
+        }
+    }
+
+    pub(super) fn model(&self) -> &'a Model {
+        self.operator.model
+    }
+
+    /// How narrow the oracle's enclosures should be now.
+    pub(super) fn tolerance(&self) -> f64 {
+        let last = if self.span.is_finite() { self.span } else { spread(&self.v) };
+        let needed = ORACLE_SHARE * (1.0 - self.model().discount()) * self.run.limits.gap;
+        needed.max(ORACLE_EFFORT * last)
+    }
+
+    fn follow(&mut self, method: &mut impl Loop) -> Status {
+        loop {
+            if let Some(status) = self.limit() {
+                return status;
+            }
+            let chain = method.wants_chain(self);
+            self.operator.sweep(&self.v, self.tolerance(), chain, &self.run.signal);
+            if let Some(status) = self.certify() {
+                return status;
+            }
+            method.advance(self);
+        }
+    }
+
+    fn limit(&self) -> Option<Status> {
+        let spent = self.run.work.sweeps >= self.run.limits.max_sweeps;
+        self.run.signal.status().or(spent.then_some(Status::SweepLimit))
+    }
+
+    /// Bounds from the sweep at v, and what they mean for the run.
+    fn certify(&mut self) -> Option<Status> {
+        let discount = self.model().discount();
+        let (lower, upper) = (self.operator.lower(), self.operator.upper());
+        let (scale, width) = (self.largest_cost, self.width);
+        let (low, _) = macqueen_porteus(&self.v, lower, discount, scale, width);
+        let (_, high) = macqueen_porteus(&self.v, upper, discount, scale, width);
+        self.record_residual();
+        self.conclude(low, high)
+    }
+
+    fn record_residual(&mut self) {
+        let (lower, upper) = (self.operator.lower(), self.operator.upper());
+        let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
+        for ((v, l), u) in self.v.iter().zip(lower).zip(upper) {
+            low = low.min(l - v);
+            high = high.max(u - v);
+        }
+        (self.span, self.residual) = (high - low, high.abs().max(low.abs()));
+    }
+
+    /// Offers the shifted bounds as an answer and decides whether the run is over.
+    fn conclude(&mut self, low: f64, high: f64) -> Option<Status> {
+        let (lower, upper) = (self.operator.lower(), self.operator.upper());
+        self.run.offer(lower, low, upper, high, self.operator.policy());
+        self.run.work.sweeps += 1;
+        self.run.work.oracle_calls += self.v.len() as u64;
+        self.operator.account(&mut self.run.work);
+        self.run.report(self.residual);
+        let gap = self.run.incumbent.gap();
+        if gap <= self.run.limits.gap {
+            return Some(Status::Certified);
+        }
+        if gap < 0.9999 * self.least_gap {
+            (self.least_gap, self.stalled) = (gap, 0);
+        } else {
+            self.stalled += 1;
+        }
+        let floor = self.run.rounding_floor();
+        let stuck = self.stalled > PATIENCE && gap <= 1e6 * floor || self.stalled > 100 * PATIENCE;
+        (gap <= floor || stuck).then_some(Status::PrecisionLimit)
+    }
+
+    /// Every state sees the values of those before it. The operator is still monotone, with
+    /// G(v + k) ≤ G(v) + λk for k ≥ 0 alone, so that only the larger side of d bounds each way.
+    fn gauss_seidel(&mut self) -> Status {
+        let factor = self.model().discount() / (1.0 - self.model().discount());
+        loop {
+            if let Some(status) = self.limit() {
+                return status;
+            }
+            let mut before = std::mem::take(&mut self.scratch);
+            before.copy_from_slice(&self.v);
+            let tolerance = self.tolerance();
+            self.operator.sweep_in_place(&mut self.v, tolerance, &self.run.signal);
+            let after = std::mem::replace(&mut self.v, before);
+            self.record_residual();
+            let (lower, upper) = (self.operator.lower(), self.operator.upper());
+            let fall = self.v.iter().zip(lower).fold(0.0_f64, |m, (v, l)| m.min(l - v));
+            let rise = self.v.iter().zip(upper).fold(0.0_f64, |m, (v, u)| m.max(u - v));
+            let scale = after.iter().fold(self.largest_cost, |m, v| m.max(v.abs()));
+            let slack = rounding(scale, self.model().discount(), self.width);
+            let status = self.conclude(factor * fall - slack, factor * rise + slack);
+            self.scratch = std::mem::replace(&mut self.v, after);
+            if let Some(status) = status {
+                return status;
+            }
+        }
+    }
+}
+
+/// Largest minus smallest.
+fn spread(v: &[f64]) -> f64 {
+    let (low, high) =
+        v.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), &v| (l.min(v), h.max(v)));
+    high - low
+}
+
+/// F of a constant vector, as far as costs alone tell: min_a c(s,a), and 0 in terminal states.
+fn first_values(model: &Model) -> Vec<f64> {
+    let least = |s| model.rows_of(s).map(|r| model.cost[r]).fold(f64::INFINITY, f64::min);
+    let mut v: Vec<f64> =
+        (0..model.states()).map(|s| if model.is_terminal(s) { 0.0 } else { least(s) }).collect();
+    if (0..model.states()).all(|s| !model.is_terminal(s)) {
+        // Values near the fixed point differ from these by a constant more than by anything else.
+        let mean = v.iter().sum::<f64>() / v.len() as f64;
+        let shift = model.discount() * mean / (1.0 - model.discount());
+        v.iter_mut().for_each(|v| *v += shift);
+    }
+    v
+}

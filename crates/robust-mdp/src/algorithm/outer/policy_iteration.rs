@@ -1,0 +1,101 @@
+//! Policy iteration in the form of Hoffman and Karp, and Newton's method safeguarded by it.
+//!
+//! Hoffman–Karp: x greedy in F(v); v⁺ = the worst case of x over the set, itself by nature's policy
+//! iteration: freeze nature's answer y to x, solve (I − λP^{x,y})w = c_{x,y}, answer again. w grows
+//! to v^x and v^x falls to v*, so that nothing cycles, and neither depends much on λ. Evaluations
+//! are as inexact as the residual allows: a fixed share of it.
+//!
+//! Newton: freeze both players at v and take the value of that pair (Pollatschek and Avi-Itzhak).
+//! It needs no evaluation but may cycle: its step is kept only if the residual there has fallen;
+//! otherwise the policy it came from is evaluated after all.
+
+use super::{Course, Loop};
+use crate::model::Model;
+
+/// An evaluation may err by this share of the residual.
+const EVALUATION: f64 = 0.05;
+/// Sweeps of nature in one evaluation.
+const MOST_ANSWERS: usize = 100;
+/// Residual of linear systems against that of the sweep.
+const LINEAR: f64 = 1e-4;
+
+pub(super) struct PolicyIteration {
+    newton: bool,
+    /// The policy that the last step froze, and the span of the sweep that found it.
+    policy: Vec<f64>,
+    span: f64,
+    /// Whether the last step was Newton's, still to be judged.
+    on_trial: bool,
+}
+
+impl PolicyIteration {
+    pub(super) fn hoffman_karp(model: &Model) -> PolicyIteration {
+        PolicyIteration {
+            newton: false,
+            policy: vec![0.0; model.rows()],
+            span: f64::INFINITY,
+            on_trial: false,
+        }
+    }
+
+    pub(super) fn newton(model: &Model) -> PolicyIteration {
+        PolicyIteration { newton: true, ..PolicyIteration::hoffman_karp(model) }
+    }
+}
+
+impl Loop for PolicyIteration {
+    fn wants_chain(&self, _: &Course<'_, '_, '_>) -> bool {
+        true
+    }
+
+    fn advance(&mut self, course: &mut Course<'_, '_, '_>) {
+        if self.on_trial && course.span >= 0.9 * self.span {
+            // Newton's step was no good: evaluate the policy that it froze.
+            self.on_trial = false;
+            evaluate(&self.policy, EVALUATION * self.span, course);
+            return;
+        }
+        self.policy.copy_from_slice(course.operator.policy());
+        self.span = course.span;
+        leap(course, LINEAR * course.span);
+        self.on_trial = self.newton;
+        if !self.newton {
+            evaluate(&self.policy, EVALUATION * self.span, course);
+        }
+    }
+}
+
+/// v ← the value of the pair that the last sweep froze.
+fn leap(course: &mut Course<'_, '_, '_>, tolerance: f64) {
+    let Course { operator, v, scratch, .. } = course;
+    operator.leap(v, scratch, tolerance);
+}
+
+/// v ← the worst case of x, up to an error of `error`.
+fn evaluate(x: &[f64], error: f64, course: &mut Course<'_, '_, '_>) {
+    let discount = course.model().discount();
+    let goal = (1.0 - discount) * error.max(0.1 * course.run.limits.gap);
+    let mut least = f64::INFINITY;
+    for _ in 0..MOST_ANSWERS {
+        course.operator.respond(x, &course.v, 0.1 * goal);
+        course.run.work.sweeps += 1;
+        course.run.work.evaluations += 1;
+        course.run.work.oracle_calls += course.v.len() as u64;
+        let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
+        for (v, u) in course.v.iter().zip(course.operator.upper()) {
+            low = low.min(u - v);
+            high = high.max(u - v);
+        }
+        let span = high - low;
+        if span <= goal || span >= 0.999 * least || course.run.signal.raised() {
+            // The middle of the bounds of v^x.
+            let shift = discount / (1.0 - discount) * 0.5 * (low + high);
+            for (v, u) in course.v.iter_mut().zip(course.operator.upper()) {
+                *v = u + shift;
+            }
+            return;
+        }
+        least = span;
+        leap(course, LINEAR * span);
+    }
+}

@@ -1,0 +1,171 @@
+//! A state's row of the chain: Σ_a x_a·y_a for the kernel that the multipliers stand for.
+
+use pulp::{Simd, WithSimd};
+
+use super::State;
+use crate::algorithm::sweep::ChainRows;
+use crate::lanes::{dispatch, exp};
+use crate::uncertainty::Distance;
+
+/// How a row's kernel follows from its multipliers.
+#[derive(Clone, Copy, Debug)]
+enum Shape {
+    Nominal,
+    /// (y⁰ + t·w − ν)₊.
+    Shifted {
+        t: f64,
+        nu: f64,
+    },
+    /// y⁰e^{tw}, to be scaled to mass one.
+    Tilted {
+        t: f64,
+    },
+    /// As near to y⁰ as the maxima of w allow.
+    Peak,
+}
+
+impl State<'_, '_> {
+    /// Adds Σ_a x_a·y_a to the chain.
+    pub(super) fn emit(&mut self, x: &[f64], chain: &mut ChainRows<'_>) {
+        let mut filled = 0;
+        for (k, &x) in x.iter().enumerate().filter(|(_, x)| **x > 0.0) {
+            let (t, nu) = (self.memory.t[k].abs(), self.memory.nu[k]);
+            let shape = match self.oracle.set.distance {
+                _ if self.radius(k) == 0.0 || t == 0.0 => Shape::Nominal,
+                _ if t.is_infinite() => Shape::Peak,
+                Distance::Kl => Shape::Tilted { t },
+                _ => Shape::Shifted { t, nu },
+            };
+            self.emit_row(k, x, shape, chain, &mut filled);
+        }
+    }
+
+    fn emit_row(
+        &mut self,
+        k: usize,
+        x: f64,
+        shape: Shape,
+        chain: &mut ChainRows<'_>,
+        filled: &mut usize,
+    ) {
+        let (nominal, gain) = self.rows.row(k);
+        self.scratch.entries += nominal.len() as u64;
+        let y = &mut self.scratch.value;
+        y.resize(nominal.len(), 0.0);
+        let mass = match shape {
+            Shape::Peak => peak(nominal, gain, self.oracle.set.distance, y),
+            _ => dispatch(Write { nominal, gain, shape, y }),
+        };
+        let mut rest = 1.0;
+        let scale = if matches!(shape, Shape::Tilted { .. }) { x / mass } else { x };
+        match self.rows.next_states(k) {
+            None => {
+                for (i, &y) in y.iter().enumerate() {
+                    chain.add(filled, i, scale * y);
+                }
+            }
+            Some(columns) => {
+                for (&i, &y) in columns.iter().zip(&*y).filter(|e| *e.1 > 0.0) {
+                    chain.add(filled, i as usize, scale * y);
+                }
+                rest = 1.0 - mass;
+            }
+        }
+        if !self.rows.level.is_empty() && rest > 0.0 {
+            self.emit_tail(k, x, shape, rest, chain, filled);
+        }
+    }
+
+    /// The states outside the nominal support.
+    fn emit_tail(
+        &mut self,
+        k: usize,
+        x: f64,
+        shape: Shape,
+        rest: f64,
+        chain: &mut ChainRows<'_>,
+        filled: &mut usize,
+    ) {
+        let ranking = self.ahead.ranking.as_ref().expect("tails need a ranking");
+        let (columns, shift) = (&self.rows.columns[self.rows.span(k)], self.rows.shift[k]);
+        for (&i, &w) in ranking.order.iter().zip(&ranking.level) {
+            let y = match shape {
+                Shape::Shifted { t, nu } => t * (w - shift) - nu,
+                Shape::Peak if w == shift => rest,
+                _ => 0.0,
+            };
+            if y <= 0.0 {
+                break;
+            }
+            if columns.binary_search(&i).is_err() {
+                chain.add(filled, i as usize, x * y);
+                if matches!(shape, Shape::Peak) {
+                    break;
+                }
+            }
+        }
+    }
+}
+
+/// y on the maxima of w where y⁰ is positive; returns its mass (0: the maximum lies elsewhere).
+fn peak(nominal: &[f64], gain: &[f64], distance: Distance, y: &mut [f64]) -> f64 {
+    let kl = distance == Distance::Kl;
+    let usable = |y0: f64| y0 > 0.0 || !kl;
+    let entries = || nominal.iter().zip(gain).filter(|(y0, _)| usable(**y0));
+    let top = entries().fold(f64::NEG_INFINITY, |m, (_, w)| m.max(*w));
+    let top = if kl { top } else { 0.0 };
+    let (mut mass, mut count) = (0.0, 0.0);
+    for (y0, _) in entries().filter(|e| *e.1 == top) {
+        mass += y0;
+        count += 1.0;
+    }
+    y.fill(0.0);
+    if count == 0.0 {
+        return 0.0;
+    }
+    for ((y, &y0), &w) in y.iter_mut().zip(nominal).zip(gain) {
+        if w == top && usable(y0) {
+            *y = if kl { y0 / mass } else { y0 + (1.0 - mass) / count };
+        }
+    }
+    1.0
+}
+
+/// Writes a row and returns its mass.
+struct Write<'a> {
+    nominal: &'a [f64],
+    gain: &'a [f64],
+    shape: Shape,
+    y: &'a mut [f64],
+}
+
+impl WithSimd for Write<'_> {
+    type Output = f64;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) -> f64 {
+        let Write { nominal, gain, shape, y } = self;
+        let zero = simd.splat_f64s(0.0);
+        let (t, nu) = match shape {
+            Shape::Shifted { t, nu } => (t, nu),
+            Shape::Tilted { t } => (t, 0.0),
+            _ => (0.0, 0.0),
+        };
+        let (tv, nuv) = (simd.splat_f64s(t), simd.splat_f64s(nu));
+        let tilted = matches!(shape, Shape::Tilted { .. });
+        let lanes = size_of::<S::f64s>() / 8;
+        let mut total = zero;
+        for ((y0, w), y) in nominal.chunks(lanes).zip(gain.chunks(lanes)).zip(y.chunks_mut(lanes)) {
+            let (y0, w) = (simd.partial_load_f64s(y0), simd.partial_load_f64s(w));
+            let new = if tilted {
+                simd.mul_f64s(y0, exp(simd, simd.mul_f64s(tv, w)))
+            } else {
+                simd.max_f64s(simd.mul_add_e_f64s(tv, w, simd.sub_f64s(y0, nuv)), zero)
+            };
+            simd.partial_store_f64s(y, new);
+            total = simd.add_f64s(total, new);
+        }
+        let ghosts = if tilted { 0.0 } else { crate::lanes::padding::<S>(nominal.len()) };
+        simd.reduce_sum_f64s(total) - ghosts * (-nu).max(0.0)
+    }
+}

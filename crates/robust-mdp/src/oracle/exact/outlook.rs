@@ -1,0 +1,137 @@
+//! What every state's update needs of the value vector, computed once a sweep.
+
+/// The values of a sweep: λ(v − max v), their order and how far they may have fallen since.
+#[derive(Clone, Debug)]
+pub(crate) struct Outlook {
+    pub(crate) discount: f64,
+    pub(crate) values: Vec<f64>,
+    /// λ(v − max v): the objective that all rows share, at most 0.
+    pub(crate) shared: Vec<f64>,
+    /// λ·max v.
+    pub(crate) offset: f64,
+    /// −min of `shared`.
+    pub(crate) range: f64,
+    /// Whether states move one by one.
+    pub(crate) in_place: bool,
+    /// Σ `shared` and Σ `shared`².
+    pub(crate) sums: [f64; 2],
+    /// Any row's nominal value has fallen by at most −drift since the first sweep: what is known of
+    /// it from an earlier sweep stays a lower bound after adding the difference of the drifts.
+    pub(crate) drift: f64,
+    /// The drift to subtract from what is found now: `drift`, but without the falls of the sweep in
+    /// progress when states move one by one.
+    pub(crate) anchor: f64,
+    /// Sweeps so far, for caches of what depends on the values.
+    pub(crate) stamp: u64,
+    /// States by falling value, where asked for.
+    pub(crate) ranking: Option<Ranking>,
+}
+
+/// States by falling value (ties by number), with prefix sums.
+#[derive(Clone, Debug)]
+pub(crate) struct Ranking {
+    pub(crate) order: Vec<u32>,
+    /// `shared` in that order.
+    pub(crate) level: Vec<f64>,
+    /// Sums of the first k levels and of their squares.
+    pub(crate) prefix: Vec<[f64; 2]>,
+}
+
+impl Ranking {
+    fn new(states: usize) -> Ranking {
+        Ranking {
+            order: (0..states as u32).collect(),
+            level: vec![0.0; states],
+            prefix: vec![[0.0; 2]; states + 1],
+        }
+    }
+
+    fn sort(&mut self, shared: &[f64]) {
+        // The last order is nearly right: the sort is adaptive.
+        self.order.sort_by(|&a, &b| {
+            let (x, y) = (shared[a as usize], shared[b as usize]);
+            y.total_cmp(&x).then(a.cmp(&b))
+        });
+        let mut sums = [0.0; 2];
+        for (j, &i) in self.order.iter().enumerate() {
+            let w = shared[i as usize];
+            self.level[j] = w;
+            sums = [sums[0] + w, sums[1] + w * w];
+            self.prefix[j + 1] = sums;
+        }
+    }
+}
+
+impl Outlook {
+    pub(crate) fn new(discount: f64, states: usize, ranked: bool) -> Outlook {
+        Outlook {
+            discount,
+            values: vec![0.0; states],
+            shared: vec![0.0; states],
+            offset: 0.0,
+            range: 0.0,
+            in_place: false,
+            sums: [0.0; 2],
+            drift: 0.0,
+            anchor: 0.0,
+            stamp: 0,
+            ranking: ranked.then(|| Ranking::new(states)),
+        }
+    }
+
+    /// Moves to the values of the next sweep.
+    pub(crate) fn set(&mut self, values: &[f64]) {
+        let (mut fall, mut size, mut top) = (f64::INFINITY, 0.0_f64, f64::NEG_INFINITY);
+        for (old, new) in self.values.iter().zip(values) {
+            fall = fall.min(new - old);
+            size = size.max(old.abs()).max(new.abs());
+            top = top.max(*new);
+        }
+        self.drift += self.discount * (fall - 8.0 * f64::EPSILON * size);
+        self.anchor = self.drift;
+        self.values.copy_from_slice(values);
+        self.refer_to(top);
+        self.stamp += 1;
+    }
+
+    /// Begins a sweep in which states move one by one.
+    pub(crate) fn begin_in_place(&mut self) {
+        self.anchor = self.drift;
+        self.in_place = true;
+    }
+
+    /// Moves one state within such a sweep.
+    pub(crate) fn set_one(&mut self, s: usize, value: f64) {
+        let fall = value - self.values[s] - 8.0 * f64::EPSILON * value.abs();
+        // A row may have been bounded before or after this change: a rise counts for nothing, and
+        // the largest fall counts for all.
+        self.drift = self.drift.min(self.anchor + self.discount * fall);
+        self.values[s] = value;
+        let old = self.shared[s];
+        self.shared[s] = self.discount * value - self.offset;
+        self.sums[0] += self.shared[s] - old;
+        self.sums[1] += self.shared[s] * self.shared[s] - old * old;
+        self.stamp += 1;
+        if self.shared[s] > 0.0 || old == 0.0 || self.ranking.is_some() || self.range <= -old {
+            let top = self.values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+            self.refer_to(top);
+        } else {
+            self.range = self.range.max(-self.shared[s]);
+        }
+    }
+
+    fn refer_to(&mut self, top: f64) {
+        self.offset = self.discount * top;
+        let (mut sum, mut square, mut least) = (0.0, 0.0, 0.0_f64);
+        for (b, v) in self.shared.iter_mut().zip(&self.values) {
+            *b = self.discount * (v - top);
+            sum += *b;
+            square += *b * *b;
+            least = least.min(*b);
+        }
+        (self.sums, self.range) = ([sum, square], -least);
+        if let Some(ranking) = &mut self.ranking {
+            ranking.sort(&self.shared);
+        }
+    }
+}

@@ -1,0 +1,266 @@
+//! The interior-point oracle: F(v)_s = min_{x ∈ Δ(A)} max_{y ∈ P_s} Σ_a x_a (c_a + ⟨b_a, y_a⟩) as
+//! the convex program
+//!
+//! > max μ  such that  c_a + ⟨b_a, y_a⟩ ≥ μ for every a,  y ∈ P_s,
+//!
+//! whose row multipliers are x. Clarabel solves it with one second-order cone for the ellipsoid
+//! and one exponential cone an entry for KL.
+//!
+//! Nothing that the solver says is believed. Its x is made a distribution and bounded above by its
+//! worst case; its y is made a kernel, mixed with y⁰ until it is within the budget, and its least
+//! row value is a lower bound. So the enclosure holds even where the solver gives up, which it
+//! does on some exponential programs of a thousand entries.
+
+mod ellipsoid;
+mod kl;
+mod program;
+
+use self::program::Candidate;
+use super::worst_case::{Memory, worst_case};
+use crate::game::{Game, Values, shares_budget};
+use crate::lanes::dispatch;
+use crate::uncertainty::{
+    Block, Distance, Enclosure, Scratch, UncertaintySet, ellipsoid as ball, mix_with_nominal,
+};
+
+/// Encloses F(v)_s. The policy whose worst case is the upper bound goes to `x`, the kernel of the
+/// lower bound to `y`, in the game's layout. The game's objectives must be referenced at their
+/// maxima.
+pub(crate) fn update(
+    set: &UncertaintySet,
+    s: usize,
+    first_row: usize,
+    game: &Game<'_>,
+    x: &mut [f64],
+    y: &mut [f64],
+    memory: Memory<'_>,
+    scratch: &mut Scratch,
+) -> Enclosure {
+    let y = &mut y[..game.nominal().len()];
+    let shared = shares_budget(set);
+    let mut lower = if shared {
+        let block = game.block(set.radius_at(s, first_row));
+        raise(set.distance, block, game.base, x, y, scratch)
+    } else {
+        raise_alone(set, s, first_row, game, x, y, scratch)
+    };
+    let mut response = std::mem::take(&mut scratch.buffer);
+    let mut upper = worst_case(set, s, first_row, game, x, &mut response, memory, scratch).upper;
+    // A row is never worth more than its maximum.
+    let cap = least(game.base);
+    if upper.is_nan() || upper > game.base[cap] {
+        upper = game.base[cap];
+        one_hot(x, cap);
+    }
+    // Nature's answer to x is a kernel as well, and a better one where the solver stopped early.
+    if shared {
+        let (block, response) = (game.block(set.radius_at(s, first_row)), &mut response[..y.len()]);
+        repair(set.distance, block, response);
+        let answered = least_value(block, game.base, response);
+        if answered > lower {
+            y.copy_from_slice(response);
+            lower = answered;
+        }
+    }
+    scratch.buffer = response;
+    // Rounding may cross bounds that are equal.
+    Enclosure { lower: lower.min(upper), upper: upper.max(lower) }
+}
+
+/// Every row with a budget of its own: kernel rows for `y`, the row of least value for `x`, and
+/// that value.
+fn raise_alone(
+    set: &UncertaintySet,
+    s: usize,
+    first_row: usize,
+    game: &Game<'_>,
+    x: &mut [f64],
+    y: &mut [f64],
+    scratch: &mut Scratch,
+) -> f64 {
+    let all = game.block(0.0);
+    let raised = (0..all.rows()).map(|k| {
+        let block = all.row(k, set.radius_at(s, first_row + k));
+        let (base, y) = (&game.base[k..k + 1], &mut y[all.span(k)]);
+        raise(set.distance, block, base, &mut [0.0], y, scratch)
+    });
+    let values: Vec<f64> = raised.collect();
+    let best = least(&values);
+    one_hot(x, best);
+    values[best]
+}
+
+/// Rows that share a budget: a policy for `x`, a kernel of the set for `y`, and the kernel's least
+/// row value.
+fn raise(
+    distance: Distance,
+    block: Block<'_>,
+    base: &[f64],
+    x: &mut [f64],
+    y: &mut [f64],
+    scratch: &mut Scratch,
+) -> f64 {
+    scratch.entries += 2 * block.entries() as u64;
+    let nominal: Vec<f64> = base.iter().zip(block.nominal_value).map(|(c, v)| c + v).collect();
+    y.copy_from_slice(block.nominal);
+    one_hot(x, least(&nominal));
+    let from = nominal[least(&nominal)];
+    let top = base[least(base)];
+    if distance == Distance::None || block.radius <= 0.0 || top <= from {
+        return from;
+    }
+    if saturate(distance, block, base, top, y) {
+        one_hot(x, least(base));
+    } else {
+        let to = ceiling(distance, block, &nominal).min(top);
+        let rows: Vec<usize> = (0..nominal.len()).filter(|&k| nominal[k] < to).collect();
+        y.copy_from_slice(block.nominal);
+        if let Some(candidate) = solve(distance, block, &rows, &nominal, from) {
+            take(candidate, block, &rows, x, y);
+        }
+    }
+    repair(distance, block, y);
+    least_value(block, base, y)
+}
+
+/// The conic program of the rows that matter.
+fn solve(
+    distance: Distance,
+    block: Block<'_>,
+    rows: &[usize],
+    nominal: &[f64],
+    from: f64,
+) -> Option<Candidate> {
+    if rows.is_empty() {
+        return None;
+    }
+    let excess: Vec<f64> = rows.iter().map(|&k| nominal[k] - from).collect();
+    match distance {
+        Distance::Kl => kl::solve(block, rows, &excess),
+        _ => ellipsoid::solve(block, rows, &excess),
+    }
+}
+
+/// A bound of μ that needs no solver, for sparing it the rows that cannot matter: row a alone
+/// reaches at most Q_a + √(2α)‖b_a − mean‖₂ in the ellipsoid and, by Pinsker's inequality,
+/// Q_a + √(α/2)·(max b_a − min b_a) in the KL set.
+fn ceiling(distance: Distance, block: Block<'_>, nominal: &[f64]) -> f64 {
+    let reach = |k: usize| {
+        let b = block.gain(k);
+        match distance {
+            Distance::Kl => (0.5 * block.radius).sqrt() * -b.iter().copied().fold(0.0, f64::min),
+            _ => {
+                let mean = b.iter().sum::<f64>() / b.len() as f64;
+                let square: f64 = b.iter().map(|b| (b - mean) * (b - mean)).sum();
+                (2.0 * block.radius * square).sqrt()
+            }
+        }
+    };
+    let rows = nominal.iter().enumerate().map(|(k, value)| value + reach(k));
+    rows.fold(f64::INFINITY, f64::min)
+}
+
+/// Lifts every row to `top`, the least of the largest row values, and says whether that is within
+/// the budget: then `top` is F(v)_s, where the programs have no interior multipliers.
+///
+/// The ellipsoid's rows move straight towards their best faces, which may cost more than need be;
+/// the solver does well enough there. The KL rows are tilted, y ∝ y⁰e^{tb}, which is cheapest.
+fn saturate(distance: Distance, block: Block<'_>, base: &[f64], top: f64, y: &mut [f64]) -> bool {
+    let mut used = 0.0;
+    for k in 0..block.rows() {
+        let (below, allowed) = (-block.nominal_value[k], base[k] - top);
+        if below <= allowed {
+            continue;
+        }
+        let (nominal, gain) = (&block.nominal[block.span(k)], block.gain(k));
+        let y = &mut y[block.span(k)];
+        if distance == Distance::Kl {
+            kl::lift(nominal, gain, allowed, y);
+        } else {
+            ball::to_maximal_face(nominal, gain, y);
+            mix_with_nominal(1.0 - allowed / below, nominal, y);
+        }
+        used += spent(distance, nominal, y);
+        if used > block.radius {
+            return false;
+        }
+    }
+    true
+}
+
+/// Copies what the solver returned for `rows`; multipliers that cannot be a policy are left out.
+fn take(candidate: Candidate, block: Block<'_>, rows: &[usize], x: &mut [f64], y: &mut [f64]) {
+    let total: f64 = candidate.x.iter().map(|x| x.max(0.0)).sum();
+    if total.is_finite() && total > 0.0 {
+        x.fill(0.0);
+        // A row that counts for next to nothing would cost the worst case its digits.
+        for (&k, weight) in rows.iter().zip(&candidate.x).filter(|e| *e.1 > 1e-12 * total) {
+            x[k] = *weight;
+        }
+        let total: f64 = x.iter().sum();
+        x.iter_mut().for_each(|x| *x /= total);
+    }
+    let mut from = candidate.y.into_iter();
+    for &k in rows {
+        y[block.span(k)].iter_mut().zip(&mut from).for_each(|(y, new)| *y = new);
+    }
+}
+
+/// Makes y a kernel of the set: rows become distributions, or nominal where they cannot, and all
+/// are mixed with y⁰ until they are within the budget.
+fn repair(distance: Distance, block: Block<'_>, y: &mut [f64]) {
+    for k in 0..block.rows() {
+        let (nominal, y) = (&block.nominal[block.span(k)], &mut y[block.span(k)]);
+        y.iter_mut().for_each(|y| *y = y.max(0.0));
+        let total: f64 = y.iter().sum();
+        if total.is_finite() && total > 0.0 {
+            y.iter_mut().for_each(|y| *y /= total);
+        } else {
+            y.copy_from_slice(nominal);
+        }
+    }
+    let used = spent(distance, block.nominal, y);
+    if used <= block.radius {
+        return;
+    }
+    let share = match distance {
+        Distance::Kl => block.radius / used,
+        _ => (block.radius / used).sqrt(),
+    };
+    mix_with_nominal(share, block.nominal, y);
+}
+
+/// What a kernel spends of the budget.
+fn spent(distance: Distance, nominal: &[f64], y: &[f64]) -> f64 {
+    let pairs = y.iter().zip(nominal);
+    match distance {
+        // y ln(y/p) − (y − p), whose second part sums to zero, loses no digits near y = p.
+        Distance::Kl => pairs.map(|(&y, &p)| divergence(y, p)).sum(),
+        _ => 0.5 * pairs.map(|(y, p)| (y - p) * (y - p)).sum::<f64>(),
+    }
+}
+
+fn divergence(y: f64, p: f64) -> f64 {
+    let log = if y > 0.5 * p { ((y - p) / p).ln_1p() } else { (y / p).ln() };
+    if y <= 0.0 { p } else { y * log - (y - p) }
+}
+
+/// min_a c_a + ⟨b_a, y_a⟩.
+fn least_value(block: Block<'_>, base: &[f64], y: &[f64]) -> f64 {
+    let mut value = vec![0.0; base.len()];
+    dispatch(Values { block, y, out: &mut value });
+    value.iter().zip(base).fold(f64::INFINITY, |m, (v, c)| m.min(v + c))
+}
+
+fn least(values: &[f64]) -> usize {
+    let order = |&a: &usize, &b: &usize| values[a].total_cmp(&values[b]);
+    (0..values.len()).min_by(order).expect("a state with actions")
+}
+
+fn one_hot(x: &mut [f64], at: usize) {
+    x.fill(0.0);
+    x[at] = 1.0;
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,100 @@
+//! The kernel of the lower bound lies in the set and has the value that is claimed.
+
+use super::*;
+use crate::game::{GameMemory, Layout, Lookahead, Reference};
+use crate::instances::{Costs, Garnet, Xoshiro256};
+
+/// What an update leaves in one state.
+struct Updated {
+    value: Enclosure,
+    x: Vec<f64>,
+    y: Vec<f64>,
+}
+
+/// Updates every state of a random model and checks the answer against the game.
+fn visit(set: &UncertaintySet, mut check: impl FnMut(&Game<'_>, &Updated)) {
+    let (states, actions) = (12, 6);
+    let garnet = Garnet { states, actions, costs: Costs::StateDriven, ..Garnet::default() };
+    let model = garnet.model().unwrap();
+    let layout = Layout::new(&model, set);
+    let mut random = Xoshiro256::new(3);
+    let values: Vec<f64> = (0..states).map(|_| 10.0 * random.uniform()).collect();
+    let mut ahead = Lookahead::new(Reference::Maximum, model.discount(), states);
+    ahead.set(&values);
+    let (rows, entries) = layout.largest_state(&model);
+    let (mut memory, mut scratch) = (GameMemory::new(rows, entries), Scratch::new(rows, entries));
+    for s in 0..states {
+        let game = Game::load(&model, &layout, s, &ahead, &mut memory);
+        let (mut x, mut y) = (vec![f64::NAN; actions], vec![f64::NAN; game.nominal().len()]);
+        let (mut budget, mut row) = (vec![0.0; actions], vec![0.0; actions]);
+        let warm = Memory { budget: &mut budget, row: &mut row };
+        let first = model.rows_of(s).start;
+        let value = update(set, s, first, &game, &mut x, &mut y, warm, &mut scratch);
+        check(&game, &Updated { value, x, y });
+    }
+}
+
+#[test]
+fn the_kernel_of_the_lower_bound_is_in_the_set() {
+    for radius in [0.0, 1e-9, 0.05, 0.5, 3.0, 50.0] {
+        for shared in [UncertaintySet::ellipsoid(radius), UncertaintySet::kl(radius)] {
+            for set in [shared.clone(), shared.clone().per_action()] {
+                visit(&set, |game, Updated { value, x, y }| {
+                    let block = game.block(radius);
+                    // Rounding of the entries, 1e-16 against steps of √radius.
+                    let allowed = radius * (1.0 + 1e-9);
+                    let row = |k: usize| {
+                        spent(set.distance, &block.nominal[block.span(k)], &y[block.span(k)])
+                    };
+                    let used: Vec<f64> = (0..block.rows()).map(row).collect();
+                    if shares_budget(&set) {
+                        assert!(used.iter().sum::<f64>() <= allowed, "{set:?} {used:?}");
+                    } else {
+                        assert!(used.iter().all(|used| *used <= allowed), "{set:?} {used:?}");
+                    }
+                    for k in 0..block.rows() {
+                        let total: f64 = y[block.span(k)].iter().sum();
+                        assert!((total - 1.0).abs() < 1e-12);
+                    }
+                    assert!(y.iter().all(|y| *y >= 0.0));
+                    assert!(x.iter().all(|x| *x >= 0.0));
+                    let attained = least_value(block, game.base, y);
+                    assert!((attained - value.lower).abs() <= 1e-12 * attained.abs());
+                });
+            }
+        }
+    }
+}
+
+#[test]
+fn repair_takes_anything() {
+    let set = UncertaintySet::kl(0.1);
+    visit(&set, |game, _| {
+        let block = game.block(0.1);
+        for bad in [f64::NAN, f64::INFINITY, -1.0, 0.0, 1e300] {
+            let mut y = game.nominal().to_vec();
+            y[0] = bad;
+            y[block.span(1)].fill(bad);
+            repair(Distance::Kl, block, &mut y);
+            assert!(spent(Distance::Kl, block.nominal, &y) <= 0.1 * (1.0 + 1e-12));
+        }
+    });
+}
+
+#[test]
+fn candidates_that_are_no_policy_are_ignored() {
+    let set = UncertaintySet::ellipsoid(0.1);
+    visit(&set, |game, _| {
+        let block = game.block(0.1);
+        for bad in [f64::NAN, f64::INFINITY, -1.0, 0.0] {
+            let (mut x, mut y) = (vec![0.0; block.rows()], game.nominal().to_vec());
+            x[2] = 1.0;
+            let width = block.span(1).len();
+            let candidate = Candidate { x: vec![bad], y: vec![bad; width], solved: false };
+            take(candidate, block, &[1], &mut x, &mut y);
+            assert_eq!(x[2], 1.0);
+            repair(Distance::Ellipsoid, block, &mut y);
+            assert_eq!(y, game.nominal());
+        }
+    });
+}

@@ -1,0 +1,352 @@
+//! Random robust Bellman updates with all that makes them degenerate: every trait below is drawn
+//! on its own, so that all of them meet. A case is a function of its family and seed.
+
+// Every test that includes this module uses its own part of it.
+#![allow(dead_code)]
+
+use robust_mdp::instances::Xoshiro256;
+use robust_mdp::uncertainty::{Radius, Rectangularity, UncertaintySet};
+use robust_mdp::{Model, ModelBuilder};
+
+/// The distance, and where it allows mass.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Family {
+    EverywhereEllipsoid,
+    NominalEllipsoid,
+    Kl,
+}
+
+/// How many states, actions and successors.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Shape {
+    OneState,
+    OneAction,
+    Few,
+    Dense,
+    Sparse,
+    /// Hundreds of states, most of them terminal, and successors.
+    Wide,
+    /// Hundreds of states, most of them terminal, and few successors.
+    WideSparse,
+}
+
+/// Nominal probabilities of a row.
+#[derive(Clone, Copy, Debug)]
+enum Odds {
+    Random,
+    Equal,
+    Deterministic,
+    /// Some are 1e-14.
+    Tiny,
+    /// Over twenty orders of magnitude.
+    Skewed,
+    /// One is 1 − 1e-9.
+    NearlySure,
+    /// All rows of a state are the same.
+    SameRows,
+}
+
+/// Numbers of money.
+#[derive(Clone, Copy, Debug)]
+enum Money {
+    Positive,
+    Signed,
+    Huge,
+    Small,
+    /// 1e8, 1 and 1e-8 side by side.
+    MixedSizes,
+    /// 0, 1 or 2.
+    Ties,
+    Constant,
+    /// 1e6 + 1e-3·noise.
+    Offset,
+    Zero,
+}
+
+impl Money {
+    const ALL: [Money; 9] = [
+        Money::Positive,
+        Money::Signed,
+        Money::Huge,
+        Money::Small,
+        Money::MixedSizes,
+        Money::Ties,
+        Money::Constant,
+        Money::Offset,
+        Money::Zero,
+    ];
+
+    fn draw(self, random: &mut Xoshiro256) -> f64 {
+        let signed = 2.0 * random.uniform() - 1.0;
+        match self {
+            Money::Positive => 10.0 * random.uniform(),
+            Money::Signed => 5.0 * signed,
+            Money::Huge => 1e8 * signed,
+            Money::Small => 1e-8 * signed,
+            Money::MixedSizes => pick(random, &[1e8, 1.0, 1e-8]) * signed,
+            Money::Ties => random.below(3) as f64,
+            Money::Constant => 7.3,
+            Money::Offset => 1e6 + 1e-3 * signed,
+            Money::Zero => 0.0,
+        }
+    }
+}
+
+/// Costs on next states.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Tolls {
+    None,
+    OfTheCosts,
+    Ties,
+    /// Also on next states of probability 0.
+    OffSupport,
+}
+
+/// Size of the budgets.
+#[derive(Clone, Copy, Debug)]
+enum Budget {
+    Zero,
+    /// 1e-12.
+    Tiny,
+    /// 1e-8.
+    Small,
+    /// 1e-4 to 1.
+    Moderate,
+    /// ½, 1, ln 2 or 1 − 2⁻⁵³: where simple rows just saturate.
+    Edge,
+    /// 1e3.
+    Vacuous,
+    Mixed,
+}
+
+impl Budget {
+    fn draw(self, random: &mut Xoshiro256) -> f64 {
+        use Budget::{Edge, Moderate, Small, Tiny, Vacuous, Zero};
+        match self {
+            Budget::Zero => 0.0,
+            Budget::Tiny => 1e-12,
+            Budget::Small => 1e-8,
+            Budget::Moderate => 10f64.powf(-4.0 * random.uniform()),
+            Budget::Edge => {
+                pick(random, &[0.5, 1.0, std::f64::consts::LN_2, 1.0 - 0.5f64.powi(53)])
+            }
+            Budget::Vacuous => 1e3,
+            Budget::Mixed => {
+                let kinds = [Zero, Tiny, Small, Moderate, Moderate, Edge, Vacuous];
+                pick(random, &kinds).draw(random)
+            }
+        }
+    }
+}
+
+/// Who owns a budget and how it is given.
+#[derive(Clone, Copy, Debug)]
+enum Owner {
+    State,
+    StatePerState,
+    Row,
+    RowPerState,
+    RowPerRow,
+}
+
+/// One model, set and value vector.
+pub(crate) struct Case {
+    pub(crate) seed: u64,
+    pub(crate) family: Family,
+    pub(crate) model: Model,
+    pub(crate) set: UncertaintySet,
+    pub(crate) values: Vec<f64>,
+    /// What is special about it, for messages and counts.
+    pub(crate) traits: Vec<String>,
+}
+
+impl Case {
+    pub(crate) fn new(family: Family, seed: u64) -> Case {
+        let mut random = Xoshiro256::new(seed.wrapping_mul(4).wrapping_add(family as u64));
+        let random = &mut random;
+        // Wide models are dear: few of them. Sparse ones have the most states.
+        let shape = match random.below(40) {
+            0..2 => Shape::Wide,
+            2..4 => Shape::WideSparse,
+            4..10 => Shape::OneState,
+            10..16 => Shape::OneAction,
+            16..26 => Shape::Few,
+            26..36 => Shape::Dense,
+            _ => Shape::Sparse,
+        };
+        let odds = pick(
+            random,
+            &[
+                Odds::Random,
+                Odds::Random,
+                Odds::Equal,
+                Odds::Deterministic,
+                Odds::Tiny,
+                Odds::Skewed,
+                Odds::NearlySure,
+                Odds::SameRows,
+            ],
+        );
+        // Half of the cases are of one moderate size, so that no large number hides the rest.
+        let usual = [Money::Positive, Money::Signed, Money::Ties];
+        let money = |random: &mut Xoshiro256| match random.below(2) {
+            0 => pick(random, &usual),
+            _ => pick(random, &Money::ALL),
+        };
+        let (costs, ahead) = (money(random), money(random));
+        let tolls = pick(
+            random,
+            &[Tolls::None, Tolls::None, Tolls::OfTheCosts, Tolls::Ties, Tolls::OffSupport],
+        );
+        let discount = pick(random, &[0.0, 0.5, 0.9, 0.9, 0.9999]);
+        let terminal = pick(random, &[0.0, 0.0, 0.2]);
+        let draft = Draft { shape, odds, costs, tolls, discount, terminal };
+        let model = draft.model(random);
+        let values = (0..model.states()).map(|_| ahead.draw(random)).collect();
+        let budget = pick(
+            random,
+            &[
+                Budget::Zero,
+                Budget::Tiny,
+                Budget::Small,
+                Budget::Moderate,
+                Budget::Moderate,
+                Budget::Moderate,
+                Budget::Edge,
+                Budget::Vacuous,
+                Budget::Mixed,
+            ],
+        );
+        let owner = pick(
+            random,
+            &[
+                Owner::State,
+                Owner::State,
+                Owner::State,
+                Owner::StatePerState,
+                Owner::Row,
+                Owner::RowPerState,
+                Owner::RowPerRow,
+            ],
+        );
+        let mut set = match family {
+            Family::EverywhereEllipsoid => UncertaintySet::ellipsoid(0.0),
+            Family::NominalEllipsoid if random.below(25) == 0 => UncertaintySet::none(),
+            Family::NominalEllipsoid => UncertaintySet::ellipsoid(0.0).on_nominal_support(),
+            Family::Kl => UncertaintySet::kl(0.0),
+        };
+        set.rectangularity = match owner {
+            Owner::State | Owner::StatePerState => Rectangularity::State,
+            _ => Rectangularity::StateAction,
+        };
+        let mut radii = |count: usize| (0..count).map(|_| budget.draw(random)).collect();
+        set.radius = match owner {
+            Owner::State | Owner::Row => Radius::Uniform(budget.draw(random)),
+            Owner::StatePerState | Owner::RowPerState => Radius::PerState(radii(model.states())),
+            Owner::RowPerRow => Radius::PerRow(radii(model.rows())),
+        };
+        let traits = vec![
+            format!("shape {shape:?}"),
+            format!("odds {odds:?}"),
+            format!("costs {costs:?}"),
+            format!("values {ahead:?}"),
+            format!("tolls {tolls:?}"),
+            format!("discount {discount}"),
+            format!("terminal {terminal}"),
+            format!("stored {}", if model.is_dense() { "dense" } else { "sparse" }),
+            format!("distance {:?}", set.distance),
+            format!("budget {budget:?}"),
+            format!("owner {owner:?}"),
+        ];
+        Case { seed, family, model, set, values, traits }
+    }
+}
+
+fn pick<T: Copy>(random: &mut Xoshiro256, from: &[T]) -> T {
+    from[random.below(from.len() as u64) as usize]
+}
+
+/// What a model is drawn from.
+struct Draft {
+    shape: Shape,
+    odds: Odds,
+    costs: Money,
+    tolls: Tolls,
+    discount: f64,
+    /// Share of terminal states.
+    terminal: f64,
+}
+
+impl Draft {
+    fn model(&self, random: &mut Xoshiro256) -> Model {
+        // States, those with actions, and the most actions and successors.
+        let mut between = |low: u64, high: u64| (low + random.below(high - low + 1)) as usize;
+        let (states, live, actions, successors) = match self.shape {
+            Shape::OneState => (1, 1, between(1, 5), 1),
+            Shape::OneAction => (between(2, 20), 20, 1, between(1, 8)),
+            Shape::Few => (between(2, 8), 8, between(2, 4), between(1, 4)),
+            Shape::Dense => (between(6, 24), 24, between(2, 7), 24),
+            Shape::Sparse => (between(24, 48), 48, between(2, 5), between(2, 6)),
+            Shape::Wide => (between(200, 320), 5, between(1, 4), 320),
+            Shape::WideSparse => (between(200, 320), 5, between(1, 4), between(2, 9)),
+        };
+        let mut builder = ModelBuilder::new(self.discount);
+        for s in 0..states {
+            builder.add_state(None);
+            if s >= live || s > 0 && random.uniform() < self.terminal {
+                builder.mark_terminal();
+                continue;
+            }
+            let own = 1 + random.below(actions as u64) as usize;
+            let count = if actions > 1 { own.max(2) } else { 1 };
+            let mut row = self.row(states, successors, random);
+            for _ in 0..count {
+                builder.add_action(None, self.costs.draw(random));
+                for &(next, p) in &row {
+                    builder.add_transition(next, p, self.toll(p, random));
+                }
+                if !matches!(self.odds, Odds::SameRows) {
+                    row = self.row(states, successors, random);
+                }
+            }
+        }
+        builder.build().expect("a valid model")
+    }
+
+    /// (next state, probability), some of probability 0.
+    fn row(&self, states: usize, successors: usize, random: &mut Xoshiro256) -> Vec<(usize, f64)> {
+        let most = successors.min(states) as u64;
+        let count = match self.odds {
+            Odds::Deterministic => 1,
+            _ if self.shape == Shape::Wide => most - random.below(most / 2),
+            _ => 1 + random.below(most),
+        } as usize;
+        let mut to: Vec<usize> = (0..states).collect();
+        for k in 0..count {
+            to.swap(k, k + random.below((states - k) as u64) as usize);
+        }
+        let mut weights: Vec<f64> = (0..count)
+            .map(|k| match self.odds {
+                Odds::Equal | Odds::Deterministic => 1.0,
+                Odds::Tiny if k > 0 && random.below(2) == 0 => 1e-14,
+                Odds::Skewed => 10f64.powf(-20.0 * random.uniform()),
+                Odds::NearlySure if k > 0 => 1e-9 * random.uniform(),
+                _ => 0.05 + random.uniform(),
+            })
+            .collect();
+        let total: f64 = weights.iter().sum();
+        weights.iter_mut().for_each(|p| *p /= total);
+        let idle = if self.tolls == Tolls::OffSupport { (states - count).min(3) } else { 0 };
+        weights.resize(count + idle, 0.0);
+        to.into_iter().zip(weights).collect()
+    }
+
+    fn toll(&self, p: f64, random: &mut Xoshiro256) -> f64 {
+        match self.tolls {
+            Tolls::None => 0.0,
+            Tolls::OffSupport if p > 0.0 && random.below(2) == 0 => 0.0,
+            Tolls::Ties => random.below(3) as f64,
+            Tolls::OfTheCosts | Tolls::OffSupport => self.costs.draw(random),
+        }
+    }
+}

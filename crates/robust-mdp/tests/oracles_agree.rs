@@ -1,0 +1,244 @@
+//! The exact oracle agrees with the plain sort-and-bisect reference on a hundred thousand random
+//! updates, degenerate ones of every kind among them; the other oracles enclose the same values.
+
+mod cases;
+mod reference;
+
+use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use cases::{Case, Family};
+use reference::State;
+use robust_mdp::Oracle;
+use robust_mdp::measure::bellman;
+
+/// How closely bounds must hold the reference and each other, relative to the largest |c|, |λv|
+/// and |b| of the state: the contract.
+const AGREEMENT: f64 = 1e-10;
+/// How far an iterative oracle's bounds may miss the value, by the same measure.
+const CONTAINMENT: f64 = 1e-9;
+/// Updates of every family of sets.
+const UPDATES: usize = 40_000;
+/// Updates of every family for the iterative oracles.
+const ENCLOSED: usize = 100;
+/// The fewest updates that a trait must have taken part in.
+const LEAST: usize = 200;
+/// Cases with a failure that are printed in full.
+const SHOWN: usize = 5;
+/// Traits that are named with a failure, those that fail most often first.
+const TRAITS: usize = 12;
+
+/// What happened in many updates.
+#[derive(Default)]
+struct Record {
+    updates: usize,
+    failures: usize,
+    shown: Vec<String>,
+    /// The latest case with a failure.
+    latest: Option<u64>,
+    /// Updates and failures of every trait.
+    traits: BTreeMap<String, (usize, usize)>,
+    /// The largest error and width, relative to the scale.
+    error: f64,
+    width: f64,
+}
+
+impl Record {
+    fn add(&mut self, case: &Case, trouble: Option<String>) {
+        self.updates += 1;
+        let failed = usize::from(trouble.is_some());
+        self.failures += failed;
+        for name in &case.traits {
+            let counts = self.traits.entry(name.clone()).or_default();
+            *counts = (counts.0 + 1, counts.1 + failed);
+        }
+        // The first of a case, so that a few show different ones.
+        if let Some(trouble) = trouble.filter(|_| self.latest != Some(case.seed)) {
+            self.latest = Some(case.seed);
+            self.shown.extend(Some(trouble).filter(|_| self.shown.len() < SHOWN));
+        }
+    }
+
+    /// Panics with the first failures and the traits that fail most.
+    fn judge(mut self, family: Family) {
+        if self.failures > 0 {
+            let mut worst: Vec<_> = std::mem::take(&mut self.traits).into_iter().collect();
+            worst.retain(|(_, (_, failed))| *failed > 0);
+            worst.sort_by(|(_, a), (_, b)| (b.1 * a.0).cmp(&(a.1 * b.0)));
+            let lines = worst.iter().take(TRAITS);
+            let lines = lines.map(|(name, (all, failed))| format!("{name} {failed}/{all}"));
+            panic!(
+                "{family:?}: {} of {} updates fail\n{}\nby trait: {}",
+                self.failures,
+                self.updates,
+                self.shown.join("\n"),
+                lines.collect::<Vec<_>>().join(", ")
+            );
+        }
+    }
+}
+
+/// One state's answer of an oracle.
+#[derive(Debug)]
+struct Answer<'a> {
+    lower: f64,
+    upper: f64,
+    policy: &'a [f64],
+}
+
+/// Hands every update of a case to `check` with the state's reference and the oracle's answer.
+fn visit(
+    case: &Case,
+    oracle: Oracle,
+    record: &mut Record,
+    check: &dyn Fn(&State, &Answer<'_>, &mut Record) -> Result<(), String>,
+) {
+    let Case { model, set, values, .. } = case;
+    let answer = catch_unwind(AssertUnwindSafe(|| bellman(model, set, oracle, values)));
+    let answer = match answer {
+        Ok(answer) => answer.map_err(|error| error.to_string()),
+        Err(_) => Err("it panics".to_owned()),
+    };
+    for s in 0..model.states() {
+        let rows = model.rows_of(s);
+        let trouble = match &answer {
+            Err(error) => Err(error.clone()),
+            Ok((lower, upper, policy)) => {
+                let (lower, upper) = (lower[s], upper[s]);
+                let answer = Answer { lower, upper, policy: &policy[rows.clone()] };
+                check(&State::new(model, set, s, values), &answer, record)
+            }
+        };
+        // A terminal state is checked but is no update.
+        if !rows.is_empty() || trouble.is_err() {
+            record.add(case, trouble.err().map(|what| describe(case, s, &what)));
+        }
+    }
+}
+
+/// A case in one line, with the state's rows where they are short.
+fn describe(case: &Case, s: usize, what: &str) -> String {
+    let Case { family, seed, model, set, values, traits, .. } = case;
+    let rows = model.rows_of(s);
+    let radii: Vec<f64> = rows.clone().map(|r| set.radius_at(s, r)).collect();
+    let mut text = format!(
+        "Case::new({family:?}, {seed}), state {s} of {}: {what}\n  {}\n  radii {radii:?}",
+        model.states(),
+        traits.join(", ")
+    );
+    for r in rows.clone() {
+        let listed = |e: &(usize, f64, f64)| e.1 > 0.0 || e.2 != 0.0;
+        let entries: Vec<_> = model.row(r).entries().filter(listed).collect();
+        if entries.len() <= 8 && rows.len() <= 5 {
+            text += &format!("\n  cost {:e}, (next, p, toll) {entries:?}", model.row(r).cost);
+        }
+    }
+    if values.len() <= 24 {
+        text += &format!("\n  values {values:?}");
+    }
+    text
+}
+
+fn require(holds: bool, otherwise: impl FnOnce() -> String) -> Result<(), String> {
+    if holds { Ok(()) } else { Err(otherwise()) }
+}
+
+/// The contract of the exact oracle.
+fn agrees(state: &State, answer: &Answer<'_>, record: &mut Record) -> Result<(), String> {
+    let &Answer { lower, upper, policy } = answer;
+    let expected = state.update();
+    let slack = AGREEMENT * state.scale;
+    let relative = |x: f64| x / state.scale;
+    record.width = record.width.max(relative(upper - lower));
+    record.error = record.error.max(relative((0.5 * (lower + upper) - expected).abs()));
+    let off = |by: f64| format!("{:e} of the scale {:e}", relative(by), state.scale);
+    // NaN fails every comparison.
+    require(lower <= expected + slack, || {
+        format!("lower {lower:e} > {expected:e} by {}", off(lower - expected))
+    })?;
+    require(upper >= expected - slack, || {
+        format!("upper {upper:e} < {expected:e} by {}", off(expected - upper))
+    })?;
+    require(upper - lower <= slack, || {
+        format!("bounds {lower:e}, {upper:e} are apart by {}", off(upper - lower))
+    })?;
+    if policy.is_empty() {
+        return Ok(());
+    }
+    let total: f64 = policy.iter().sum();
+    let distribution = (total - 1.0).abs() <= 1e-12 && policy.iter().all(|x| *x >= 0.0);
+    require(distribution, || format!("no distribution: {policy:?}"))?;
+    let worst = state.worst_case(policy);
+    require(worst <= upper + slack, || {
+        format!("{policy:?} costs {worst:e} > {upper:e} by {}", off(worst - upper))
+    })
+}
+
+fn compare(family: Family) {
+    let mut record = Record::default();
+    for seed in 0.. {
+        visit(&Case::new(family, seed), Oracle::Exact, &mut record, &agrees);
+        if record.updates >= UPDATES {
+            break;
+        }
+    }
+    for (name, (updates, _)) in &record.traits {
+        assert!(*updates >= LEAST, "{name}: {updates} updates only");
+    }
+    println!(
+        "{family:?}: {} updates, error ≤ {:.1e}, width ≤ {:.1e} of the scale",
+        record.updates, record.error, record.width
+    );
+    record.judge(family);
+}
+
+#[test]
+fn exact_on_ellipsoids_with_mass_everywhere() {
+    compare(Family::EverywhereEllipsoid);
+}
+
+#[test]
+fn exact_on_ellipsoids_on_the_nominal_support() {
+    compare(Family::NominalEllipsoid);
+}
+
+#[test]
+fn exact_on_kl_sets() {
+    compare(Family::Kl);
+}
+
+/// lower ≤ F(v) ≤ upper, however wide.
+fn encloses(state: &State, answer: &Answer<'_>, _: &mut Record) -> Result<(), String> {
+    let &Answer { lower, upper, .. } = answer;
+    let expected = state.update();
+    let slack = CONTAINMENT * state.scale;
+    require(lower <= expected + slack && expected - slack <= upper, || {
+        format!("[{lower:e}, {upper:e}] misses {expected:e}")
+    })
+}
+
+/// The iterative oracles need not be close, but their bounds must be bounds. They are slow: a few
+/// hundred of the same updates, on models of a few states for the sake of variety.
+fn enclose(oracle: Oracle) {
+    for family in [Family::EverywhereEllipsoid, Family::NominalEllipsoid, Family::Kl] {
+        let mut record = Record::default();
+        let small = |case: &Case| case.model.states() <= 8;
+        for case in (0..).map(|seed| Case::new(family, seed)).filter(small) {
+            visit(&case, oracle, &mut record, &encloses);
+            if record.updates >= ENCLOSED {
+                break;
+            }
+        }
+        record.judge(family);
+    }
+}
+
+#[test]
+fn first_order_bounds_hold_the_same_values() {
+    enclose(Oracle::FirstOrder);
+}
+
+#[test]
+fn interior_point_bounds_hold_the_same_values() {
+    enclose(Oracle::InteriorPoint);
+}
