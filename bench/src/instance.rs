@@ -1,8 +1,9 @@
 //! The instances: Garnet families and the regimes in which a budget means something.
 //!
-//! With n successors a row, the paper's radius is √(n·A). Regime **P** takes it as it is: the ball
-//! then hardly ever binds. **T** (tight) and **H** (hard: costs that the state drives, so that
-//! nearly all actions matter) take a twentieth of it. The banded families mix slowly.
+//! With a share f of the states reachable from a row, the paper's radius is √(f·A). Regime **P**
+//! takes it as it is: the ball then hardly ever binds. **T** (tight) and **H** (hard: costs that the
+//! state drives, so that nearly all actions matter) take a twentieth of it. The banded families mix
+//! slowly.
 
 use robust_mdp::instances::{Costs, Garnet};
 use robust_mdp::uncertainty::{Distance, Radius, Rectangularity, Support, UncertaintySet};
@@ -12,9 +13,11 @@ use serde::{Deserialize, Serialize};
 /// How tight the tight radii are, as a share of the paper's.
 const TIGHT: f64 = 0.05;
 
-/// The share of the paper's radius with which most actions of a KL set matter: more than nine in
-/// ten from S = 50 on (fewer in smaller models, where larger budgets stop to bind).
-const ACTIVE: f64 = 0.4;
+/// How many times the paper's radius it takes for most actions of a KL set to matter.
+const ACTIVE: f64 = 4.0;
+
+/// The share of the states that a row of the paper's models reaches.
+const PROPORTION: f64 = 0.5;
 
 /// A seeded random model.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -47,23 +50,12 @@ impl Instance {
     /// Next states within ± `band`, costs driven by the state.
     pub(crate) fn banded(states: usize, actions: usize, band: usize, discount: f64) -> Instance {
         let costs = "state-driven".into();
-        let garnet = Instance::garnet(states, actions, 0.5, discount);
+        let garnet = Instance::garnet(states, actions, PROPORTION, discount);
         Instance { family: "banded".into(), costs, band: Some(band), ..garnet }
     }
 
     fn with_driven_costs(self) -> Instance {
         Instance { costs: "state-driven".into(), ..self }
-    }
-
-    /// Successors of a row.
-    pub(crate) fn successors(&self) -> f64 {
-        let window = self.band.map_or(self.states, |k| self.states.min(2 * k + 1));
-        (self.branching * window as f64).round().max(1.0)
-    }
-
-    /// √(n·A), the radius of the paper's experiments.
-    pub(crate) fn paper_radius(&self) -> f64 {
-        (self.successors() * self.actions as f64).sqrt()
     }
 
     pub(crate) fn model(&self) -> Result<Model, Error> {
@@ -121,6 +113,11 @@ impl Case {
     }
 }
 
+/// √(f·A), the radius of the paper's experiments for rows that reach a share f of the states.
+fn paper_radius(proportion: f64, actions: usize) -> f64 {
+    (proportion * actions as f64).sqrt()
+}
+
 /// The regimes of square Garnet models (S = A, half of the states as successors).
 pub(crate) const SQUARE: [&str; 5] = ["P", "T", "H", "KL", "KL-active"];
 
@@ -129,14 +126,14 @@ pub(crate) const BANDED: [&str; 4] = ["band4", "band8", "band4-KL", "band8-KL"];
 
 /// A case of [`SQUARE`] or [`BANDED`].
 pub(crate) fn case(regime: &str, states: usize, discount: f64) -> Case {
-    let square = Instance::garnet(states, states, 0.5, discount);
+    let square = Instance::garnet(states, states, PROPORTION, discount);
     let banded = |k| Instance::banded(states, states.min(6), k, discount);
-    let paper = square.paper_radius();
+    let paper = paper_radius(square.branching, square.actions);
     let (instance, set) = match regime {
         "P" => (square, UncertaintySet::ellipsoid(paper)),
         "T" => (square, UncertaintySet::ellipsoid(TIGHT * paper)),
         "H" => (square.with_driven_costs(), UncertaintySet::ellipsoid(TIGHT * paper)),
-        "KL" => (square, UncertaintySet::kl(TIGHT * paper)),
+        "KL" => (square, UncertaintySet::kl(paper)),
         "KL-active" => (square.with_driven_costs(), UncertaintySet::kl(ACTIVE * paper)),
         "band4" => tight(banded(4), false),
         "band8" => tight(banded(8), false),
@@ -148,12 +145,28 @@ pub(crate) fn case(regime: &str, states: usize, discount: f64) -> Case {
 }
 
 /// A twentieth of the paper's radius, on the nominal support: what keeps a sparse model sparse and
-/// a slow chain slow.
+/// a slow chain slow. The proportion in it is always a half: with eight successors in a million
+/// states the set would otherwise be next to nothing.
 pub(crate) fn tight(instance: Instance, kl: bool) -> (Instance, UncertaintySet) {
-    let radius = TIGHT * instance.paper_radius();
+    let radius = TIGHT * paper_radius(PROPORTION, instance.actions);
     let set = match kl {
         true => UncertaintySet::kl(radius),
         false => UncertaintySet::ellipsoid(radius).on_nominal_support(),
     };
     (instance, set)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::case;
+
+    #[test]
+    fn radii() {
+        let paper = 50.0_f64.sqrt();
+        let radius = |regime| case(regime, 100, 0.8).radius;
+        let given = ["P", "T", "H", "KL", "KL-active"].map(radius);
+        assert_eq!(given, [paper, 0.05 * paper, 0.05 * paper, paper, 4.0 * paper]);
+        let banded = 0.05 * 3.0_f64.sqrt();
+        assert_eq!(["band4", "band8", "band4-KL", "band8-KL"].map(radius), [banded; 4]);
+    }
 }

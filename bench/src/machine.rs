@@ -20,10 +20,13 @@ pub(crate) struct Machine {
     pub(crate) commit: Option<String>,
     /// Load average over a minute when the run began: numbers of a busy machine mean little.
     pub(crate) load: Option<f64>,
+    /// Tiny sizes and few repeats.
+    #[serde(default)]
+    pub(crate) quick: bool,
 }
 
 impl Machine {
-    pub(crate) fn here(date: &str) -> Machine {
+    pub(crate) fn here(date: &str, quick: bool) -> Machine {
         let cpu = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
         let load = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
         Machine {
@@ -35,6 +38,7 @@ impl Machine {
             rustc: output("rustc", &["--version"]),
             commit: output("git", &["describe", "--always", "--dirty", "--abbrev=12"]),
             load: load.split_whitespace().next().and_then(|l| l.parse().ok()),
+            quick,
         }
     }
 

@@ -3,7 +3,6 @@
 //! `cargo run --release -p robust-mdp-bench -- [--quick] [--only TEXT] [-o DIR]`; what each part
 //! measures and the schema of a result are in `bench/README.md`.
 
-mod exact_sweep;
 mod instance;
 mod journal;
 mod machine;
@@ -45,6 +44,9 @@ struct Cli {
     /// Only renders table.md from the results in the folder
     #[arg(long)]
     render: bool,
+    /// Also writes the page "Which method to use when" from the results in the folder
+    #[arg(long, value_name = "FILE")]
+    methods_page: Option<PathBuf>,
     /// Runs one case of the part `scale` in this process and prints its result
     #[arg(long, value_name = "JSON", hide = true)]
     scale_case: Option<String>,
@@ -75,11 +77,18 @@ fn run(cli: Cli) -> Result<(), Failure> {
             return parts::list(&plan);
         }
         let mut journal = journal::Journal::open(&folder)?;
-        machine::Machine::here(&date).write(&folder.join("machine.json"))?;
+        machine::Machine::here(&date, cli.quick).write(&folder.join("machine.json"))?;
         parts::run(&plan, &mut journal)?;
     }
-    let page = table::page(&journal::read(&folder)?, &machine::read(&folder.join("machine.json"))?);
+    let records = journal::read(&folder)?;
+    let machine = machine::read(&folder.join("machine.json"))?;
+    let page = table::page(&records, &machine);
     std::fs::write(folder.join("table.md"), &page)?;
+    if let Some(path) = &cli.methods_page {
+        let source = table::methods::Source::new(&folder, &machine, path);
+        std::fs::write(path, table::methods::page(&records, &machine, &source))
+            .map_err(|e| format!("{}: {e}", path.display()))?;
+    }
     print!("{page}");
     Ok(())
 }

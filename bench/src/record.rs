@@ -65,6 +65,9 @@ pub(crate) struct Record {
     pub(crate) repeats: usize,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) sweeps: Option<u64>,
+    /// Sweeps of nature alone among them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) evaluations: Option<u64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) first_order_steps: Option<u64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -85,7 +88,13 @@ pub(crate) struct Record {
     pub(crate) build_peak_bytes: Option<u64>,
     /// Largest resident memory of the process while solving, the model included.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) solve_peak_bytes: Option<u64>,
+    /// Largest resident memory of the process.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) peak_bytes: Option<u64>,
+    /// That, over the stored transitions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) bytes_per_transition: Option<f64>,
     /// Seconds were computed from a few sweeps.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) extrapolated: bool,
@@ -113,6 +122,7 @@ impl Record {
             seconds: 0.0,
             repeats: 0,
             sweeps: None,
+            evaluations: None,
             first_order_steps: None,
             kernel_passes: None,
             oracle_calls: None,
@@ -120,7 +130,9 @@ impl Record {
             active: None,
             build_seconds: None,
             build_peak_bytes: None,
+            solve_peak_bytes: None,
             peak_bytes: None,
+            bytes_per_transition: None,
             extrapolated: false,
             ratios: BTreeMap::new(),
             note: None,
@@ -137,6 +149,7 @@ impl Record {
             reason: solution.reason.clone(),
         });
         self.sweeps = Some(solution.work.sweeps);
+        self.evaluations = Some(solution.work.evaluations);
         self.first_order_steps = Some(solution.work.first_order_steps);
         self.kernel_passes = Some(solution.work.kernel_passes());
         self.oracle_calls = Some(solution.work.oracle_calls);

@@ -38,27 +38,27 @@ impl Plan {
         Duration::from_secs(self.choose(2, 120))
     }
 
-    /// Square Garnet and banded cases at these discount factors.
-    fn cases(&self, discounts: &[f64]) -> Vec<Case> {
-        let square: &[usize] = self.choose(&[10, 20], &[10, 30, 50, 100, 200]);
-        let banded: &[usize] = self.choose(&[50], &[50, 200, 1000]);
-        let families = [(&instance::SQUARE[..], square), (&instance::BANDED[..], banded)];
-        let mut cases = Vec::new();
-        for (regimes, sizes) in families {
-            for regime in regimes {
-                for &states in sizes {
-                    let at = |&discount: &f64| instance::case(regime, states, discount);
-                    cases.extend(discounts.iter().map(at));
-                }
-            }
-        }
-        cases
+    /// Square Garnet cases at these discount factors.
+    fn square(&self, discounts: &[f64]) -> Vec<Case> {
+        let sizes: &[usize] = self.choose(&[10, 20], &[10, 30, 50, 100, 200]);
+        product(&instance::SQUARE, sizes, discounts)
     }
 
-    /// λ of the comparisons over discount factors.
-    fn discounts(&self) -> &'static [f64] {
-        self.choose(&[0.8, 0.99], &[0.8, 0.99, 0.999])
+    /// Banded cases at these discount factors.
+    fn banded(&self, discounts: &[f64]) -> Vec<Case> {
+        product(&instance::BANDED, self.choose(&[50], &[50, 200, 1000]), discounts)
     }
+}
+
+/// Every regime at every size and discount factor.
+fn product(regimes: &[&str], sizes: &[usize], discounts: &[f64]) -> Vec<Case> {
+    let mut cases = Vec::new();
+    for regime in regimes {
+        for &states in sizes {
+            cases.extend(discounts.iter().map(|&d| instance::case(regime, states, d)));
+        }
+    }
+    cases
 }
 
 /// A part: its name, its cases, and what it measures on one of them.

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use robust_mdp::{Method, Model, Oracle};
 
-use super::Plan;
+use super::{Plan, product};
 use crate::Failure;
 use crate::instance::{self, Case};
 use crate::record::{Choice, Record};
@@ -13,69 +13,82 @@ use crate::timing::{Patience, Until, solve_case};
 
 const GAP: f64 = 0.1;
 
-/// Value iteration that would take longer than this is extrapolated.
-const LONGEST: f64 = 600.0;
+/// Value iteration by interior points that would take longer, in seconds, is extrapolated …
+const LONGEST: f64 = 300.0;
+
+/// … from the sweeps that fit in so many seconds.
+const SAMPLE: f64 = 120.0;
+
+/// The longest run with the paper's steps on the regime T, and elsewhere.
+const PAPER_STEPS: (f64, f64) = (120.0, 20.0);
 
 const ONCE: Patience = Patience { repeats: 1, seconds: 0.0 };
 
+const FOM: Choice = Choice::of(Method::FomVi, Some(Oracle::FirstOrder));
+
 pub(super) fn cases(plan: &Plan) -> Vec<Case> {
-    let sizes: &[usize] = plan.choose(&[10], &[30, 50]);
-    let regimes = ["P", "T", "H", "KL"];
-    let pairs = regimes.iter().flat_map(|regime| sizes.iter().map(move |&n| (regime, n)));
-    pairs.map(|(regime, n)| instance::case(regime, n, 0.8)).collect()
+    let square = product(&instance::SQUARE, plan.choose(&[10], &[30, 50, 100]), &[0.8]);
+    let banded = product(&instance::BANDED, plan.choose(&[50], &[200]), &[0.8]);
+    [square, banded].concat()
 }
 
 pub(super) fn measure(plan: &Plan, case: &Case) -> Result<Vec<Record>, Failure> {
     let model = case.instance.model()?;
-    let paper_steps = Choice { paper_steps: true, ..FOM };
-    let run = |choice| {
-        let until = Until::gap(GAP, plan.limit());
-        solve_case("paper", case, &model, choice, 1, until, plan.patience())
+    let run = |choice, limit, patience| {
+        let until = Until::gap(GAP, limit);
+        solve_case("paper", case, &model, choice, 1, until, patience)
     };
-    let mut records = vec![run(Choice::AUTO), run(FOM), run(paper_steps)];
-    records.push(run(Choice::of(Method::Vi, Some(Oracle::Exact))));
-    let sweeps = records[3].sweeps.unwrap_or(1);
-    let mut slow = interior_point(plan, case, &model, sweeps);
-    if slow.extrapolated && !records[3].certified() {
-        slow.note = slow.note.map(|note| note + " at least: the exact oracle was not certified");
+    let auto = run(Choice::AUTO, plan.limit(), plan.patience());
+    let exact = Choice::of(Method::Vi, Some(Oracle::Exact));
+    let exact = run(exact, plan.limit(), plan.patience());
+    let fom = run(FOM, plan.limit(), plan.patience());
+    let (auto_seconds, fom_seconds) = (auto.seconds, fom.seconds);
+    let comparable = (auto.certified(), fom.certified());
+    let sweeps = exact.certified_sweeps();
+    let mut records = vec![auto, exact, fom];
+    let (square, states) = (case.instance.band.is_none(), case.instance.states);
+    if square && (states >= 50 || plan.quick) {
+        let seconds = if case.regime == "T" { PAPER_STEPS.0 } else { PAPER_STEPS.1 };
+        let limit = plan.limit().min(Duration::from_secs_f64(seconds));
+        records.push(run(Choice { paper_steps: true, ..FOM }, limit, ONCE));
     }
-    records.push(slow);
-    let (auto, fom) = (records[0].seconds, records[1].seconds);
+    if !square || states <= 50 {
+        records.push(interior_point(plan, case, &model, sweeps));
+    }
     for record in &mut records {
-        record.set_ratio("auto", auto);
-        record.set_ratio("fom_vi", fom);
+        if comparable.0 {
+            record.set_ratio("auto", auto_seconds);
+        }
+        if comparable.1 {
+            record.set_ratio("fom_vi", fom_seconds);
+        }
     }
     Ok(records)
 }
 
-const FOM: Choice = Choice::of(Method::FomVi, Some(Oracle::FirstOrder));
-
-/// Value iteration with the interior-point oracle: in full if it can be, or else from the time of a
-/// few sweeps and the number of sweeps that the same iteration takes with the exact oracle.
-fn interior_point(plan: &Plan, case: &Case, model: &Model, sweeps: u64) -> Record {
+/// Value iteration with the interior-point oracle: in full if it can be, or else from the time of
+/// some sweeps and the number of sweeps that the same iteration takes with the exact oracle.
+fn interior_point(plan: &Plan, case: &Case, model: &Model, sweeps: Option<u64>) -> Record {
     let choice = Choice::of(Method::Vi, Some(Oracle::InteriorPoint));
-    let longest = plan.choose(LONGEST / 100.0, LONGEST);
-    let run = |max_sweeps| {
-        let until = Until { gap: GAP, limit: Duration::from_secs_f64(longest), max_sweeps };
+    let (longest, sample) = plan.choose((2.0, 1.0), (LONGEST, SAMPLE));
+    let run = |max_sweeps, seconds: f64| {
+        let until = Until { gap: GAP, limit: Duration::from_secs_f64(seconds), max_sweeps };
         solve_case("paper", case, model, choice, 1, until, ONCE)
     };
-    let one = run(1);
-    if one.certified() || one.status == "failed" {
-        return one;
+    let one = run(1, sample);
+    if one.status != "sweep-limit" {
+        return one; // certified, failed, or not even a sweep in time
     }
-    if one.seconds * sweeps as f64 <= 0.9 * longest {
-        let whole = run(u64::MAX);
-        if whole.certified() {
-            return whole;
-        }
+    let Some(sweeps) = sweeps else { return run(u64::MAX, longest) };
+    if one.seconds * sweeps as f64 <= longest {
+        return run(u64::MAX, 2.0 * longest);
     }
-    let three = run(3);
-    let done = three.sweeps.unwrap_or(3).max(1);
-    let each = match done {
-        1 => three.seconds,
-        _ => (three.seconds - one.seconds) / (done - 1) as f64,
-    };
+    let some = run(((sample / one.seconds) as u64).max(1), 2.0 * sample);
+    let done = some.sweeps.unwrap_or(1).max(1);
+    let each = some.seconds / done as f64;
     let note = format!("{each:.3} s a sweep over {done} sweeps, {sweeps} sweeps needed");
-    let seconds = one.seconds + each * sweeps.saturating_sub(1) as f64;
-    Record { seconds, extrapolated: true, note: Some(note), ..three }
+    if some.status != "sweep-limit" {
+        return Record { note: Some(note), ..some };
+    }
+    Record { seconds: each * sweeps as f64, extrapolated: true, note: Some(note), ..some }
 }

@@ -3,6 +3,7 @@
 use std::process::Command;
 use std::time::{Duration, Instant};
 
+use robust_mdp::{Method, Oracle};
 use serde::{Deserialize, Serialize};
 
 use super::Plan;
@@ -31,45 +32,70 @@ pub(super) fn cases(plan: &Plan) -> Vec<Case> {
     models.iter().flat_map(|(name, model)| sets.map(|kl| case(name, model, kl))).collect()
 }
 
+/// The automatic choice, and those it is compared with.
+const METHODS: [Method; 3] = [Method::Auto, Method::Newton, Method::Vi];
+
 /// What a child process is asked to do.
 #[derive(Debug, Serialize, Deserialize)]
 struct Task {
     case: Case,
+    method: Method,
     limit_seconds: u64,
 }
 
-pub(super) fn measure(plan: &Plan, case: &Case) -> Result<Vec<Record>, Failure> {
-    let limit_seconds = plan.choose(5, 300);
-    let task = serde_json::to_string(&Task { case: case.clone(), limit_seconds })?;
-    let output = Command::new(std::env::current_exe()?).args(["--scale-case", &task]).output()?;
-    if !output.status.success() {
-        let text = String::from_utf8_lossy(&output.stderr);
-        let mut record = Record::new("scale", case, 0, "auto");
-        record.status = "failed".into();
-        record.note = Some(format!("{}: {}", output.status, text.trim()));
-        return Ok(vec![record]);
+impl Task {
+    fn choice(&self) -> Choice {
+        let oracle = (self.method != Method::Auto).then_some(Oracle::Exact);
+        Choice::of(self.method, oracle)
     }
-    Ok(vec![serde_json::from_slice(&output.stdout)?])
+}
+
+pub(super) fn measure(plan: &Plan, case: &Case) -> Result<Vec<Record>, Failure> {
+    let mut records = Vec::new();
+    for method in METHODS {
+        let limit_seconds = plan.choose(5, if method == Method::Auto { 300 } else { 100 });
+        records.push(in_child(&Task { case: case.clone(), method, limit_seconds })?);
+    }
+    let (auto, certified) = (records[0].seconds, records[0].certified());
+    records.iter_mut().filter(|_| certified).for_each(|r| r.set_ratio("auto", auto));
+    Ok(records)
+}
+
+fn in_child(task: &Task) -> Result<Record, Failure> {
+    let text = serde_json::to_string(task)?;
+    let output = Command::new(std::env::current_exe()?).args(["--scale-case", &text]).output()?;
+    if output.status.success() {
+        return Ok(serde_json::from_slice(&output.stdout)?);
+    }
+    let text = String::from_utf8_lossy(&output.stderr);
+    let mut record = Record::new("scale", &task.case, 0, &task.choice().name());
+    record.threads = THREADS;
+    record.gap_asked = Some(GAP);
+    record.status = "failed".into();
+    record.note = Some(format!("{}: {}", output.status, text.trim()));
+    Ok(record)
 }
 
 /// Builds and solves one case, and prints the result.
 pub(crate) fn child(task: &str) -> Result<(), Failure> {
-    let Task { case, limit_seconds } = serde_json::from_str(task)?;
+    let task: Task = serde_json::from_str(task)?;
+    let case = &task.case;
     let started = Instant::now();
     let model = case.instance.model()?;
     let build_seconds = started.elapsed().as_secs_f64();
     let build_peak = peak();
     // Starts the count of the largest resident memory again, where the kernel allows it.
     let again = std::fs::write("/proc/self/clear_refs", "5").is_ok();
-    let until = Until::gap(GAP, Duration::from_secs(limit_seconds));
+    let until = Until::gap(GAP, Duration::from_secs(task.limit_seconds));
     let once = Patience { repeats: 1, seconds: 0.0 };
-    let mut record = solve_case("scale", &case, &model, Choice::AUTO, THREADS, until, once);
+    let mut record = solve_case("scale", case, &model, task.choice(), THREADS, until, once);
     record.build_seconds = Some(build_seconds);
     record.build_peak_bytes = build_peak;
-    record.peak_bytes = peak();
-    if !again {
-        record.note = Some("the peak includes building the model".into());
-    }
+    let after = peak();
+    record.solve_peak_bytes = after.filter(|_| again);
+    record.peak_bytes = after.max(build_peak);
+    record.bytes_per_transition =
+        record.peak_bytes.map(|b| b as f64 / record.transitions.max(1) as f64);
     println!("{}", serde_json::to_string(&record)?);
     Ok(())
 }

@@ -12,21 +12,31 @@ use crate::timing::{Until, least, solve_case};
 
 const GAP: f64 = 1e-6;
 
-/// A single choice is given up when it takes so many times the automatic one.
-const HOPELESS: f64 = 50.0;
+/// A single choice is given up when it takes so many times the automatic one, and two seconds.
+const HOPELESS: f64 = 100.0;
+
+/// The longest run of a single choice, in seconds.
+const LONGEST: f64 = 20.0;
+
+/// λ over which sweeps are compared.
+const DISCOUNTS: [f64; 3] = [0.8, 0.99, 0.999];
+
+/// The nominal solve is the best of these.
+const NOMINAL: [Choice; 3] =
+    [Choice::AUTO, Choice::of(Method::Vi, None), Choice::of(Method::Newton, None)];
 
 const SINGLE: [Choice; 7] = [
+    Choice::of(Method::Newton, Some(Oracle::Exact)),
+    Choice::of(Method::Pi, Some(Oracle::Exact)),
     Choice::of(Method::Vi, Some(Oracle::Exact)),
-    Choice::of(Method::GsVi, Some(Oracle::Exact)),
     Choice::of(Method::Anderson, Some(Oracle::Exact)),
     Choice::of(Method::Avi, Some(Oracle::Exact)),
-    Choice::of(Method::Pi, Some(Oracle::Exact)),
-    Choice::of(Method::Newton, Some(Oracle::Exact)),
+    Choice::of(Method::GsVi, Some(Oracle::Exact)),
     Choice::of(Method::FomVi, Some(Oracle::FirstOrder)),
 ];
 
 pub(super) fn cases(plan: &Plan) -> Vec<Case> {
-    plan.cases(plan.discounts())
+    [plan.square(&DISCOUNTS), plan.banded(&DISCOUNTS)].concat()
 }
 
 pub(super) fn measure(plan: &Plan, case: &Case) -> Result<Vec<Record>, Failure> {
@@ -35,19 +45,27 @@ pub(super) fn measure(plan: &Plan, case: &Case) -> Result<Vec<Record>, Failure> 
         let until = Until::gap(GAP, limit);
         solve_case("solve", case, &model, choice, 1, until, plan.patience())
     };
-    let nominal = run(&case.nominal(), Choice::AUTO, plan.limit());
+    let certified =
+        |records: &[Record]| least(records.iter().filter(|r| r.certified()).map(|r| r.seconds));
+    let mut all: Vec<Record> =
+        NOMINAL.iter().map(|&choice| run(&case.nominal(), choice, plan.limit())).collect();
+    let nominal = certified(&all);
     let auto = run(case, Choice::AUTO, plan.limit());
-    let enough = (HOPELESS * auto.seconds).max(2.0);
+    let enough = (HOPELESS * auto.seconds).clamp(2.0, LONGEST);
     let limit = plan.limit().min(Duration::from_secs_f64(enough));
     let mut records = vec![auto];
     records.extend(SINGLE.iter().map(|&choice| run(case, choice, limit)));
-    if nominal.certified() {
-        records.iter_mut().for_each(|r| r.set_ratio("nominal_solve", nominal.seconds));
+    let (best, auto) = (certified(&records[1..]), records[0].seconds);
+    let auto_certified = records[0].certified();
+    for record in &mut records {
+        record.set_ratio("nominal_solve", nominal);
+        if auto_certified {
+            record.set_ratio("auto", auto);
+        }
     }
-    let best = least(records[1..].iter().filter(|r| r.certified()).map(|r| r.seconds));
-    if records[0].certified() {
+    if auto_certified {
         records[0].set_ratio("best_single", best);
     }
-    records.insert(0, nominal);
-    Ok(records)
+    all.extend(records);
+    Ok(all)
 }

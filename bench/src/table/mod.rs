@@ -1,6 +1,7 @@
 //! table.md: computed from the results alone.
 
 mod grid;
+pub(crate) mod methods;
 mod nominal;
 mod paper;
 mod scale;

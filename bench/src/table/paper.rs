@@ -4,9 +4,8 @@ use super::{Grid, count, marked, number, ran};
 use crate::record::Record;
 
 pub(super) fn section(records: &[&Record]) -> String {
-    let head = [
-        "regime", "S = A", "method", "oracle", "seconds", "÷ auto", "sweeps", "steps", "gap", "ran",
-    ];
+    let head =
+        ["regime", "S", "method", "oracle", "seconds", "÷ auto", "sweeps", "steps", "gap", "ran"];
     let mut grid = Grid::new(&head);
     for record in records {
         let ratio = record.ratios.get("auto").map_or_else(String::new, |&r| marked(record, r));
@@ -24,6 +23,6 @@ pub(super) fn section(records: &[&Record]) -> String {
         ]);
     }
     let about = "λ = 0.8, one thread, the same stop for all: a certified gap of 0.1. `≈`: computed \
-                 from a few sweeps, because the whole run would take more than ten minutes.";
+                 from some of the sweeps, because the whole run would take more than five minutes.";
     format!("{about}\n\n{}", grid.render())
 }

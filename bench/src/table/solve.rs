@@ -10,10 +10,13 @@ pub(super) fn section(records: &[&Record]) -> String {
     let robust = records.iter().filter(|r| r.case.radius > 0.0);
     let methods = distinct(robust.map(|r| r.method.as_str()));
     let about = "One thread. Methods in units of the nominal solve of the same model to the same \
-                 gap; `auto ÷ best` compares the automatic choice with the best single one.";
+                 gap, the best of auto, vi and newton without uncertainty; `auto ÷ best` compares \
+                 the automatic choice with the best single one.";
     let mut text = format!("{about}\n\n### Times\n\n{}", times(records, &cases, &methods));
     let discounts = distinct(cases.iter().map(|c| c.instance.discount.to_string())).join(", ");
-    text += &format!("\n### Sweeps at λ = {discounts}\n\n{}", sweeps(records, &cases, &methods));
+    text += &format!("\n### Sweeps at λ = {discounts}\n\n");
+    text += "In brackets those of nature alone, against a fixed policy; they are part of the count.\n\n";
+    text += &sweeps(records, &cases, &methods);
     text += "\nThe most sweeps over the fewest of a series, by method:\n\n";
     text += &spreads(records, &cases, &methods);
     let reasons = reasons(records);
@@ -23,7 +26,7 @@ pub(super) fn section(records: &[&Record]) -> String {
     text
 }
 
-fn find<'r>(records: &[&'r Record], case: &Case, method: &str) -> Option<&'r Record> {
+pub(super) fn find<'r>(records: &[&'r Record], case: &Case, method: &str) -> Option<&'r Record> {
     records.iter().find(|r| r.case == *case && r.method == method).copied()
 }
 
@@ -34,7 +37,7 @@ fn times(records: &[&Record], cases: &[&Case], methods: &[&str]) -> String {
     let mut grid = Grid::new(&head);
     for case in cases {
         let Some(auto) = find(records, case, "auto") else { continue };
-        let Some(nominal) = find(records, &case.nominal(), "auto") else { continue };
+        let Some(nominal) = best_nominal(records, case) else { continue };
         let mut row = vec![
             case.regime.clone(),
             case.instance.states.to_string(),
@@ -56,6 +59,13 @@ fn times(records: &[&Record], cases: &[&Case], methods: &[&str]) -> String {
     grid.render()
 }
 
+/// The fastest certified solve without uncertainty.
+fn best_nominal<'r>(records: &[&'r Record], case: &Case) -> Option<&'r Record> {
+    let nominal = case.nominal();
+    let solves = records.iter().filter(|r| r.case == nominal && r.certified());
+    solves.min_by(|a, b| a.seconds.total_cmp(&b.seconds)).copied()
+}
+
 /// Sweeps at every λ, one column a method.
 fn sweeps(records: &[&Record], cases: &[&Case], methods: &[&str]) -> String {
     let mut head = vec!["regime", "S"];
@@ -65,12 +75,7 @@ fn sweeps(records: &[&Record], cases: &[&Case], methods: &[&str]) -> String {
         let first = series[0];
         let mut row = vec![first.regime.clone(), first.instance.states.to_string()];
         row.extend(methods.iter().map(|method| {
-            let cells = series.iter().map(|case| match find(records, case, method) {
-                Some(r) if r.certified() => count(r.sweeps),
-                Some(r) if r.status == "failed" => "–".into(),
-                Some(r) => format!("> {}", count(r.sweeps)),
-                None => String::new(),
-            });
+            let cells = series.iter().map(|case| sweep_count(find(records, case, method)));
             cells.collect::<Vec<String>>().join(", ")
         }));
         grid.row(row);
@@ -78,16 +83,23 @@ fn sweeps(records: &[&Record], cases: &[&Case], methods: &[&str]) -> String {
     grid.render()
 }
 
+/// Sweeps, those of nature alone in brackets if there are any.
+pub(super) fn sweep_count(record: Option<&Record>) -> String {
+    let Some(record) = record else { return String::new() };
+    let nature = record.evaluations.filter(|&n| n > 0).map_or(String::new(), |n| format!(" ({n})"));
+    match record.status.as_str() {
+        "certified" => count(record.sweeps) + &nature,
+        "failed" => "–".into(),
+        _ => format!("> {}{nature}", count(record.sweeps)),
+    }
+}
+
 /// How far the sweeps of a method depend on λ, over the series that it certified at every λ.
 fn spreads(records: &[&Record], cases: &[&Case], methods: &[&str]) -> String {
     let mut grid = Grid::new(&["method", "series", "certified at every λ", "median", "largest"]);
     let series = series(cases);
     for method in methods {
-        let spread = |cases: &Vec<&Case>| {
-            let sweeps = cases.iter().map(|case| find(records, case, method)?.certified_sweeps());
-            let sweeps: Vec<u64> = sweeps.collect::<Option<_>>()?;
-            Some(*sweeps.iter().max()? as f64 / *sweeps.iter().min()? as f64)
-        };
+        let spread = |cases: &Vec<&Case>| spread(records, cases, method);
         let mut spreads: Vec<f64> = series.iter().filter_map(spread).collect();
         spreads.sort_by(f64::total_cmp);
         let at =
@@ -103,8 +115,15 @@ fn spreads(records: &[&Record], cases: &[&Case], methods: &[&str]) -> String {
     grid.render()
 }
 
+/// The most sweeps over the fewest of a series.
+pub(super) fn spread(records: &[&Record], cases: &[&Case], method: &str) -> Option<f64> {
+    let sweeps = cases.iter().map(|case| find(records, case, method)?.certified_sweeps());
+    let sweeps: Vec<u64> = sweeps.collect::<Option<_>>()?;
+    Some(*sweeps.iter().max()? as f64 / *sweeps.iter().min()? as f64)
+}
+
 /// Cases that differ in λ only.
-fn series<'c>(cases: &[&'c Case]) -> Vec<Vec<&'c Case>> {
+pub(super) fn series<'c>(cases: &[&'c Case]) -> Vec<Vec<&'c Case>> {
     let names = distinct(cases.iter().map(|c| (&c.regime, c.instance.states, c.radius)));
     let of = |name| {
         cases.iter().filter(move |c| (&c.regime, c.instance.states, c.radius) == name).copied()
