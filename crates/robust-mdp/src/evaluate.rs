@@ -5,7 +5,6 @@ use std::time::Instant;
 
 use crate::algorithm::evaluation::Evaluation;
 use crate::error::Error;
-use crate::game::Layout;
 use crate::model::Model;
 use crate::solution::Evaluated;
 use crate::solve::{Interrupt, Status, check_memory, check_scale, in_pool, target_gap, widest};
@@ -28,9 +27,8 @@ pub fn evaluate(
     let started = Instant::now();
     let signal = interrupt.signal();
     let bound = |set: &UncertaintySet| {
-        let layout = Layout::new(model, set);
         let mut values = vec![0.0; model.states()];
-        Evaluation::new(model, set, &layout).run(policy, &mut values, gap, &signal)
+        Evaluation::new(model, set).run(policy, &mut values, gap, &signal)
     };
     let (worst, nominal) = in_pool(threads, || (bound(set), bound(&UncertaintySet::none())))?;
     let status = match signal.status() {
@@ -49,19 +47,14 @@ pub fn worst_kernel(
     set: &UncertaintySet,
     policy: &[f64],
     values: &[f64],
-    mut visit: impl FnMut(usize, usize, f64),
+    visit: impl FnMut(usize, usize, f64),
 ) -> Result<(), Error> {
     set.validate(model)?;
     let policy = &normalised(model, policy)?;
     check_memory(model, set, 0)?;
-    let layout = Layout::new(model, set);
     let sign = model.objective().sign();
     let costs: Vec<f64> = values.iter().map(|v| sign * v).collect();
-    Evaluation::new(model, set, &layout).worst_kernel(policy, &costs, |row, entries| {
-        for (next, p) in entries.filter(|e| e.1 > 0.0) {
-            visit(row, next, p);
-        }
-    });
+    Evaluation::new(model, set).worst_kernel(policy, &costs, visit);
     Ok(())
 }
 

@@ -279,33 +279,6 @@ impl<'a> Game<'a> {
         self.nominal
     }
 
-    /// Σ_a x_a (c(s,a) + Σ_i y_ai c(s,a,i)): the one-step cost of (x, y).
-    pub(crate) fn expected_cost(
-        &self,
-        model: &Model,
-        rows: Range<usize>,
-        x: &[f64],
-        y: &[f64],
-    ) -> f64 {
-        let mut total = 0.0;
-        for ((k, r), &x) in rows.enumerate().zip(x).filter(|(_, x)| **x > 0.0) {
-            total += x * model.cost[r];
-            if !model.has_transition_costs() {
-                continue;
-            }
-            let y = &y[self.offsets[k]..self.offsets[k + 1]];
-            let row = model.row(r);
-            match self.columns {
-                None => total += x * row.entries().map(|(i, _, c)| y[i] * c).sum::<f64>(),
-                Some(_) => {
-                    let listed = row.entries().filter(|e| e.1 > 0.0);
-                    total += x * listed.zip(y).map(|((_, _, c), y)| y * c).sum::<f64>();
-                }
-            }
-        }
-        total
-    }
-
     /// Visits row `k` of a kernel laid out like this game as (next state, entry).
     pub(crate) fn entries_of<'y>(
         &self,

@@ -229,6 +229,19 @@ pub(crate) fn ln<S: Simd>(simd: S, x: S::f64s) -> S::f64s {
     simd.mul_add_e_f64s(e, simd.splat_f64s(LN2_HI), low)
 }
 
+/// ln(1 + x) for |x| ≤ 1/4, relative error below 1e-15.
+#[inline(always)]
+pub(crate) fn ln_1p_small<S: Simd>(simd: S, x: S::f64s) -> S::f64s {
+    // 2 artanh(f), f = x/(2 + x).
+    let f = simd.div_f64s(x, simd.add_f64s(x, simd.splat_f64s(2.0)));
+    let g = simd.mul_f64s(f, f);
+    let mut p = simd.splat_f64s(2.0 / 15.0);
+    for c in [2.0 / 13.0, 2.0 / 11.0, 2.0 / 9.0, 2.0 / 7.0, 2.0 / 5.0, 2.0 / 3.0, 2.0] {
+        p = simd.mul_add_e_f64s(p, g, simd.splat_f64s(c));
+    }
+    simd.mul_f64s(f, p)
+}
+
 /// ln ω(z) where ω + ln ω = z (ω is the Wright omega function), for z ≥ −700.
 ///
 /// Solved as eˡ + l = z in l = ln ω, so that nothing overflows: a start within 0.04 of the root
@@ -283,6 +296,7 @@ mod tests {
                     0 => exp(simd, x),
                     1 => exp_m1(simd, x),
                     2 => ln(simd, x),
+                    4 => ln_1p_small(simd, x),
                     _ => ln_omega(simd, x),
                 };
                 simd.partial_store_f64s(out, y);
@@ -326,6 +340,16 @@ mod tests {
         for y in map(2, &x) {
             for (&x, y) in x.iter().zip(y) {
                 assert!((y - x.ln()).abs() <= 1e-15 * x.ln().abs().max(0.1), "ln {x}: {y}");
+            }
+        }
+    }
+
+    #[test]
+    fn logarithm_near_one_keeps_its_digits() {
+        let x = [grid(-0.25, 0.25, 4_002), vec![1e-300, -1e-20, 3e-9, -2e-5, 0.0]].concat();
+        for y in map(4, &x) {
+            for (&x, y) in x.iter().zip(y) {
+                assert!((y - x.ln_1p()).abs() <= 1e-15 * x.ln_1p().abs(), "ln1p {x}: {y}");
             }
         }
     }

@@ -104,7 +104,7 @@ pub fn bellman_enclosure(
         fom.repeat_epoch(steps, 0, &interrupt.signal());
         let answer = fom.answer();
         let lower = Response::new(model, set, &layout).image_of(answer.kernel, values);
-        let upper = Evaluation::new(model, set, &layout).image_of(&answer.policy, values);
+        let upper = Evaluation::new(model, set).image_of(&answer.policy, values);
         (lower, upper)
     })
 }

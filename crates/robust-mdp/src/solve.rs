@@ -275,6 +275,7 @@ pub(crate) struct Run<'a> {
     pub(crate) check_seconds: f64,
     /// Entries of the widest row.
     pub(crate) width: usize,
+    pub(crate) largest_cost: f64,
     model: &'a Model,
     started: Instant,
     observer: &'a mut (dyn Observer + Send),
@@ -283,8 +284,9 @@ pub(crate) struct Run<'a> {
 impl Run<'_> {
     /// Bounds that need no work: no step costs more than the largest cost.
     pub(crate) fn begin(&mut self, model: &Model) {
-        let steps = if model.has_transition_costs() { 2.0 } else { 1.0 };
-        let bound = steps * model.largest_cost() / (1.0 - model.discount());
+        // Next states that a row does not list cost what the row costs.
+        let largest = model.cost.iter().fold(self.largest_cost, |m, c| m.max(c.abs()));
+        let bound = largest / (1.0 - model.discount());
         let of = |bound: f64| {
             (0..model.states()).map(|s| if model.is_terminal(s) { 0.0 } else { bound }).collect()
         };
@@ -324,7 +326,7 @@ impl Run<'_> {
 
     /// What rounding alone leaves between the bounds: twice the allowance on either side.
     pub(crate) fn rounding_floor(&self) -> f64 {
-        let scale = self.incumbent.scale().max(self.model.largest_cost());
+        let scale = self.incumbent.scale().max(self.largest_cost);
         4.0 * rounding(scale, self.model.discount(), self.width)
     }
 
@@ -382,6 +384,7 @@ pub fn solve_observed(
         incumbent: Incumbent::default(),
         check_seconds: 0.0,
         width: 0,
+        largest_cost: model.largest_cost(),
         model,
         started,
         observer,

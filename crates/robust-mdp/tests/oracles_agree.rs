@@ -106,7 +106,13 @@ fn visit(
             Ok((lower, upper, policy)) => {
                 let (lower, upper) = (lower[s], upper[s]);
                 let answer = Answer { lower, upper, policy: &policy[rows.clone()] };
-                check(&State::new(model, set, s, values), &answer, record)
+                let mut state = State::new(model, set, s, values);
+                // Rows of such models share λ(v − max v): their precision is that of all values.
+                if model.is_dense() && !model.has_transition_costs() {
+                    let largest = values.iter().fold(0.0_f64, |m, v| m.max(v.abs()));
+                    state.scale = state.scale.max(model.discount() * largest);
+                }
+                check(&state, &answer, record)
             }
         };
         // A terminal state is checked but is no update.

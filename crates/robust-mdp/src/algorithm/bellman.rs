@@ -56,6 +56,32 @@ impl<'a> Bellman<'a> {
         }
     }
 
+    /// Entries of the widest row.
+    pub(crate) fn width(&self) -> usize {
+        if self.oracle.spreads() {
+            return self.model.states();
+        }
+        (0..self.model.rows()).map(|r| self.model.span(r).len()).max().unwrap_or(0)
+    }
+
+    /// Visits nature's answer to `x` at the values of the last sweep, which was hers, as
+    /// (row, next state, probability).
+    pub(crate) fn kernel(&mut self, x: &[f64], mut visit: impl FnMut(usize, usize, f64)) {
+        let worker = self.workers.first();
+        for s in 0..self.model.states() {
+            let rows = self.model.rows_of(s);
+            let memory = RowMemory {
+                t: &mut self.t[rows.clone()],
+                nu: &mut self.nu[rows.clone()],
+                floor: &mut self.floor[rows.clone()],
+            };
+            let (first, x) = (rows.start, &x[rows]);
+            self.oracle.kernel(s, &self.ahead, memory, x, worker, |k, next, p| {
+                visit(first + k, next, p);
+            });
+        }
+    }
+
     /// Row entries visited since the last call.
     pub(crate) fn take_entries(&mut self) -> u64 {
         let mut total = 0;
@@ -63,7 +89,7 @@ impl<'a> Bellman<'a> {
         total
     }
 
-    /// Makes a chain with room for what a sweep may put into it.
+    /// Makes a chain with room for whatever a sweep may put into it.
     pub(crate) fn make_room(&self, chain: &mut Option<Chain>) {
         if chain.is_none() {
             let everywhere = self.oracle.spreads();
@@ -73,6 +99,45 @@ impl<'a> Bellman<'a> {
             };
             *chain = Some(Chain::new(states, |s| if everywhere { states } else { entries(s) }));
         }
+    }
+
+    /// Whether chains are better made after a sweep, with room for the rows that `x` uses alone.
+    pub(crate) fn chains_apart(&self) -> bool {
+        !self.model.is_dense() && !self.oracle.spreads()
+    }
+
+    /// The chain of `x` and the multipliers that the last sweep left.
+    pub(crate) fn chain_of(&mut self, x: Option<&[f64]>, chain: &mut Option<Chain>) {
+        let (model, oracle, ahead) = (self.model, self.oracle, &self.ahead);
+        let x = x.unwrap_or(&self.policy);
+        let used = |s: usize| -> usize {
+            let rows = model.rows_of(s).filter(|&r| x[r] > 0.0);
+            rows.map(|r| model.span(r).len()).sum()
+        };
+        match chain {
+            Some(chain) => chain.reserve(used),
+            None => *chain = Some(Chain::new(model.states(), used)),
+        }
+        let Some(Chain { states, pointers, columns, entries, tails, .. }) = chain else { return };
+        let fields = Fields {
+            states: 0..*states,
+            per_state: [],
+            per_row: [&mut self.t, &mut self.nu, &mut self.floor],
+            per_entry: [],
+            chain: ChainRows { entries, columns, tails: Tails::rows(tails) },
+        };
+        let shape = Chain::shape(pointers, *states);
+        let cuts = Cuts { model, layout: &self.layout, chain: shape };
+        for_each_state(cuts, fields, &self.workers, &|mut at, worker: &mut Worker| {
+            let s = at.states.start;
+            at.chain.clear();
+            let [t, nu, floor] = at.per_row;
+            let memory = RowMemory { t, nu, floor };
+            let x = &x[model.rows_of(s)];
+            if !x.is_empty() {
+                oracle.chain_row(s, ahead, memory, x, worker, &mut at.chain);
+            }
+        });
     }
 
     /// A sweep of F in which every state sees the values of those before it.

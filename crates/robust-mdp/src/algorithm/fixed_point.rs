@@ -39,13 +39,12 @@ pub(super) fn bound_fixed_point(
         w[s] = 0.0;
     }
     let mut best: Option<(f64, Bounds)> = None;
-    let (mut settled, mut before) = (0, w.to_vec());
+    let (mut settled, mut before, mut step) = (0, w.to_vec(), Vec::new());
     for _ in 0..MAX_ROUNDS {
         operator.sweep(w);
         let (below, above) = operator.image();
         let (low, _) = macqueen_porteus(w, below, discount, cost_scale, width);
         let (_, high) = macqueen_porteus(w, above, discount, cost_scale, width);
-        w.copy_from_slice(above);
         let shifted = |v: &[f64], by: f64| v.iter().map(|v| v + by).collect();
         let bounds = Bounds { lower: shifted(below, low), upper: shifted(above, high) };
         let spread = widest(&bounds.lower, &bounds.upper);
@@ -53,9 +52,17 @@ pub(super) fn bound_fixed_point(
             best = Some((spread, bounds));
         }
         if spread <= tolerance || settled >= PATIENCE || signal.raised() {
+            w.copy_from_slice(operator.image().1);
             break;
         }
-        operator.chain().solve(discount, w, 0.0);
+        // w + (I − λP)⁻¹(T(w) − w) is the value of the choices that the sweep froze.
+        step.clear();
+        step.extend(operator.image().1.iter().zip(&*w).map(|(t, w)| t - w));
+        operator.chain().cost.copy_from_slice(&step);
+        operator.chain().solve(discount, &mut step, 0.0);
+        for (w, step) in w.iter_mut().zip(&step) {
+            *w += step;
+        }
         // Policy iteration improves the values every round, though not always their spread; it is
         // over when they stay where they are.
         let scale = w.iter().fold(cost_scale, |m, w| m.max(w.abs()));

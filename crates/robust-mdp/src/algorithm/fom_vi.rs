@@ -122,7 +122,7 @@ pub(crate) fn run(
     let layout = Layout::new(model, set);
     run.work.kernel_entries = layout.entries(model) as u64;
     run.width = layout.widest_row(model);
-    let mut evaluation = Evaluation::new(model, set, &layout);
+    let mut evaluation = Evaluation::new(model, set);
     let mut response = Response::without_chain(model, set, &layout);
     let mut fom = FomVi::new(model, &layout, set, setup, settings);
     let mut checker = Checker::new(model);

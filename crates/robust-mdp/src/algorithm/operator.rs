@@ -33,8 +33,18 @@ impl<'a> Operator<'a> {
         Operator { games: Some(games), ..Operator::exact(model, set) }
     }
 
+    /// Whether chains are made after sweeps, with room for what is used alone.
+    fn chains_apart(&self) -> bool {
+        self.games.is_none() && self.bellman.chains_apart()
+    }
+
     /// Encloses F(v), each state as narrowly as `tolerance` if the oracle can.
     pub(crate) fn sweep(&mut self, v: &[f64], tolerance: f64, chain: bool, signal: &Signal<'_>) {
+        if chain && self.chains_apart() {
+            self.bellman.sweep(v, Player::Both, tolerance, None);
+            self.bellman.chain_of(None, &mut self.chain);
+            return;
+        }
         if chain {
             self.bellman.make_room(&mut self.chain);
         }
@@ -50,6 +60,11 @@ impl<'a> Operator<'a> {
 
     /// Encloses F_x(v) for the policy x, with its chain.
     pub(crate) fn respond(&mut self, x: &[f64], v: &[f64], tolerance: f64) {
+        if self.chains_apart() {
+            self.bellman.sweep(v, Player::Nature(x), tolerance, None);
+            self.bellman.chain_of(Some(x), &mut self.chain);
+            return;
+        }
         self.bellman.make_room(&mut self.chain);
         self.bellman.sweep(v, Player::Nature(x), tolerance, self.chain.as_mut());
     }

@@ -169,13 +169,13 @@ impl<'a> Response<'a> {
     fn sweep(&mut self, kernel: Kernel<'_>, w: &[f64]) {
         self.ahead.set(w);
         self.sweeps += 1;
-        let Chain { states, pointers, columns, entries, tails, cost, .. } = &mut self.chain;
+        let Chain { states, pointers, columns, entries, tails, .. } = &mut self.chain;
         let chain = Chain::shape(pointers, *states);
         let (model, layout, ahead) = (self.model, self.layout, &self.ahead);
         let (share, scale) = (&self.share, &self.scale);
         let fields = Fields {
             states: 0..*states,
-            per_state: [&mut self.next, cost],
+            per_state: [&mut self.next],
             per_row: [&mut self.policy],
             per_entry: [],
             chain: ChainRows { entries, columns, tails: Tails::rows(tails) },
@@ -184,9 +184,9 @@ impl<'a> Response<'a> {
         for_each_state(cuts, fields, &self.workers, &|mut at, worker: &mut Worker| {
             let s = at.states.start;
             let rows = model.rows_of(s);
-            let [next, cost] = at.per_state;
+            let [next] = at.per_state;
             at.chain.clear();
-            (next[0], cost[0]) = (0.0, 0.0);
+            next[0] = 0.0;
             if rows.is_empty() {
                 return;
             }
@@ -232,7 +232,6 @@ impl<'a> Response<'a> {
             for (next_state, y) in game.entries_of(best, &worker.y).filter(|e| e.1 > 0.0) {
                 at.chain.add(&mut filled, next_state, y);
             }
-            cost[0] = game.expected_cost(model, rows, policy, &worker.y);
         });
     }
 }

@@ -181,6 +181,9 @@ impl Model {
 
     /// The largest |cost| of a row or stored transition.
     pub fn largest_cost(&self) -> f64 {
-        (0..self.rows()).map(|r| self.row(r).largest_cost()).fold(0.0, f64::max)
+        match self.transition_cost {
+            None => self.cost.iter().fold(0.0, |m, c| m.max(c.abs())),
+            Some(_) => (0..self.rows()).map(|r| self.row(r).largest_cost()).fold(0.0, f64::max),
+        }
     }
 }

@@ -200,29 +200,55 @@ impl UncertaintySet {
         (0..model.states()).map(limit).fold(0.0, f64::max)
     }
 
+    /// Whether the budget is at least the sum of the limits of `rows`, and positive; rows are read
+    /// only until the sum is decided.
+    fn is_vacuous(&self, model: &Model, rows: std::ops::Range<usize>, radius: f64) -> bool {
+        if radius <= 0.0 {
+            return false;
+        }
+        let states = model.states() as f64;
+        if self.distance == Distance::Ellipsoid && self.support == Support::All {
+            // ½‖e_i − y⁰‖² at the least likely state is at least ½(1 − 1/S).
+            if radius < 0.5 * (1.0 - 1.0 / states) * rows.len() as f64 {
+                return false;
+            }
+        }
+        let mut limit = 0.0;
+        for r in rows {
+            limit += self.row_limit(model, r);
+            if limit > radius {
+                return false;
+            }
+        }
+        limit > 0.0
+    }
+
     /// A warning when some budgets are so large that nature may choose any kernel at all.
     pub fn vacuity(&self, model: &Model) -> Option<String> {
-        let (mut vacuous, mut playing, mut useful) = (0usize, 0usize, 0.0_f64);
+        if self.distance == Distance::None {
+            return None;
+        }
+        let (mut vacuous, mut playing) = (0usize, 0usize);
         for s in (0..model.states()).filter(|&s| !model.is_terminal(s)) {
             let rows = model.rows_of(s);
-            let mut check = |limit: f64, radius: f64| {
-                playing += 1;
-                vacuous += usize::from(radius > 0.0 && limit > 0.0 && radius >= limit);
-                useful = useful.max(limit);
-            };
             match self.rectangularity {
                 Rectangularity::State => {
+                    playing += 1;
                     let radius = self.radius_at(s, rows.start);
-                    check(rows.map(|r| self.row_limit(model, r)).sum(), radius);
+                    vacuous += usize::from(self.is_vacuous(model, rows, radius));
                 }
                 Rectangularity::StateAction => {
-                    rows.for_each(|r| check(self.row_limit(model, r), self.radius_at(s, r)));
+                    playing += rows.len();
+                    let check =
+                        |r: &usize| self.is_vacuous(model, *r..r + 1, self.radius_at(s, *r));
+                    vacuous += rows.filter(check).count();
                 }
             }
         }
-        if vacuous == 0 || self.distance == Distance::None {
+        if vacuous == 0 {
             return None;
         }
+        let useful = self.largest_useful_radius(model);
         let unit = match self.rectangularity {
             Rectangularity::State => "states",
             Rectangularity::StateAction => "state-action pairs",

@@ -39,7 +39,6 @@ pub(super) struct Course<'c, 'a, 'r> {
     stalled: u32,
     scratch: Vec<f64>,
     width: usize,
-    largest_cost: f64,
 }
 
 /// What proposes the next values.
@@ -98,7 +97,6 @@ impl<'c, 'a, 'r> Course<'c, 'a, 'r> {
             least_gap: f64::INFINITY,
             stalled: 0,
             width,
-            largest_cost: model.largest_cost(),
         }
     }
 
@@ -136,7 +134,7 @@ impl<'c, 'a, 'r> Course<'c, 'a, 'r> {
     fn certify(&mut self) -> Option<Status> {
         let discount = self.model().discount();
         let (lower, upper) = (self.operator.lower(), self.operator.upper());
-        let (scale, width) = (self.largest_cost, self.width);
+        let (scale, width) = (self.run.largest_cost, self.width);
         let (low, _) = macqueen_porteus(&self.v, lower, discount, scale, width);
         let (_, high) = macqueen_porteus(&self.v, upper, discount, scale, width);
         self.record_residual();
@@ -192,7 +190,7 @@ impl<'c, 'a, 'r> Course<'c, 'a, 'r> {
             let (lower, upper) = (self.operator.lower(), self.operator.upper());
             let fall = self.v.iter().zip(lower).fold(0.0_f64, |m, (v, l)| m.min(l - v));
             let rise = self.v.iter().zip(upper).fold(0.0_f64, |m, (v, u)| m.max(u - v));
-            let scale = after.iter().fold(self.largest_cost, |m, v| m.max(v.abs()));
+            let scale = after.iter().fold(self.run.largest_cost, |m, v| m.max(v.abs()));
             let slack = rounding(scale, self.model().discount(), self.width);
             let status = self.conclude(factor * fall - slack, factor * rise + slack);
             self.scratch = std::mem::replace(&mut self.v, after);

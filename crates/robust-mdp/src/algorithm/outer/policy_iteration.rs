@@ -26,6 +26,9 @@ pub(super) struct PolicyIteration {
     span: f64,
     /// Whether the last step was Newton's, still to be judged.
     on_trial: bool,
+    /// Steps of Hoffman and Karp before the next of Newton's, and how many after one that failed.
+    penance: u32,
+    sentence: u32,
 }
 
 impl PolicyIteration {
@@ -35,6 +38,8 @@ impl PolicyIteration {
             policy: vec![0.0; model.rows()],
             span: f64::INFINITY,
             on_trial: false,
+            penance: 0,
+            sentence: 1,
         }
     }
 
@@ -52,14 +57,17 @@ impl Loop for PolicyIteration {
         if self.on_trial && course.span >= 0.9 * self.span {
             // Newton's step was no good: evaluate the policy that it froze.
             self.on_trial = false;
+            self.penance = self.sentence;
+            self.sentence *= 2;
             evaluate(&self.policy, EVALUATION * self.span, course);
             return;
         }
         self.policy.copy_from_slice(course.operator.policy());
         self.span = course.span;
         leap(course, LINEAR * course.span);
-        self.on_trial = self.newton;
-        if !self.newton {
+        self.on_trial = self.newton && self.penance == 0;
+        self.penance = self.penance.saturating_sub(1);
+        if !self.on_trial {
             evaluate(&self.policy, EVALUATION * self.span, course);
         }
     }

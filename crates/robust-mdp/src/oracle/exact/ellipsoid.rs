@@ -6,188 +6,23 @@
 //!   distance = ½[t²·det + r²/n + Off].
 //! With all active sets fixed, lifting every row to one value μ costs a quadratic in μ:
 //!   μ = m̄ + √(2(α − Σ½[r²/n + Off] − ½Σk(m − m̄)²)/Σk),  k = 1/det, m = base + g0,
-//! m̄ the k-weighted mean of m; a fixed policy has t_a = κ·x_a and one κ instead. Passes alternate
-//! with this closed form until the bounds meet:
+//! m̄ the k-weighted mean of m; a fixed policy has t_a = κ·x_a and one κ instead. A row keeps its
+//! active set, and need not be read again, while t·w − ν moves by less than the least |y⁰ + tw − ν|
+//! at its last reading. Bounds:
 //!   F_x(v) ≤ Σx_a(base_a + ⟨w_a,y_a⟩) + (α − distance − Σν(Σy − 1))/Σt,  x = t/Σt,
 //! whatever (t, ν) are (weak duality), and F(v) ≥ the least row value of y brought into the set.
 
-use pulp::{Simd, WithSimd};
-
-use super::driver::{Active, Ball, Lifted};
+use super::active::Active;
+use super::centred::{Centred, OneRow};
+use super::driver::{Assessed, Ball, Lifted, Moved};
+use super::forms::{Assess, Raise};
 use super::outlook::Outlook;
 use super::rows::Rows;
-use crate::lanes::{dispatch, padding, walk};
-use crate::uncertainty::Enclosure;
-
-const N: usize = 0;
-const SY: usize = 1;
-const SW: usize = 2;
-const SWW: usize = 3;
-const SYW: usize = 4;
-const OFF: usize = 5;
+use super::sums::{Pass, Sums};
+use crate::lanes::dispatch;
 
 /// Newton steps on one row; each changes its active set.
 const PROJECTIONS: usize = 200;
-
-/// Sums over the active sets of the rows under work, one array a sum.
-#[derive(Debug, Default)]
-pub(super) struct Sums {
-    pub(super) n: Vec<f64>,
-    pub(super) sy: Vec<f64>,
-    pub(super) sw: Vec<f64>,
-    pub(super) sww: Vec<f64>,
-    pub(super) syw: Vec<f64>,
-    pub(super) off: Vec<f64>,
-}
-
-impl Sums {
-    fn resize(&mut self, rows: usize) {
-        for array in
-            [&mut self.n, &mut self.sy, &mut self.sw, &mut self.sww, &mut self.syw, &mut self.off]
-        {
-            array.resize(rows, 0.0);
-        }
-    }
-
-    fn set(&mut self, j: usize, [n, sy, sw, sww, syw, off]: [f64; 6]) {
-        (self.n[j], self.sy[j], self.sw[j]) = (n, sy, sw);
-        (self.sww[j], self.syw[j], self.off[j]) = (sww, syw, off);
-    }
-
-    fn swap(&mut self, i: usize, j: usize) {
-        for array in
-            [&mut self.n, &mut self.sy, &mut self.sw, &mut self.sww, &mut self.syw, &mut self.off]
-        {
-            array.swap(i, j);
-        }
-    }
-
-    /// Σ_I w² − (Σ_I w)²/n; 0 where the active set spans one value of w.
-    #[inline(always)]
-    fn det(&self, j: usize) -> f64 {
-        let det = self.sww[j] - self.sw[j] * self.sw[j] / self.n[j];
-        if det > 1e-15 * self.sww[j] { det } else { 0.0 }
-    }
-
-    /// g0: the row's value at t = 0 on its active set.
-    #[inline(always)]
-    fn start(&self, j: usize) -> f64 {
-        self.syw[j] + (1.0 - self.sy[j]) * self.sw[j] / self.n[j]
-    }
-
-    /// ν at t on the active set.
-    #[inline(always)]
-    fn shift(&self, j: usize, t: f64) -> f64 {
-        (t * self.sw[j] - (1.0 - self.sy[j])) / self.n[j]
-    }
-}
-
-/// One pass over the active rows.
-pub(super) struct Pass<'a> {
-    pub(super) rows: Rows<'a>,
-    pub(super) ahead: &'a Outlook,
-    /// Row numbers, multipliers and shifts.
-    pub(super) active: &'a [u32],
-    pub(super) t: &'a [f64],
-    pub(super) nu: &'a [f64],
-    pub(super) out: &'a mut Sums,
-}
-
-impl WithSimd for Pass<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, simd: S) {
-        for (j, &k) in self.active.iter().enumerate() {
-            let (nominal, gain) = self.rows.row(k as usize);
-            let mut sums = row_sums(simd, nominal, gain, self.t[j], self.nu[j]);
-            if !self.rows.level.is_empty() {
-                tail_sums(&self.rows, self.ahead, k as usize, self.t[j], self.nu[j], &mut sums);
-            }
-            self.out.set(j, sums);
-        }
-    }
-}
-
-#[inline(always)]
-fn row_sums<S: Simd>(simd: S, nominal: &[f64], gain: &[f64], t: f64, nu: f64) -> [f64; 6] {
-    let zero = simd.splat_f64s(0.0);
-    let one = simd.splat_f64s(1.0);
-    let (tv, nuv) = (simd.splat_f64s(t), simd.splat_f64s(nu));
-    let (mut n, mut sy, mut sw, mut sww, mut syw, mut off) = (zero, zero, zero, zero, zero, zero);
-    walk!(simd, [nominal, gain] => |y0, w| {
-        let p = simd.mul_add_e_f64s(tv, w, simd.sub_f64s(y0, nuv));
-        let inside = simd.less_than_f64s(zero, p);
-        let wi = simd.select_f64s(inside, w, zero);
-        let yi = simd.select_f64s(inside, y0, zero);
-        let yo = simd.sub_f64s(y0, yi);
-        n = simd.add_f64s(n, simd.select_f64s(inside, one, zero));
-        sy = simd.add_f64s(sy, yi);
-        sw = simd.add_f64s(sw, wi);
-        sww = simd.mul_add_e_f64s(wi, wi, sww);
-        syw = simd.mul_add_e_f64s(yi, wi, syw);
-        off = simd.mul_add_e_f64s(yo, yo, off);
-    });
-    let spurious = if -nu > 0.0 { padding::<S>(nominal.len()) } else { 0.0 };
-    [
-        simd.reduce_sum_f64s(n) - spurious,
-        simd.reduce_sum_f64s(sy),
-        simd.reduce_sum_f64s(sw),
-        simd.reduce_sum_f64s(sww),
-        simd.reduce_sum_f64s(syw),
-        simd.reduce_sum_f64s(off),
-    ]
-}
-
-/// How many states, by falling value, a row with multiplier t and shift ν lifts from zero.
-pub(super) fn tail_length(levels: &[f64], shift: f64, t: f64, nu: f64) -> usize {
-    levels.partition_point(|&w| t * (w - shift) - nu > 0.0)
-}
-
-/// Adds the states outside the nominal support: a prefix of the ranking, less the support's own.
-fn tail_sums(rows: &Rows<'_>, ahead: &Outlook, k: usize, t: f64, nu: f64, sums: &mut [f64; 6]) {
-    let ranking = ahead.ranking.as_ref().expect("tails need a ranking");
-    let shift = rows.shift[k];
-    let length = tail_length(&ranking.level, shift, t, nu);
-    let (mut n, mut own, mut squares) = (length, 0.0, 0.0);
-    for &w in &rows.level[rows.span(k)] {
-        if t * (w - shift) - nu > 0.0 {
-            n -= 1;
-            own += w;
-            squares += w * w;
-        }
-    }
-    if n == 0 {
-        return;
-    }
-    // Σ(w − shift) and Σ(w − shift)² from the sums about zero.
-    let count = n as f64;
-    let [sum, square] = ranking.prefix[length];
-    let (sum, square) = (sum - own, square - squares);
-    sums[0] += count;
-    sums[2] += sum - count * shift;
-    sums[3] += (square - 2.0 * shift * sum + count * shift * shift).max(0.0);
-}
-
-/// What a row's sums say at (t, ν).
-struct Point {
-    value: f64,
-    distance: f64,
-    mass: f64,
-}
-
-#[inline(always)]
-fn point(sums: &Sums, j: usize, t: f64, nu: f64) -> Point {
-    let (n, sw, sww) = (sums.n[j], sums.sw[j], sums.sww[j]);
-    let mean = if n > 0.0 { sw / n } else { 0.0 };
-    let bend = nu - t * mean;
-    let det = (sww - sw * mean).max(0.0);
-    Point {
-        value: sums.syw[j] + t * sww - nu * sw,
-        distance: 0.5 * (t * t * det + n * bend * bend + sums.off[j]),
-        mass: sums.sy[j] + t * sw - n * nu,
-    }
-}
 
 /// The ball around one state's rows.
 pub(super) struct Ellipsoid<'a> {
@@ -201,39 +36,68 @@ pub(super) struct Ellipsoid<'a> {
 }
 
 impl Ellipsoid<'_> {
-    fn sums_of(&mut self, k: usize, t: f64, nu: f64) -> [f64; 6] {
+    fn centred(&mut self, k: usize, t: f64, nu: f64, centre: f64) -> Centred {
         *self.entries += self.rows.span(k).len() as u64;
-        dispatch(OneRow { rows: self.rows, ahead: self.ahead, k, t, nu })
+        dispatch(OneRow { rows: self.rows, ahead: self.ahead, k, t, nu, centre })
     }
 
-    /// Gives rows whose active set is useless all of their entries.
-    fn mend(&mut self) {
-        for j in 0..self.active.len() {
-            if !(self.sums.n[j] > 0.0 && self.sums.det(j) > 0.0) {
-                let nominal = self.nominal(self.active.row[j] as usize);
-                self.admit(j, nominal);
-            }
-        }
-    }
-
-    /// ν, the value and the cost of row k at t, exactly: Newton on the convex ν ↦ Σ(y⁰ + tw − ν)₊.
-    fn project(&mut self, k: usize, t: f64) -> (f64, [f64; 6]) {
+    /// Row k at t exactly: Newton on the convex ν ↦ Σ(y⁰ + t(w − centre) − ν)₊, from all entries.
+    fn project(&mut self, k: usize, t: f64, centre: f64) -> Centred {
         let (mut nu, mut n) = (f64::NEG_INFINITY, f64::INFINITY);
         for _ in 0..PROJECTIONS {
-            let sums = self.sums_of(k, t, nu);
-            if sums[N] == n || sums[N] <= 0.0 {
-                return (nu, sums);
+            let at = self.centred(k, t, nu, centre);
+            if at.n == n || at.n <= 0.0 {
+                return at;
             }
-            n = sums[N];
-            nu = (t * sums[SW] - (1.0 - sums[SY])) / n;
+            n = at.n;
+            nu = at.shift(t);
         }
-        (nu, self.sums_of(k, t, nu))
+        self.centred(k, t, nu, centre)
     }
 
-    fn cost(sums: &[f64; 6], t: f64) -> f64 {
-        let r = 1.0 - sums[SY];
-        let det = (sums[SWW] - sums[SW] * sums[SW] / sums[N]).max(0.0);
-        0.5 * (t * t * det + r * r / sums[N] + sums[OFF])
+    /// Row k at t, its sums about the mean of its own active set.
+    fn settle(&mut self, k: usize, t: f64, near: f64) -> Centred {
+        let first = self.project(k, t, near);
+        self.project(k, t, near + first.mean())
+    }
+
+    /// Gives rows whose active set tells no direction all of their entries; whether there are any.
+    fn mend(&mut self) -> bool {
+        let mut any = false;
+        for j in 0..self.active.len() {
+            if !(self.sums.n[j] > 0.0 && self.sums.curve[j] < f64::INFINITY) {
+                let k = self.active.row[j] as usize;
+                self.active.nominal[j] = self.nominal(k);
+                self.all_entries(j);
+                any = true;
+            }
+        }
+        any
+    }
+
+    /// On all entries a row is its nominal one at t = 0.
+    fn all_entries(&mut self, j: usize) {
+        let k = self.active.row[j] as usize;
+        let sums = if self.rows.shared() {
+            let [sum, square] = self.ahead.sums;
+            let entries = self.ahead.shared.len() as f64;
+            [entries, 1.0, sum, square, self.active.nominal[j] - self.rows.base[k], 0.0, 0.0]
+        } else {
+            let all = self.centred(k, 0.0, f64::NEG_INFINITY, 0.0);
+            [all.n, 1.0, all.sw, all.sww, all.syw, 0.0, 0.0]
+        };
+        (self.active.t[j], self.active.nu[j]) = (0.0, 0.0);
+        self.sums.set(j, sums, 0.0, 0.0);
+        self.sums.bend[j] = 0.0;
+    }
+
+    fn lifted(&self, k: usize, t: f64, at: &Centred) -> Lifted {
+        Lifted {
+            t,
+            nu: at.shift(t) + t * at.centre,
+            value: self.rows.base[k] + at.value(t),
+            cost: at.cost(t),
+        }
     }
 }
 
@@ -247,9 +111,6 @@ impl Ball for Ellipsoid<'_> {
     fn radius(&self) -> f64 {
         self.radius
     }
-    fn range(&self) -> f64 {
-        self.rows.range
-    }
     fn drift(&self) -> (f64, f64) {
         (self.ahead.drift, self.ahead.anchor)
     }
@@ -258,17 +119,15 @@ impl Ball for Ellipsoid<'_> {
         *self.entries += entries as u64;
     }
 
-    fn admit(&mut self, j: usize, nominal: f64) {
-        let k = self.active.row[j] as usize;
-        let sums = if self.rows.shared() {
-            let [sum, square] = self.ahead.sums;
-            let entries = self.ahead.shared.len() as f64;
-            [entries, 1.0, sum, square, nominal - self.rows.base[k], 0.0]
-        } else {
-            self.sums_of(k, 0.0, f64::NEG_INFINITY)
-        };
+    fn begin(&mut self) {
+        self.sums.clear();
+    }
+
+    fn admit(&mut self, from: usize) {
         self.sums.resize(self.active.len());
-        self.sums.set(j, sums);
+        for j in from..self.active.len() {
+            self.all_entries(j);
+        }
     }
 
     /// ½‖e_i − y⁰‖² ≤ 1.
@@ -276,148 +135,104 @@ impl Ball for Ellipsoid<'_> {
         share * share
     }
 
+    fn share(&self, cost: f64) -> f64 {
+        if cost <= self.radius { 1.0 } else { (self.radius / cost).sqrt() }
+    }
+
     fn read(&mut self) {
         self.sums.resize(self.active.len());
-        for &k in &self.active.row {
-            *self.entries += self.rows.span(k as usize).len() as u64;
+        let Active { row, t, nu, pending, .. } = &mut *self.active;
+        self.sums.list_stale(pending);
+        for &j in &*pending {
+            *self.entries += self.rows.span(row[j as usize] as usize).len() as u64;
         }
-        dispatch(Pass {
-            rows: self.rows,
-            ahead: self.ahead,
-            active: &self.active.row,
-            t: &self.active.t,
-            nu: &self.active.nu,
-            out: self.sums,
-        });
+        let (rows, ahead) = (self.rows, self.ahead);
+        dispatch(Pass { rows, ahead, stale: pending, row, t, nu, out: self.sums });
     }
 
-    fn bounds(&self, fixed: bool, floor: &dyn Fn(usize) -> f64) -> Enclosure {
-        let Active { row, base, t, nu, .. } = &*self.active;
-        let (mut total, mut value, mut used, mut fitted) = (0.0, 0.0, 0.0, 0.0);
-        for j in 0..t.len() {
-            let at = point(self.sums, j, t[j], nu[j]);
-            total += t[j];
-            value += t[j] * (base[j] + at.value);
-            used += at.distance + nu[j] * (at.mass - 1.0);
-            // Distance once the row is scaled to mass one.
-            let scale = 1.0 / at.mass - 1.0;
-            let along = t[j] * at.value - nu[j] * at.mass;
-            fitted += at.distance + scale * along + 0.5 * (scale * at.mass).powi(2);
+    fn assess(&mut self, fixed: bool) -> Assessed {
+        let (drift, radius) = (self.ahead.drift, self.radius);
+        let at = dispatch(Assess { active: self.active, sums: self.sums, radius, drift, fixed });
+        if at.mu.is_finite() || !self.mend() {
+            return at;
         }
-        let share = if fitted <= self.radius { 1.0 } else { (self.radius / fitted).sqrt() };
-        let (mut least, mut mean) = (f64::INFINITY, 0.0);
-        for j in 0..t.len() {
-            let at = point(self.sums, j, t[j], nu[j]);
-            let mut row_value = base[j] + at.value / at.mass;
-            if share < 1.0 {
-                row_value = share * row_value + (1.0 - share) * floor(row[j] as usize);
-            }
-            least = if row_value >= least { least } else { row_value }; // keeps a NaN
-            mean += t[j] / total * row_value;
-        }
-        let lower = if fixed { mean } else { least };
-        let upper = value / total + (self.radius - used) / total;
-        Enclosure {
-            lower: if lower.is_nan() { f64::NEG_INFINITY } else { lower },
-            upper: if upper.is_nan() { f64::INFINITY } else { upper },
-        }
+        dispatch(Assess { active: self.active, sums: self.sums, radius, drift, fixed })
     }
 
-    fn joint_value(&mut self) -> f64 {
-        self.mend();
-        loop {
-            let (sums, base) = (&*self.sums, &self.active.base);
-            let rows = self.active.len();
-            let (mut sk, mut skm, mut constant, mut lowest) = (0.0, 0.0, 0.0, f64::INFINITY);
-            for j in 0..rows {
-                let (k, m) = (1.0 / sums.det(j), base[j] + sums.start(j));
-                lowest = f64::min(lowest, m);
-                sk += k;
-                skm += k * m;
-                let r = 1.0 - sums.sy[j];
-                constant += r * r / sums.n[j] + sums.off[j];
-            }
-            if !(sk.is_finite() && sk > 0.0) {
-                return f64::NAN;
-            }
-            // About the mean of m, so that large common costs do not cancel.
-            let mean = skm / sk;
-            let spread: f64 =
-                (0..rows).map(|j| (base[j] + sums.start(j) - mean).powi(2) / sums.det(j)).sum();
-            let room = 2.0 * self.radius - constant - spread;
-            let mu = if room > 0.0 { mean + (room / sk).sqrt() } else { mean };
-            let mut kept = 0;
-            for j in 0..rows {
-                if self.active.base[j] + self.sums.start(j) < mu {
-                    self.active.swap(kept, j);
-                    self.sums.swap(kept, j);
-                    kept += 1;
-                }
-            }
-            if kept == rows || kept == 0 {
-                return if room > 0.0 { mu } else { f64::NAN };
-            }
-            self.active.truncate(kept);
+    fn raise(&mut self, mu: f64) -> Moved {
+        let range = self.rows.range;
+        let least = dispatch(Raise { active: self.active, sums: self.sums, mu, range });
+        if least > 0.0 {
+            std::mem::swap(&mut self.active.t, &mut self.active.fresh);
+            std::mem::swap(&mut self.active.nu, &mut self.active.fresh_nu);
+            self.sums.settle();
+            return if self.active.t.iter().all(|t| *t < f64::INFINITY) {
+                Moved::All
+            } else {
+                Moved::Stuck
+            };
         }
-    }
-
-    fn raise(&mut self, mu: f64) -> bool {
-        let (mut kept, mut sound) = (0, true);
+        let mut kept = 0;
         for j in 0..self.active.len() {
-            let t = (mu - self.active.base[j] - self.sums.start(j)) / self.sums.det(j);
-            if t <= 0.0 {
-                continue; // the row needs no lift
+            let t = self.active.fresh[j];
+            if t.is_nan() {
+                return Moved::Stuck;
             }
-            sound &= t.is_finite();
-            (self.active.t[j], self.active.nu[j]) = (t, self.sums.shift(j, t));
-            self.active.swap(kept, j);
-            self.sums.swap(kept, j);
-            kept += 1;
+            if t > 0.0 {
+                self.active.swap(kept, j);
+                self.sums.swap(kept, j);
+                kept += 1;
+            }
         }
         self.active.truncate(kept);
-        sound && kept > 0
+        self.sums.resize(kept);
+        if kept > 0 { Moved::Dropped } else { Moved::Stuck }
     }
 
     fn scale(&mut self, x: &[f64]) -> bool {
-        self.mend();
+        let sums = &mut *self.sums;
         let (mut quadratic, mut constant) = (0.0, 0.0);
         for (j, x) in x.iter().enumerate() {
-            quadratic += x * x * self.sums.det(j);
-            let r = 1.0 - self.sums.sy[j];
-            constant += r * r / self.sums.n[j] + self.sums.off[j];
+            if sums.curve[j] < f64::INFINITY {
+                quadratic += x * x / sums.curve[j];
+            }
+            let r = 1.0 - sums.sy[j];
+            constant += r * r / sums.n[j] + sums.off[j];
         }
         let kappa = ((2.0 * self.radius - constant) / quadratic).sqrt();
+        if !(kappa > 0.0 && kappa.is_finite()) {
+            return false;
+        }
         for (j, x) in x.iter().enumerate() {
             let t = kappa * x;
-            (self.active.t[j], self.active.nu[j]) = (t, self.sums.shift(j, t));
+            let nu = t * sums.mean[j] + sums.rest[j];
+            sums.move_to(j, t, nu, self.rows.range);
+            (self.active.t[j], self.active.nu[j]) = (t, nu);
         }
-        kappa > 0.0 && kappa.is_finite()
+        true
     }
 
     fn peak(&mut self, k: usize) -> (f64, f64) {
         // Only entries at the maximum, w = 0, stay active at this t.
-        let sums = self.sums_of(k, 1e300 / (1.0 + self.rows.range), -1.0);
-        let r = 1.0 - sums[SY];
-        (self.rows.base[k], 0.5 * (r * r / sums[N].max(1.0) + sums[OFF]))
+        let at = self.centred(k, 1e300 / (1.0 + self.rows.range), -1.0, 0.0);
+        let r = 1.0 - at.sy;
+        (self.rows.base[k], 0.5 * (r * r / at.n.max(1.0) + at.off))
     }
 
     fn lift(&mut self, k: usize, mu: f64, guess: f64) -> Lifted {
         let goal = mu - self.rows.base[k];
         let (mut low, mut high) = (0.0_f64, f64::INFINITY);
         let mut t = if guess > 0.0 && guess.is_finite() { guess } else { 1e-3 / self.rows.range };
-        let mut last = Lifted { t, nu: 0.0, cost: 0.0 };
+        let mut at = self.settle(k, t, 0.0);
         for _ in 0..PROJECTIONS {
-            let (nu, sums) = self.project(k, t);
-            let det = (sums[SWW] - sums[SW] * sums[SW] / sums[N]).max(0.0);
-            let value = sums[SYW] + (1.0 - sums[SY]) * sums[SW] / sums[N] + t * det;
-            last = Lifted { t, nu, cost: Self::cost(&sums, t) };
+            let value = at.value(t);
             if value <= goal {
                 low = t
             } else {
                 high = t
             }
             // The value is concave in t: Newton from the left never overshoots.
-            let fresh = t + (goal - value) / det;
+            let fresh = t + (goal - value) / at.det();
             let fresh = if fresh > low && fresh < high {
                 fresh
             } else if high.is_finite() {
@@ -429,34 +244,13 @@ impl Ball for Ellipsoid<'_> {
                 break;
             }
             t = fresh;
+            at = self.settle(k, t, at.centre);
         }
-        last
+        self.lifted(k, t, &at)
     }
 
     fn at(&mut self, k: usize, t: f64) -> Lifted {
-        let (nu, sums) = self.project(k, t);
-        Lifted { t, nu, cost: Self::cost(&sums, t) }
-    }
-}
-
-struct OneRow<'a> {
-    rows: Rows<'a>,
-    ahead: &'a Outlook,
-    k: usize,
-    t: f64,
-    nu: f64,
-}
-
-impl WithSimd for OneRow<'_> {
-    type Output = [f64; 6];
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, simd: S) -> [f64; 6] {
-        let (nominal, gain) = self.rows.row(self.k);
-        let mut sums = row_sums(simd, nominal, gain, self.t, self.nu);
-        if !self.rows.level.is_empty() {
-            tail_sums(&self.rows, self.ahead, self.k, self.t, self.nu, &mut sums);
-        }
-        sums
+        let at = self.settle(k, t, 0.0);
+        self.lifted(k, t, &at)
     }
 }

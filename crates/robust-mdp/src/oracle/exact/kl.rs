@@ -8,56 +8,20 @@
 //! policy has t = κx and Newton on ln(cost) against ln κ. The error of U is of second order in t;
 //! the lower bound, from the tilted rows mixed with y⁰ by α/ΣKL, of first.
 
-use pulp::{Simd, WithSimd};
-
-use super::driver::{Active, Ball, Lifted};
+use super::active::Active;
+use super::cumulants::{Assess, Cumulants, Evaluate, Step};
+use super::driver::{Assessed, Ball, Lifted, Moved};
 use super::outlook::Outlook;
 use super::rows::Rows;
-use super::table::{self, Moments, ORDER, Table};
-use crate::lanes::{dispatch, exp, exp_m1, walk};
-use crate::uncertainty::Enclosure;
+use super::table::{MomentPass, Table};
+use super::tilt::{Tilt, Top};
+use crate::lanes::dispatch;
 
 /// Multipliers beyond this, in units of 1/range, are left to the nested search.
 const STEEPEST: f64 = 500.0;
+/// The longest first step, in the same units.
+const LONGEST: f64 = 4.0;
 const ROW_STEPS: usize = 200;
-
-/// What the last reading says of the rows under work: ψ, ψ' and ψ''.
-#[derive(Debug, Default)]
-pub(super) struct Cumulants {
-    pub(super) log: Vec<f64>,
-    mean: Vec<f64>,
-    variance: Vec<f64>,
-    moments: Vec<[f64; ORDER]>,
-    /// The row and the cell that `moments` belong to.
-    cell: Vec<Option<(u32, u32)>>,
-}
-
-impl Cumulants {
-    /// Forgets the rows of the last state.
-    pub(super) fn clear(&mut self) {
-        self.cell.clear();
-    }
-
-    fn resize(&mut self, rows: usize) {
-        self.log.resize(rows, 0.0);
-        self.mean.resize(rows, 0.0);
-        self.variance.resize(rows, 0.0);
-        self.moments.resize(rows, [0.0; ORDER]);
-        self.cell.resize(rows, None);
-    }
-
-    fn swap(&mut self, i: usize, j: usize) {
-        self.log.swap(i, j);
-        self.mean.swap(i, j);
-        self.variance.swap(i, j);
-        self.moments.swap(i, j);
-        self.cell.swap(i, j);
-    }
-
-    fn set(&mut self, j: usize, [log, mean, variance]: [f64; 3]) {
-        (self.log[j], self.mean[j], self.variance[j]) = (log, mean, variance);
-    }
-}
 
 /// The ball around one state's rows.
 pub(super) struct Kl<'a> {
@@ -72,7 +36,7 @@ pub(super) struct Kl<'a> {
 }
 
 impl Kl<'_> {
-    /// ψ, ψ' and ψ'' of row k at t by one pass of exponentials.
+    /// ψ, ψ' and ψ'' of row k at t by one pass of exponentials, for w less `top`.
     fn tilt(&mut self, k: usize, t: f64, top: f64) -> [f64; 3] {
         let (nominal, gain) = self.rows.row(k);
         *self.entries += nominal.len() as u64;
@@ -81,86 +45,43 @@ impl Kl<'_> {
     }
 
     /// The largest w of row k where y⁰ is positive, and the mass there.
-    fn top(&self, k: usize) -> (f64, f64) {
+    fn top(&mut self, k: usize) -> (f64, f64) {
         let (nominal, gain) = self.rows.row(k);
-        let (mut top, mut mass) = (f64::NEG_INFINITY, 0.0);
-        for (&y, &w) in nominal.iter().zip(gain).filter(|(y, _)| **y > 0.0) {
-            if w > top {
-                (top, mass) = (w, y);
-            } else if w == top {
-                mass += y;
-            }
-        }
-        (top, mass)
+        *self.entries += nominal.len() as u64;
+        dispatch(Top { nominal, gain })
     }
 
-    /// Reads row j from the table, unless it lies beyond.
-    fn look_up(&mut self, j: usize) -> bool {
-        let (k, t, range) = (self.active.row[j] as usize, self.active.t[j], self.ahead.range);
-        if !self.rows.shared() || self.ahead.in_place {
-            return false;
+    fn tabled(&self) -> bool {
+        self.rows.shared() && !self.ahead.in_place && self.rows.range > 0.0
+    }
+
+    /// Rows whose moments reach the new multipliers need not be read again.
+    fn moved(&mut self) {
+        if self.tabled() {
+            let range = self.rows.range;
+            dispatch(Evaluate { t: &self.active.t, out: self.cumulants, range });
+        } else {
+            self.cumulants.safety.fill(-1.0);
         }
-        let Some(cell) = table::cell(t, range) else { return false };
-        let cumulants = &mut *self.cumulants;
-        let owner = Some((k as u32, cell as u32));
-        if cumulants.cell[j] != owner {
-            cumulants.cell[j] = owner;
-            let nominal = self.rows.row(k).0;
-            *self.entries += nominal.len() as u64;
-            let basis = self.table.basis(cell, &self.ahead.shared, range, self.ahead.stamp);
-            cumulants.moments[j] = dispatch(Moments { nominal, basis });
-        }
-        let delta = t - table::centre(cell, range);
-        let tilted = table::tilted(&cumulants.moments[j], cell, delta);
-        cumulants.set(j, tilted);
-        true
     }
 
     /// The value that rows of normal distribution would reach together, before any reading.
-    fn first_value(&mut self) -> f64 {
-        loop {
-            let (base, mean) = (&self.active.base, &self.cumulants.mean);
-            let variance = &self.cumulants.variance;
-            let rows = self.active.len();
-            let (mut sk, mut skm) = (0.0, 0.0);
-            for j in 0..rows {
-                let k = 1.0 / variance[j];
-                sk += k;
-                skm += k * (base[j] + mean[j]);
-            }
-            let centre = skm / sk;
-            let spread: f64 =
-                (0..rows).map(|j| (base[j] + mean[j] - centre).powi(2) / variance[j]).sum();
-            let room = 2.0 * self.radius - spread;
-            let mu = if room > 0.0 { centre + (room / sk).sqrt() } else { centre };
-            if !mu.is_finite() {
-                return f64::NAN;
-            }
-            let mut kept = 0;
-            for j in 0..rows {
-                if self.active.base[j] + self.cumulants.mean[j] < mu {
-                    self.active.swap(kept, j);
-                    self.cumulants.swap(kept, j);
-                    kept += 1;
-                }
-            }
-            if kept == rows || kept == 0 {
-                return if room > 0.0 { mu } else { f64::NAN };
-            }
-            self.active.truncate(kept);
+    fn first_value(&self) -> f64 {
+        let rows = self.active.len();
+        let Cumulants { mean, variance, .. } = &*self.cumulants;
+        let base = &self.active.base;
+        let origin = base[0] + mean[0];
+        let (mut sk, mut skm) = (0.0, 0.0);
+        for j in 0..rows {
+            let k = 1.0 / variance[j];
+            sk += k;
+            skm += k * (base[j] + mean[j] - origin);
         }
-    }
-
-    /// A Newton step of row j towards the value μ.
-    fn stepped(&self, j: usize, mu: f64) -> f64 {
-        let (t, mean, variance) =
-            (self.active.t[j], self.cumulants.mean[j], self.cumulants.variance[j]);
-        let goal = self.active.base[j] - mu;
-        if t == 0.0 {
-            return ((mu - self.active.base[j] - mean) / variance).min(32.0 / self.rows.range);
-        }
-        let fresh = t + -mean / variance * (-mean / goal).ln();
-        fresh.min(8.0 * t)
+        let centre = origin + skm / sk;
+        let spread: f64 =
+            (0..rows).map(|j| (base[j] + mean[j] - centre).powi(2) / variance[j]).sum();
+        let room = 2.0 * self.radius - spread;
+        if room > 0.0 { centre + (room / sk).sqrt() } else { centre }
     }
 }
 
@@ -174,9 +95,6 @@ impl Ball for Kl<'_> {
     fn radius(&self) -> f64 {
         self.radius
     }
-    fn range(&self) -> f64 {
-        self.rows.range
-    }
     fn drift(&self) -> (f64, f64) {
         (self.ahead.drift, self.ahead.anchor)
     }
@@ -185,13 +103,14 @@ impl Ball for Kl<'_> {
         *self.entries += entries as u64;
     }
 
-    fn admit(&mut self, j: usize, nominal: f64) {
-        let k = self.active.row[j] as usize;
+    fn begin(&mut self) {
+        self.cumulants.clear();
+    }
+
+    fn admit(&mut self, from: usize) {
+        self.active.t[from..].fill(0.0);
         self.cumulants.resize(self.active.len());
-        let [.., variance] = self.tilt(k, 0.0, 0.0);
-        self.cumulants.set(j, [0.0, nominal - self.rows.base[k], variance]);
-        self.cumulants.cell[j] = None;
-        self.active.t[j] = 0.0;
+        self.read();
     }
 
     /// No bound that is worth its price.
@@ -199,79 +118,94 @@ impl Ball for Kl<'_> {
         f64::INFINITY
     }
 
+    fn share(&self, cost: f64) -> f64 {
+        if cost <= self.radius { 1.0 } else { self.radius / cost }
+    }
+
     fn read(&mut self) {
         self.cumulants.resize(self.active.len());
-        for j in 0..self.active.len() {
-            if !self.look_up(j) {
-                let k = self.active.row[j] as usize;
-                let top = if self.rows.shared() { self.top(k).0 } else { 0.0 };
-                let tilted = self.tilt(k, self.active.t[j], top);
-                self.cumulants.set(j, tilted);
-            }
+        let mut stale = std::mem::take(&mut self.active.pending);
+        self.cumulants.list_stale(&mut stale);
+        if stale.is_empty() {
+            self.active.pending = stale;
+            return;
         }
+        if self.tabled() {
+            let Cumulants { moments, centre, .. } = &mut *self.cumulants;
+            let Active { row, t, .. } = &*self.active;
+            *self.entries += (stale.len() * self.ahead.shared.len()) as u64;
+            dispatch(MomentPass {
+                table: self.table,
+                w: &self.ahead.shared,
+                range: self.rows.range,
+                stamp: self.ahead.stamp,
+                nominal: self.rows.nominal(),
+                stale: &mut stale,
+                row,
+                t,
+                centre,
+                moments,
+            });
+            let range = self.rows.range;
+            dispatch(Evaluate { t: &self.active.t, out: self.cumulants, range });
+        }
+        for &j in &stale {
+            let (j, k) = (j as usize, self.active.row[j as usize] as usize);
+            let top = if self.rows.shared() { self.top(k).0 } else { 0.0 };
+            let t = self.active.t[j];
+            let [log, mean, variance] = self.tilt(k, t, top);
+            self.cumulants.set(j, [log + t * top, mean + top, variance]);
+        }
+        self.active.pending = stale;
     }
 
-    fn bounds(&self, fixed: bool, floor: &dyn Fn(usize) -> f64) -> Enclosure {
-        let Active { row, base, t, .. } = &*self.active;
-        let Cumulants { log, mean, .. } = &*self.cumulants;
-        let (mut total, mut value, mut logs, mut used) = (0.0, 0.0, 0.0, 0.0);
-        for j in 0..t.len() {
-            total += t[j];
-            value += t[j] * base[j];
-            logs += log[j];
-            used += (t[j] * mean[j] - log[j]).max(0.0);
+    fn assess(&mut self, fixed: bool) -> Assessed {
+        let (active, cumulants) = (&*self.active, &*self.cumulants);
+        let (radius, drift) = (self.radius, self.ahead.drift);
+        let mut at = dispatch(Assess { active, cumulants, radius, drift, fixed });
+        if active.t.iter().all(|t| *t == 0.0) {
+            at.mu = self.first_value();
         }
-        let share = if used <= self.radius { 1.0 } else { self.radius / used };
-        let (mut least, mut average) = (f64::INFINITY, 0.0);
-        for j in 0..t.len() {
-            let mut row_value = base[j] + mean[j];
-            if share < 1.0 {
-                row_value = share * row_value + (1.0 - share) * floor(row[j] as usize);
-            }
-            least = if row_value >= least { least } else { row_value }; // keeps a NaN
-            average += t[j] / total * row_value;
-        }
-        let lower = if fixed { average } else { least };
-        let upper = value / total + (self.radius + logs) / total;
-        Enclosure {
-            lower: if lower.is_nan() { f64::NEG_INFINITY } else { lower },
-            upper: if upper.is_nan() { f64::INFINITY } else { upper },
-        }
+        at
     }
 
-    fn joint_value(&mut self) -> f64 {
-        let total: f64 = self.active.t.iter().sum();
-        if total == 0.0 {
-            return self.first_value();
-        }
-        let (mut value, mut logs) = (0.0, 0.0);
-        for j in (0..self.active.len()).filter(|&j| self.active.t[j] > 0.0) {
-            value += self.active.t[j] * self.active.base[j];
-            logs += self.cumulants.log[j];
-        }
-        value / total + (self.radius + logs) / total
-    }
-
-    fn raise(&mut self, mu: f64) -> bool {
-        let (mut kept, mut sound) = (0, true);
-        for j in 0..self.active.len() {
-            let (k, t) = (self.active.row[j] as usize, self.active.t[j]);
-            let mut fresh = self.stepped(j, mu);
-            if !(fresh > 0.0) {
-                // Either the row needs no lift, or the step was too long.
-                if self.nominal(k) >= mu {
-                    continue;
+    fn raise(&mut self, mu: f64) -> Moved {
+        let longest = LONGEST / self.rows.range;
+        let cumulants = &*self.cumulants;
+        let least = dispatch(Step { active: self.active, cumulants, mu, longest });
+        if !(least > 0.0) {
+            let mut kept = 0;
+            for j in 0..self.active.len() {
+                let (k, t) = (self.active.row[j] as usize, self.active.t[j]);
+                if !(self.active.fresh[j] > 0.0) {
+                    // Either the row needs no lift, or the step was too long.
+                    if self.nominal(k) >= mu {
+                        continue;
+                    }
+                    if t == 0.0 {
+                        return Moved::Stuck;
+                    }
+                    self.active.fresh[j] = 0.25 * t;
                 }
-                fresh = 0.25 * t;
+                self.active.swap(kept, j);
+                self.cumulants.swap(kept, j);
+                kept += 1;
             }
-            sound &= fresh * self.rows.range <= STEEPEST && fresh > 0.0;
-            self.active.t[j] = fresh;
-            self.active.swap(kept, j);
-            self.cumulants.swap(kept, j);
-            kept += 1;
+            let dropped = kept < self.active.len();
+            self.active.truncate(kept);
+            self.active.fresh.truncate(kept);
+            self.cumulants.resize(kept);
+            if kept == 0 {
+                return Moved::Stuck;
+            }
+            if dropped {
+                return Moved::Dropped;
+            }
         }
-        self.active.truncate(kept);
-        sound && kept > 0
+        std::mem::swap(&mut self.active.t, &mut self.active.fresh);
+        let steepest = STEEPEST / self.rows.range;
+        self.moved();
+        if self.active.t.iter().all(|t| *t <= steepest) { Moved::All } else { Moved::Stuck }
     }
 
     fn scale(&mut self, x: &[f64]) -> bool {
@@ -289,6 +223,7 @@ impl Ball for Kl<'_> {
         for (t, x) in self.active.t.iter_mut().zip(x) {
             *t = fresh * x;
         }
+        self.moved();
         fresh > 0.0 && fresh * self.rows.range <= STEEPEST
     }
 
@@ -299,14 +234,16 @@ impl Ball for Kl<'_> {
 
     fn lift(&mut self, k: usize, mu: f64, guess: f64) -> Lifted {
         let top = self.top(k).0;
-        let goal = top - (mu - self.rows.base[k]);
+        let peak = self.rows.base[k] + top;
+        let goal = peak - mu;
         let (mut low, mut high) = (0.0_f64, f64::INFINITY);
         let mut t = if guess > 0.0 && guess.is_finite() { guess } else { 1.0 / self.rows.range };
-        let mut last = Lifted { t, nu: 0.0, cost: 0.0 };
+        let mut last = Lifted { t, nu: 0.0, value: mu, cost: 0.0 };
         for _ in 0..ROW_STEPS {
             let [log, mean, variance] = self.tilt(k, t, top);
-            last = Lifted { t, nu: 0.0, cost: (t * mean - log).max(0.0) };
-            let below = top - mean;
+            let value = peak + mean;
+            last = Lifted { t, nu: 0.0, value, cost: (t * mean - log).max(0.0) };
+            let below = -mean;
             if below >= goal {
                 low = t
             } else {
@@ -331,54 +268,9 @@ impl Ball for Kl<'_> {
     }
 
     fn at(&mut self, k: usize, t: f64) -> Lifted {
-        let top = if self.rows.shared() { self.top(k).0 } else { 0.0 };
+        let top = self.top(k).0;
         let [log, mean, _] = self.tilt(k, t, top);
-        Lifted { t, nu: 0.0, cost: (t * mean - log).max(0.0) }
-    }
-}
-
-/// ψ, ψ' and ψ'' of one row; `top` is the largest w where y⁰ is positive.
-struct Tilt<'a> {
-    nominal: &'a [f64],
-    gain: &'a [f64],
-    t: f64,
-    top: f64,
-    /// Exponents are small: Σ y⁰(e^{tw} − 1) keeps the digits of ψ.
-    small: bool,
-}
-
-impl WithSimd for Tilt<'_> {
-    type Output = [f64; 3];
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, simd: S) -> [f64; 3] {
-        let Tilt { nominal, gain, t, top, small } = self;
-        let zero = simd.splat_f64s(0.0);
-        let (tv, topv) = (simd.splat_f64s(t), simd.splat_f64s(top));
-        let (mut s0, mut s1, mut s2) = (zero, zero, zero);
-        if small {
-            walk!(simd, [nominal, gain] => |y0, w| {
-                let w = simd.sub_f64s(w, topv);
-                let q = simd.mul_f64s(y0, exp_m1(simd, simd.mul_f64s(tv, w)));
-                let yw = simd.mul_f64s(simd.add_f64s(q, y0), w);
-                s0 = simd.add_f64s(s0, q);
-                s1 = simd.add_f64s(s1, yw);
-                s2 = simd.mul_add_e_f64s(yw, w, s2);
-            });
-        } else {
-            walk!(simd, [nominal, gain] => |y0, w| {
-                let w = simd.sub_f64s(w, topv);
-                let y = simd.mul_f64s(y0, exp(simd, simd.mul_f64s(tv, w)));
-                let yw = simd.mul_f64s(y, w);
-                s0 = simd.add_f64s(s0, y);
-                s1 = simd.add_f64s(s1, yw);
-                s2 = simd.mul_add_e_f64s(yw, w, s2);
-            });
-        }
-        let sum = simd.reduce_sum_f64s(s0);
-        let (total, log) = if small { (1.0 + sum, sum.ln_1p()) } else { (sum, sum.ln()) };
-        let mean = simd.reduce_sum_f64s(s1) / total;
-        let variance = (simd.reduce_sum_f64s(s2) / total - mean * mean).max(0.0);
-        [log + t * top, mean + top, variance]
+        let value = self.rows.base[k] + top + mean;
+        Lifted { t, nu: 0.0, value, cost: (t * mean - log).max(0.0) }
     }
 }

@@ -5,22 +5,34 @@
 //! upper bound; `respond` bounds F_x(v)_s for a policy that is given. Both can add the state's row
 //! Σ_a x_a·y_a to a chain.
 
+mod active;
+mod centred;
+mod cumulants;
 mod driver;
 mod ellipsoid;
 mod emit;
+mod forms;
+mod kernel;
 mod kl;
+mod nested;
 pub(crate) mod outlook;
 mod rows;
+mod saturation;
+mod sums;
 mod table;
+mod tilt;
 
-pub(crate) use driver::RowMemory;
+pub(crate) use active::RowMemory;
 pub(crate) use rows::Reading;
 
-use self::driver::{Active, Ball, Outcome, fixed, free};
-use self::ellipsoid::{Ellipsoid, Sums};
-use self::kl::{Cumulants, Kl};
+use self::active::Active;
+use self::cumulants::Cumulants;
+use self::driver::{Ball, Outcome, fixed, free};
+use self::ellipsoid::Ellipsoid;
+use self::kl::Kl;
 use self::outlook::Outlook;
 use self::rows::{Nominals, Rows, RowsMemory};
+use self::sums::Sums;
 use self::table::Table;
 use crate::algorithm::sweep::ChainRows;
 use crate::lanes::dispatch;
@@ -102,6 +114,21 @@ impl<'a> Exact<'a> {
         value
     }
 
+    /// Adds Σ_a x_a·y_a to the chain, for the multipliers that an update left.
+    pub(crate) fn chain_row(
+        &self,
+        s: usize,
+        ahead: &Outlook,
+        memory: RowMemory<'_>,
+        x: &[f64],
+        worker: &mut Worker,
+        chain: &mut ChainRows<'_>,
+    ) {
+        let Worker { rows, scratch } = worker;
+        let rows = Rows::load(self.model, self.reading, s, ahead, rows);
+        State { oracle: self, s, rows, ahead, tolerance: 0.0, memory, scratch }.emit(x, chain);
+    }
+
     /// Encloses F_x(v)_s.
     pub(crate) fn respond(
         &self,
@@ -148,7 +175,6 @@ impl State<'_, '_> {
         let Scratch { active, sums, cumulants, table, entries, .. } = &mut *self.scratch;
         let (rows, ahead, memory) = (self.rows, self.ahead, &mut self.memory);
         if self.oracle.set.distance == Distance::Kl {
-            cumulants.clear();
             let mut ball = Kl { rows, ahead, radius, active, cumulants, table, entries };
             drive.on(&mut ball, memory)
         } else {
@@ -163,19 +189,27 @@ impl State<'_, '_> {
         let tolerance = self.tolerance;
         let outcome = self.on_ball(radius, Free { tolerance });
         let Active { row, t, nu, .. } = &self.scratch.active;
-        let total: f64 = t.iter().sum();
         x.fill(0.0);
-        // Negative: the multiplier of a row that a saturated state lifts to its ceiling.
-        let saturated = matches!(outcome, Outcome::Saturated(_));
-        self.memory.t.iter_mut().filter(|t| !saturated || **t > 0.0).for_each(|t| *t = 0.0);
-        for ((&k, &t), &nu) in row.iter().zip(t).zip(nu) {
-            let k = k as usize;
-            x[k] = if t.is_finite() { t / total } else { 1.0 };
-            (self.memory.t[k], self.memory.nu[k]) = (t, nu);
-        }
         match outcome {
-            Outcome::Met(value) => value,
-            Outcome::Saturated(value) => Enclosure { lower: value, upper: value },
+            Outcome::Met(value) => {
+                let total: f64 = t.iter().sum();
+                self.memory.t.fill(0.0);
+                for ((&k, &t), &nu) in row.iter().zip(t).zip(nu) {
+                    let k = k as usize;
+                    x[k] = t / total;
+                    (self.memory.t[k], self.memory.nu[k]) = (t, nu);
+                }
+                value
+            }
+            Outcome::Peak { bounds, level } => {
+                let k = row[0] as usize;
+                x[k] = 1.0;
+                if level == f64::NEG_INFINITY {
+                    self.memory.t.fill(0.0);
+                }
+                (self.memory.t[k], self.memory.nu[k]) = (f64::INFINITY, level);
+                bounds
+            }
         }
     }
 
@@ -222,10 +256,7 @@ impl State<'_, '_> {
             let outcome = self.on_ball(radius, Fixed { rows: &list, x: &[1.0], tolerance });
             self.memory.t[k] = self.scratch.active.t[0];
             self.memory.nu[k] = self.scratch.active.nu[0];
-            match outcome {
-                Outcome::Met(value) => value,
-                Outcome::Saturated(value) => Enclosure { lower: value, upper: value },
-            }
+            outcome.bounds()
         } else {
             let mut out = [0.0];
             self.scratch.entries += self.rows.span(k).len() as u64;
@@ -233,7 +264,7 @@ impl State<'_, '_> {
             self.memory.t[k] = f64::MIN_POSITIVE;
             Enclosure { lower: out[0], upper: out[0] }
         };
-        let slack = 16.0 * f64::EPSILON * (value.lower.abs() + self.rows.range);
+        let slack = 16.0 * f64::EPSILON * (value.lower.abs() + self.rows.range + anchor.abs());
         self.memory.floor[k] = value.lower - slack - anchor;
         value
     }
@@ -248,8 +279,9 @@ impl State<'_, '_> {
         *entries += list.iter().map(|&k| self.rows.span(k as usize).len() as u64).sum::<u64>();
         dispatch(Nominals { rows: self.rows, list, out: value });
         for (&k, &value) in list.iter().zip(&*value) {
-            let slack = 16.0 * f64::EPSILON * (value.abs() + self.rows.range);
-            self.memory.floor[k as usize] = value - slack - self.ahead.anchor;
+            let anchor = self.ahead.anchor;
+            let slack = 16.0 * f64::EPSILON * (value.abs() + self.rows.range + anchor.abs());
+            self.memory.floor[k as usize] = value - slack - anchor;
             if value < best.upper {
                 (chosen, best) = (k as usize, Enclosure { lower: value, upper: value });
             }
@@ -274,11 +306,11 @@ impl State<'_, '_> {
         for ((&k, &t), &nu) in row.iter().zip(t).zip(nu) {
             (self.memory.t[k as usize], self.memory.nu[k as usize]) = (t, nu);
         }
-        (self.scratch.list, self.scratch.weight) = (rows, weight);
-        match outcome {
-            Outcome::Met(value) => value,
-            Outcome::Saturated(value) => Enclosure { lower: value, upper: value },
+        if let Outcome::Peak { level, .. } = outcome {
+            self.memory.nu.fill(level);
         }
+        (self.scratch.list, self.scratch.weight) = (rows, weight);
+        outcome.bounds()
     }
 
     fn respond_separate(&mut self, x: &[f64]) -> Enclosure {

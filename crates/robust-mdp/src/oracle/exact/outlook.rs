@@ -34,7 +34,33 @@ pub(crate) struct Ranking {
     /// `shared` in that order.
     pub(crate) level: Vec<f64>,
     /// Sums of the first k levels and of their squares.
-    pub(crate) prefix: Vec<[f64; 2]>,
+    prefix: Vec<[Double; 2]>,
+}
+
+/// A number in two parts: sums about another centre lose no digits to cancellation.
+#[derive(Clone, Copy, Debug, Default)]
+struct Double {
+    high: f64,
+    low: f64,
+}
+
+impl Double {
+    fn add(self, x: f64) -> Double {
+        let high = self.high + x;
+        let part = high - self.high;
+        let low = self.low + ((self.high - (high - part)) + (x - part));
+        Double { high, low }
+    }
+
+    /// self + a·b.
+    fn add_product(self, a: f64, b: f64) -> Double {
+        let product = a * b;
+        self.add(product).add(a.mul_add(b, -product))
+    }
+
+    fn value(self) -> f64 {
+        self.high + self.low
+    }
 }
 
 impl Ranking {
@@ -42,7 +68,7 @@ impl Ranking {
         Ranking {
             order: (0..states as u32).collect(),
             level: vec![0.0; states],
-            prefix: vec![[0.0; 2]; states + 1],
+            prefix: vec![[Double::default(); 2]; states + 1],
         }
     }
 
@@ -52,13 +78,24 @@ impl Ranking {
             let (x, y) = (shared[a as usize], shared[b as usize]);
             y.total_cmp(&x).then(a.cmp(&b))
         });
-        let mut sums = [0.0; 2];
+        let mut sums = [Double::default(); 2];
         for (j, &i) in self.order.iter().enumerate() {
             let w = shared[i as usize];
             self.level[j] = w;
-            sums = [sums[0] + w, sums[1] + w * w];
+            sums = [sums[0].add(w), sums[1].add_product(w, w)];
             self.prefix[j + 1] = sums;
         }
+    }
+
+    /// Σ(w − c) and Σ(w − c)² of the first `count` levels.
+    pub(crate) fn sums_about(&self, count: usize, c: f64) -> [f64; 2] {
+        let [sum, square] = self.prefix[count];
+        let n = count as f64;
+        let about = sum.add_product(-n, c);
+        // Σ(w − c)² = Σw² − c·(Σw + Σ(w − c)).
+        let both = about.add(sum.high).add(sum.low);
+        let square = square.add_product(-c, both.high).add_product(-c, both.low);
+        [about.value(), square.value()]
     }
 }
 
@@ -87,7 +124,9 @@ impl Outlook {
             size = size.max(old.abs()).max(new.abs());
             top = top.max(*new);
         }
-        self.drift += self.discount * (fall - 8.0 * f64::EPSILON * size);
+        if self.stamp > 0 {
+            self.drift += self.discount * (fall - 8.0 * f64::EPSILON * size);
+        }
         self.anchor = self.drift;
         self.values.copy_from_slice(values);
         self.refer_to(top);

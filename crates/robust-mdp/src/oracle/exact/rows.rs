@@ -133,6 +133,11 @@ impl<'a> Rows<'a> {
         }
     }
 
+    /// y⁰ of all rows.
+    pub(super) fn nominal(&self) -> &'a [f64] {
+        self.nominal
+    }
+
     /// Whether all rows have the same w.
     pub(super) fn shared(&self) -> bool {
         self.offsets.is_empty()

@@ -1,0 +1,179 @@
+//! The rows under work and the screen in front of the others.
+//!
+//! A row k that is not under work matters only below `screen[k]` + drift, a lower bound of its
+//! nominal value; rows under work have screen ∞.
+
+use pulp::{Simd, WithSimd};
+
+use super::driver::Lifted;
+use crate::lanes::dispatch;
+
+/// What a state remembers from sweep to sweep, one entry a row.
+#[derive(Debug)]
+pub(crate) struct RowMemory<'a> {
+    /// Multipliers t ≥ 0; ∞ where the row ended on its maximum, alone. Then other rows that were
+    /// priced at that time have −t or less.
+    pub(crate) t: &'a mut [f64],
+    /// Shifts ν (ellipsoid). Beside t = ∞: the level, less the anchor, to which the budget lifts
+    /// all rows; beside t < 0: the row's largest value, less the anchor.
+    pub(crate) nu: &'a mut [f64],
+    /// A lower bound of the row's nominal value, less the anchor at that time; −∞ at first.
+    pub(crate) floor: &'a mut [f64],
+}
+
+/// The rows under work: numbers, base costs, multipliers, shifts and floors.
+#[derive(Debug, Default)]
+pub(super) struct Active {
+    pub(super) row: Vec<u32>,
+    pub(super) base: Vec<f64>,
+    pub(super) t: Vec<f64>,
+    pub(super) nu: Vec<f64>,
+    /// As in [`RowMemory`].
+    pub(super) floor: Vec<f64>,
+    /// Nominal values of rows that were admitted in this sweep.
+    pub(super) nominal: Vec<f64>,
+    screen: Vec<f64>,
+    /// Rows to be read, and what they say.
+    pub(super) pending: Vec<u32>,
+    pub(super) value: Vec<f64>,
+    /// Multipliers to come.
+    pub(super) fresh: Vec<f64>,
+    pub(super) fresh_nu: Vec<f64>,
+    /// For the rare ways: prices by row, nominal values and lifts of all rows.
+    pub(super) charged: Vec<(f64, usize)>,
+    pub(super) nominal_of: Vec<f64>,
+    pub(super) lifted: Vec<Option<Lifted>>,
+}
+
+impl Active {
+    /// No row under work.
+    pub(super) fn clear(&mut self, floor: &[f64]) {
+        for array in [&mut self.base, &mut self.t, &mut self.nu, &mut self.floor] {
+            array.clear();
+        }
+        self.nominal.clear();
+        self.row.clear();
+        self.screen.clear();
+        self.screen.extend_from_slice(floor);
+    }
+
+    /// The rows that had multipliers at the end of the last sweep.
+    pub(super) fn resume(&mut self, memory: &RowMemory<'_>, base: &[f64]) {
+        self.clear(memory.floor);
+        let mut pending = std::mem::take(&mut self.pending);
+        dispatch(Between { of: memory.t, above: 0.0, below: f64::INFINITY, out: &mut pending });
+        for &k in &pending {
+            let k = k as usize;
+            self.push(k, base[k], memory.t[k], memory.nu[k]);
+        }
+        self.pending = pending;
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.row.len()
+    }
+
+    pub(super) fn push(&mut self, k: usize, base: f64, t: f64, nu: f64) {
+        self.row.push(k as u32);
+        self.base.push(base);
+        self.t.push(t);
+        self.nu.push(nu);
+        self.floor.push(self.screen[k]);
+        self.nominal.push(f64::NAN);
+        self.screen[k] = f64::INFINITY;
+    }
+
+    pub(super) fn swap(&mut self, i: usize, j: usize) {
+        if i == j {
+            return;
+        }
+        self.row.swap(i, j);
+        for array in [
+            &mut self.base,
+            &mut self.t,
+            &mut self.nu,
+            &mut self.floor,
+            &mut self.nominal,
+            &mut self.fresh,
+            &mut self.fresh_nu,
+        ] {
+            if j < array.len() {
+                array.swap(i, j);
+            }
+        }
+    }
+
+    pub(super) fn truncate(&mut self, len: usize) {
+        for j in len..self.row.len() {
+            self.screen[self.row[j] as usize] = self.floor[j];
+        }
+        self.row.truncate(len);
+        for array in [&mut self.base, &mut self.t, &mut self.nu, &mut self.floor] {
+            array.truncate(len);
+        }
+        self.nominal.truncate(len);
+    }
+
+    /// What is known of a row that is not under work.
+    pub(super) fn set_screen(&mut self, k: usize, floor: f64) {
+        self.screen[k] = floor;
+    }
+
+    /// Lists in `pending` the rows not under work whose screen lies below `bar`.
+    pub(super) fn list_below(&mut self, bar: f64) {
+        let Active { screen, pending, .. } = self;
+        dispatch(Between { of: screen, above: f64::NEG_INFINITY, below: bar, out: pending });
+    }
+}
+
+/// Lists k with above < of[k] < below, and of[k] = −∞ where `above` is.
+struct Between<'a> {
+    of: &'a [f64],
+    above: f64,
+    below: f64,
+    out: &'a mut Vec<u32>,
+}
+
+impl WithSimd for Between<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        let Between { of, above, below, out } = self;
+        out.clear();
+        let open = above == f64::NEG_INFINITY;
+        let belongs = |x: f64| x < below && (open || x > above);
+        let (full, last) = S::as_simd_f64s(of);
+        let lanes = size_of::<S::f64s>() / 8;
+        let (low, high) = (simd.splat_f64s(above), simd.splat_f64s(below));
+        for (i, &x) in full.iter().enumerate() {
+            let mut inside = simd.less_than_f64s(x, high);
+            if !open {
+                inside = simd.and_m64s(inside, simd.less_than_f64s(low, x));
+            }
+            if simd.first_true_m64s(inside) < lanes {
+                let start = i * lanes;
+                out.extend((start..start + lanes).filter(|&k| belongs(of[k])).map(|k| k as u32));
+            }
+        }
+        let start = full.len() * lanes;
+        out.extend((start..start + last.len()).filter(|&k| belongs(of[k])).map(|k| k as u32));
+    }
+}
+
+/// The least of `of`.
+pub(super) struct Least<'a>(pub(super) &'a [f64]);
+
+impl WithSimd for Least<'_> {
+    type Output = f64;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) -> f64 {
+        let (full, last) = S::as_simd_f64s(self.0);
+        let mut least = simd.splat_f64s(f64::INFINITY);
+        for &x in full {
+            least = simd.min_f64s(least, x);
+        }
+        last.iter().fold(simd.reduce_min_f64s(least), |m, x| m.min(*x))
+    }
+}

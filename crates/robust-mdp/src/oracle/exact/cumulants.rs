@@ -1,0 +1,236 @@
+//! ψ, ψ' and ψ'' of the rows under work, ψ(t) = ln Σ y⁰e^{tw}, and what follows from them across
+//! rows, a register of rows at a time.
+
+use pulp::{Simd, WithSimd};
+
+use super::active::Active;
+use super::driver::Assessed;
+use super::forms::IOTA;
+use super::table::{ORDER, REACH};
+use crate::lanes::{ln, ln_1p_small};
+use crate::uncertainty::Enclosure;
+
+/// What the last reading says of the rows under work: ψ, ψ' and ψ''.
+#[derive(Debug, Default)]
+pub(super) struct Cumulants {
+    pub(super) log: Vec<f64>,
+    pub(super) mean: Vec<f64>,
+    pub(super) variance: Vec<f64>,
+    /// Moments of rows that are read from the table, and the middle of their cell; ∞: never read.
+    pub(super) moments: [Vec<f64>; ORDER],
+    pub(super) centre: Vec<f64>,
+    /// Negative: the row is to be read.
+    pub(super) safety: Vec<f64>,
+}
+
+impl Cumulants {
+    /// Forgets the rows of the last state.
+    pub(super) fn clear(&mut self) {
+        self.safety.clear();
+        self.centre.clear();
+    }
+
+    /// Room for this many rows; new ones have to be read.
+    pub(super) fn resize(&mut self, rows: usize) {
+        self.safety.resize(rows, -1.0);
+        self.centre.resize(rows, f64::INFINITY);
+        if self.log.len() < rows {
+            self.log.resize(rows, 0.0);
+            self.mean.resize(rows, 0.0);
+            self.variance.resize(rows, 0.0);
+            self.moments.iter_mut().for_each(|m| m.resize(rows, 0.0));
+        }
+    }
+
+    pub(super) fn swap(&mut self, i: usize, j: usize) {
+        if i != j {
+            for array in [
+                &mut self.log,
+                &mut self.mean,
+                &mut self.variance,
+                &mut self.centre,
+                &mut self.safety,
+            ] {
+                array.swap(i, j);
+            }
+            self.moments.iter_mut().for_each(|m| m.swap(i, j));
+        }
+    }
+
+    pub(super) fn set(&mut self, j: usize, [log, mean, variance]: [f64; 3]) {
+        (self.log[j], self.mean[j], self.variance[j]) = (log, mean, variance);
+        self.safety[j] = 0.0;
+    }
+
+    pub(super) fn list_stale(&self, out: &mut Vec<u32>) {
+        out.clear();
+        let stale = |(j, safety): (usize, &f64)| (!(*safety >= 0.0)).then_some(j as u32);
+        out.extend(self.safety.iter().enumerate().filter_map(stale));
+    }
+}
+
+/// ψ, ψ' and ψ'' at t from the moments of all rows, and whether these reach there.
+pub(super) struct Evaluate<'a> {
+    pub(super) t: &'a [f64],
+    pub(super) out: &'a mut Cumulants,
+    pub(super) range: f64,
+}
+
+impl WithSimd for Evaluate<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        let Evaluate { t, out, range } = self;
+        let lanes = size_of::<S::f64s>() / 8;
+        let (zero, one) = (simd.splat_f64s(0.0), simd.splat_f64s(1.0));
+        let (reach, range) = (simd.splat_f64s(REACH), simd.splat_f64s(range));
+        let mut at = 0;
+        while at < t.len() {
+            let end = (at + lanes).min(t.len());
+            let load = |x: &[f64]| simd.partial_load_f64s(&x[at..end]);
+            let centre = load(&out.centre);
+            let delta = simd.sub_f64s(load(t), centre);
+            let moment = |j: usize| load(&out.moments[j]);
+            let (mut s0, mut s1, mut s2) = (zero, zero, zero);
+            for j in (1..ORDER).rev() {
+                s2 = simd.mul_add_e_f64s(s2, delta, s1);
+                s1 = simd.mul_add_e_f64s(s1, delta, s0);
+                s0 = simd.mul_add_e_f64s(s0, delta, moment(j));
+            }
+            s2 = simd.mul_add_e_f64s(s2, delta, s1);
+            s1 = simd.mul_add_e_f64s(s1, delta, s0);
+            let rest = simd.mul_f64s(s0, delta);
+            // In the first cell the sum is one plus `rest`, whatever rounding made of Σy⁰.
+            let first = simd.equal_f64s(centre, zero);
+            let begin = simd.select_f64s(first, one, moment(0));
+            let total = simd.add_f64s(begin, rest);
+            let mut log = ln(simd, total);
+            if simd.first_true_m64s(first) < lanes {
+                log = simd.select_f64s(first, ln_1p_small(simd, rest), log);
+            }
+            let inverse = simd.div_f64s(one, total);
+            let mean = simd.mul_f64s(s1, inverse);
+            let second = simd.mul_f64s(simd.add_f64s(s2, s2), inverse);
+            let variance = simd.sub_f64s(second, simd.mul_f64s(mean, mean));
+            let off = simd.mul_f64s(simd.abs_f64s(delta), range);
+            simd.partial_store_f64s(&mut out.log[at..end], log);
+            simd.partial_store_f64s(&mut out.mean[at..end], mean);
+            simd.partial_store_f64s(&mut out.variance[at..end], simd.max_f64s(variance, zero));
+            simd.partial_store_f64s(&mut out.safety[at..end], simd.sub_f64s(reach, off));
+            at = end;
+        }
+    }
+}
+
+/// Bounds from ψ and ψ', and Newton's value U(t).
+pub(super) struct Assess<'a> {
+    pub(super) active: &'a Active,
+    pub(super) cumulants: &'a Cumulants,
+    pub(super) radius: f64,
+    pub(super) drift: f64,
+    pub(super) fixed: bool,
+}
+
+impl WithSimd for Assess<'_> {
+    type Output = Assessed;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) -> Assessed {
+        let Assess { active, cumulants, radius, drift, fixed } = self;
+        let rows = active.len();
+        let lanes = size_of::<S::f64s>() / 8;
+        let (zero, infinity) = (simd.splat_f64s(0.0), simd.splat_f64s(f64::INFINITY));
+        let iota = simd.partial_load_f64s(&IOTA[..lanes]);
+        let origin = active.base[0];
+        let reference = simd.splat_f64s(origin);
+        let (mut total, mut value, mut logs, mut used) = (zero, zero, zero, zero);
+        let (mut mean_value, mut mean_floor) = (zero, zero);
+        let (mut least, mut least_floor) = (infinity, infinity);
+        let mut at = 0;
+        while at < rows {
+            let end = (at + lanes).min(rows);
+            let live = simd.less_than_f64s(iota, simd.splat_f64s((rows - at) as f64));
+            let load = |x: &[f64]| simd.partial_load_f64s(&x[at..end]);
+            let (t, base, floor) = (load(&active.t), load(&active.base), load(&active.floor));
+            let (log, mean) = (load(&cumulants.log), load(&cumulants.mean));
+            let row_value = simd.add_f64s(base, mean);
+            let cost = simd.sub_f64s(simd.mul_f64s(t, mean), log);
+            // Padding has t = 0, log = 0 and mean = 0.
+            total = simd.add_f64s(total, t);
+            value = simd.mul_add_e_f64s(t, simd.sub_f64s(base, reference), value);
+            logs = simd.add_f64s(logs, log);
+            used = simd.add_f64s(used, simd.max_f64s(cost, zero));
+            least = simd.min_f64s(least, simd.select_f64s(live, row_value, infinity));
+            least_floor = simd.min_f64s(least_floor, simd.select_f64s(live, floor, infinity));
+            if fixed {
+                mean_value = simd.mul_add_e_f64s(t, row_value, mean_value);
+                mean_floor = simd.mul_add_e_f64s(t, floor, mean_floor);
+            }
+            at = end;
+        }
+        let sum = |x: S::f64s| simd.reduce_sum_f64s(x);
+        let (total, used) = (sum(total), sum(used));
+        let share = if used <= radius { 1.0 } else { radius / used };
+        let (row, floor) = if fixed {
+            (sum(mean_value) / total, sum(mean_floor) / total + drift)
+        } else {
+            (simd.reduce_min_f64s(least), simd.reduce_min_f64s(least_floor) + drift)
+        };
+        let lower = if share < 1.0 { share * row + (1.0 - share) * floor } else { row };
+        let upper = origin + (sum(value) + (radius + sum(logs))) / total;
+        let sound = !upper.is_nan() && used.is_finite() && lower.is_finite();
+        let bounds = Enclosure {
+            lower: if sound { lower } else { f64::NEG_INFINITY },
+            upper: if sound { upper } else { f64::INFINITY },
+        };
+        Assessed { bounds, mu: upper }
+    }
+}
+
+/// t + (G/ψ'')·ln(G/g), G = −ψ' and g = base − μ; returns the least, NaN if there is one.
+pub(super) struct Step<'a> {
+    pub(super) active: &'a mut Active,
+    pub(super) cumulants: &'a Cumulants,
+    pub(super) mu: f64,
+    pub(super) longest: f64,
+}
+
+impl WithSimd for Step<'_> {
+    type Output = f64;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) -> f64 {
+        let Step { active, cumulants, mu, longest } = self;
+        let rows = active.len();
+        let lanes = size_of::<S::f64s>() / 8;
+        active.fresh.resize(rows, 0.0);
+        let (mu, infinity) = (simd.splat_f64s(mu), simd.splat_f64s(f64::INFINITY));
+        let (eight, longest) = (simd.splat_f64s(8.0), simd.splat_f64s(longest));
+        let iota = simd.partial_load_f64s(&IOTA[..lanes]);
+        let tiny = simd.splat_f64s(1e-300);
+        let (mut least, mut sum) = (infinity, simd.splat_f64s(0.0));
+        let mut at = 0;
+        while at < rows {
+            let end = (at + lanes).min(rows);
+            let live = simd.less_than_f64s(iota, simd.splat_f64s((rows - at) as f64));
+            let load = |x: &[f64]| simd.partial_load_f64s(&x[at..end]);
+            let (t, mean) = (load(&active.t), load(&cumulants.mean));
+            let goal = simd.max_f64s(simd.sub_f64s(load(&active.base), mu), tiny);
+            let below = simd.max_f64s(simd.neg_f64s(mean), tiny);
+            let ratio = simd.div_f64s(below, goal);
+            let pace = simd.div_f64s(below, load(&cumulants.variance));
+            let ratio = simd.min_f64s(simd.max_f64s(ratio, tiny), simd.splat_f64s(1e300));
+            let fresh = simd.mul_add_e_f64s(pace, ln(simd, ratio), t);
+            // Not many times as far as before; the first time a fixed distance.
+            let most = simd.max_f64s(simd.mul_f64s(eight, t), longest);
+            let fresh = simd.select_f64s(simd.less_than_f64s(most, fresh), most, fresh);
+            simd.partial_store_f64s(&mut active.fresh[at..end], fresh);
+            least = simd.min_f64s(least, simd.select_f64s(live, fresh, infinity));
+            sum = simd.add_f64s(sum, simd.select_f64s(live, fresh, simd.splat_f64s(0.0)));
+            at = end;
+        }
+        let sum = simd.reduce_sum_f64s(sum);
+        if sum.is_nan() { f64::NAN } else { simd.reduce_min_f64s(least) }
+    }
+}

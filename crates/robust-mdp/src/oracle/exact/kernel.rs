@@ -1,0 +1,123 @@
+//! The kernel that the multipliers of a state stand for, entry by entry, brought into the set where
+//! rounding has put it outside.
+
+use super::active::RowMemory;
+use super::outlook::Outlook;
+use super::rows::Rows;
+use super::{Exact, Worker};
+use crate::uncertainty::{Distance, Rectangularity};
+
+/// A row of a kernel: (next state, y, y⁰).
+type Entries = Vec<(usize, f64, f64)>;
+
+impl Exact<'_> {
+    /// Visits nature's answer to the policy `x` in state s as (action, next state, probability);
+    /// rows without weight stay nominal.
+    pub(crate) fn kernel(
+        &self,
+        s: usize,
+        ahead: &Outlook,
+        memory: RowMemory<'_>,
+        x: &[f64],
+        worker: &mut Worker,
+        mut visit: impl FnMut(usize, usize, f64),
+    ) {
+        let rows = Rows::load(self.model, self.reading, s, ahead, &mut worker.rows);
+        let first_row = self.model.rows_of(s).start;
+        let mut kernel: Vec<Entries> = Vec::with_capacity(rows.len());
+        for k in 0..rows.len() {
+            let radius = self.set.radius_at(s, first_row + k);
+            let t = if x[k] > 0.0 && radius > 0.0 { memory.t[k].abs() } else { 0.0 };
+            kernel.push(self.row(&rows, ahead, k, t, memory.nu[k]));
+        }
+        let used: Vec<f64> = kernel.iter().map(|row| self.distance(row)).collect();
+        let total: f64 = used.iter().sum();
+        for (k, row) in kernel.iter().enumerate() {
+            let used = match self.set.rectangularity {
+                Rectangularity::State => total,
+                Rectangularity::StateAction => used[k],
+            };
+            let radius = self.set.radius_at(s, first_row + k);
+            let share = match self.set.distance {
+                _ if used <= radius => 1.0,
+                Distance::Kl => radius / used,
+                _ => (radius / used).sqrt(),
+            };
+            for &(next, y, y0) in row {
+                let y = if share < 1.0 { share * y + (1.0 - share) * y0 } else { y };
+                if y > 0.0 {
+                    visit(k, next, y);
+                }
+            }
+        }
+    }
+
+    fn distance(&self, row: &Entries) -> f64 {
+        let entry = |&(_, y, y0): &(usize, f64, f64)| match self.set.distance {
+            Distance::Kl if y > 0.0 => y * (y / y0).ln(),
+            Distance::Kl => 0.0,
+            _ => 0.5 * (y - y0) * (y - y0),
+        };
+        row.iter().map(entry).sum::<f64>().max(0.0)
+    }
+
+    /// Row k at (t, ν), with mass one.
+    fn row(&self, rows: &Rows<'_>, ahead: &Outlook, k: usize, t: f64, nu: f64) -> Entries {
+        let (nominal, gain) = rows.row(k);
+        let columns = rows.next_states(k);
+        let next = |i: usize| columns.map_or(i, |c| c[i] as usize);
+        let kl = self.set.distance == Distance::Kl;
+        let usable = |y0: f64| y0 > 0.0 || !kl;
+        let entries = || nominal.iter().zip(gain).enumerate().filter(|(_, (y0, _))| usable(**y0));
+        let top = entries().fold(f64::NEG_INFINITY, |m, (_, (_, w))| m.max(*w));
+        let mut row: Entries = entries()
+            .map(|(i, (&y0, &w))| {
+                let y = match () {
+                    () if t == 0.0 => y0,
+                    () if t.is_infinite() && !kl && w == 0.0 => y0 + 1e-300,
+                    () if t.is_infinite() => {
+                        if kl && w == top {
+                            y0
+                        } else {
+                            0.0
+                        }
+                    }
+                    () if kl => y0 * (t * (w - top)).exp(),
+                    () => (y0 + t * w - nu).max(0.0),
+                };
+                (next(i), y, y0)
+            })
+            .collect();
+        if t > 0.0 && !rows.level.is_empty() {
+            let shift = rows.shift[k];
+            let outside = |i: u32| columns.is_none_or(|c| c.binary_search(&i).is_err());
+            let ranking = ahead.ranking.as_ref().expect("tails need a ranking");
+            for (&i, &w) in ranking.order.iter().zip(&ranking.level) {
+                let at_peak = t.is_infinite() && w == shift;
+                let y = if t.is_finite() { t * (w - shift) - nu } else { 1e-300 };
+                if y <= 0.0 || t.is_infinite() && !at_peak {
+                    break;
+                }
+                if outside(i) {
+                    row.push((i as usize, y, 0.0));
+                }
+            }
+        }
+        if t.is_infinite() && !kl {
+            spread_rest(&mut row);
+        } else if t > 0.0 {
+            let mass: f64 = row.iter().map(|e| e.1).sum();
+            row.iter_mut().for_each(|e| e.1 /= mass);
+        }
+        row
+    }
+}
+
+/// Brings a row whose positive entries are where it may have mass to mass one, as near as can be.
+fn spread_rest(row: &mut Entries) {
+    let (mass, count) =
+        row.iter().filter(|e| e.1 > 0.0).fold((0.0, 0.0), |(m, n), e| (m + e.1, n + 1.0));
+    for entry in row.iter_mut().filter(|e| e.1 > 0.0) {
+        entry.1 += (1.0 - mass) / count;
+    }
+}

@@ -1,0 +1,191 @@
+//! Saturation: the budget lifts every row to the lowest peak, μ = min_a max b_a, and the policy is
+//! that row alone.
+//!
+//! Prices d_a(μ + h) with some headroom h serve later sweeps too: the kernels that were priced then
+//! are worth at least what they were less the fall of v, so that a state stays saturated, unread,
+//! until its lowest peak has risen by h against them or another row has come below it.
+
+use super::active::{Least, RowMemory};
+use super::driver::{Ball, Outcome};
+use crate::lanes::dispatch;
+use crate::uncertainty::Enclosure;
+
+/// Headroom, as a share of what the lowest row is lifted.
+const HEADROOM: f64 = 1.0 / 16.0;
+
+/// Row `k` under work, alone, at its peak.
+pub(super) fn at_peak<B: Ball>(ball: &mut B, memory: &RowMemory<'_>, k: usize) {
+    let base = ball.rows().base[k];
+    ball.active().clear(memory.floor);
+    ball.active().push(k, base, f64::INFINITY, 0.0);
+}
+
+/// A state that was saturated and must still be: rows priced on the way to the level cost what they
+/// did, those on their peaks are priced again, and all others have stayed above.
+pub(super) fn still_saturated<B: Ball>(
+    ball: &mut B,
+    memory: &mut RowMemory<'_>,
+) -> Option<Outcome> {
+    let before = memory.t.iter().position(|t| *t == f64::INFINITY)?;
+    let drift = ball.drift().0;
+    let level = memory.nu[before];
+    if level == f64::NEG_INFINITY {
+        return None;
+    }
+    let (mut ceiling, cost) = ball.peak(before);
+    let (mut chosen, mut total, mut least) = (before, cost, f64::INFINITY);
+    for k in 0..memory.t.len() {
+        if memory.t[k] >= 0.0 {
+            least = if k == before { least } else { least.min(memory.floor[k]) };
+            continue;
+        }
+        if memory.nu[k] <= level {
+            let (peak, cost) = ball.peak(k);
+            memory.t[k] = -cost.max(f64::MIN_POSITIVE);
+            if peak < ceiling {
+                (ceiling, chosen) = (peak, k);
+            }
+        }
+        total -= memory.t[k];
+    }
+    if total > ball.radius() || ceiling > level.min(least) + drift {
+        return None;
+    }
+    if chosen != before {
+        (memory.t[before], memory.nu[before]) = (-cost.max(f64::MIN_POSITIVE), level);
+    }
+    at_peak(ball, memory, chosen);
+    Some(Outcome::Peak { bounds: Enclosure { lower: ceiling, upper: ceiling }, level })
+}
+
+/// Saturation that follows from floors alone, where peaks are `base`: every row moved straight
+/// towards its peak.
+pub(super) fn cheaply_saturated<B: Ball>(
+    ball: &mut B,
+    memory: &mut RowMemory<'_>,
+    ceiling: f64,
+) -> Option<Outcome> {
+    let (drift, anchor) = ball.drift();
+    let lowest = dispatch(Least(memory.floor)) + drift;
+    for headroom in [HEADROOM, 0.0] {
+        let level = ceiling + headroom * (ceiling - lowest).max(0.0);
+        let mut cost = 0.0;
+        for (k, &base) in ball.rows().base.iter().enumerate() {
+            let floor = memory.floor[k] + drift;
+            if floor < level {
+                // Rows whose own peak lies below the level are lifted there.
+                cost += ball.move_cost(share(level, floor, base));
+            }
+        }
+        if cost <= ball.radius() {
+            let chosen = ball.rows().base.iter().position(|b| *b == ceiling)?;
+            for k in 0..memory.t.len() {
+                let (floor, base) = (memory.floor[k] + drift, ball.rows().base[k]);
+                memory.t[k] = 0.0;
+                if floor < level {
+                    let cost = ball.move_cost(share(level, floor, base));
+                    (memory.t[k], memory.nu[k]) = (-cost.max(f64::MIN_POSITIVE), base - anchor);
+                }
+            }
+            at_peak(ball, memory, chosen);
+            let bounds = Enclosure { lower: ceiling, upper: ceiling };
+            return Some(Outcome::Peak { bounds, level: level - anchor });
+        }
+    }
+    None
+}
+
+/// The share of the way from `floor` to `peak` that reaches the level, or all of it.
+fn share(level: f64, floor: f64, peak: f64) -> f64 {
+    if level < peak { (level - floor) / (peak - floor) } else { 1.0 }
+}
+
+/// Whether the budget lifts every row to the lowest peak; that row is then under work alone.
+///
+/// Every row is first charged what a move straight towards its peak costs; the exact price
+/// replaces the dearest of these as long as that decides the question.
+pub(super) fn saturated<B: Ball>(
+    ball: &mut B,
+    memory: &mut RowMemory<'_>,
+    bound: f64,
+) -> Option<Outcome> {
+    let (drift, anchor) = ball.drift();
+    let (mut ceiling, mut lowest) = (f64::INFINITY, 0);
+    for k in 0..ball.rows().len() {
+        // Rows that cannot have the lowest peak need not be looked at.
+        if memory.floor[k] + drift <= bound.min(ceiling) {
+            let (peak, _) = ball.peak(k);
+            if peak < ceiling {
+                (ceiling, lowest) = (peak, k);
+            }
+        }
+    }
+    let depth = (ceiling - dispatch(Least(memory.floor)) - drift).max(0.0);
+    for headroom in [HEADROOM, 0.0] {
+        let level = ceiling + if depth.is_finite() { headroom * depth } else { 0.0 };
+        if priced(ball, memory, level) <= ball.radius() {
+            at_peak(ball, memory, lowest);
+            let bounds = Enclosure { lower: ceiling, upper: ceiling };
+            return Some(Outcome::Peak { bounds, level: level - anchor });
+        }
+    }
+    None
+}
+
+/// At most what it costs to lift all rows to the level, or to their peaks where these are lower; as
+/// tight as it takes to compare with the budget. Priced rows get t = −price and ν = their peak.
+fn priced<B: Ball>(ball: &mut B, memory: &mut RowMemory<'_>, level: f64) -> f64 {
+    let ((drift, anchor), radius) = (ball.drift(), ball.radius());
+    let mut charged = std::mem::take(&mut ball.active().charged);
+    charged.clear();
+    let (mut exact, mut loose) = (0.0, 0.0);
+    memory.t.fill(0.0);
+    for k in 0..ball.rows().len() {
+        if memory.floor[k] + drift >= level {
+            continue;
+        }
+        let nominal = ball.nominal(k);
+        let (peak, peak_cost) = ball.peak(k);
+        memory.nu[k] = peak - anchor;
+        let mut price = 0.0;
+        if peak <= level {
+            price = peak_cost;
+            exact += price;
+        } else if nominal < level {
+            price = ball.move_cost((level - nominal) / (peak - nominal)).min(peak_cost);
+            charged.push((price, k));
+            loose += price;
+        }
+        memory.t[k] = -price.max(f64::MIN_POSITIVE);
+    }
+    charged.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+    for &(price, k) in &charged {
+        if exact + loose <= radius || exact > radius {
+            break;
+        }
+        let lifted = ball.lift(k, level, 0.0);
+        memory.t[k] = -lifted.cost.max(f64::MIN_POSITIVE);
+        exact += lifted.cost;
+        loose = (loose - price).max(0.0);
+    }
+    ball.active().charged = charged;
+    exact + loose
+}
+
+/// Whether the budget puts every row of a fixed policy on its peak.
+pub(super) fn saturated_fixed<B: Ball>(ball: &mut B, rows: &[u32], x: &[f64]) -> Option<Outcome> {
+    let (mut cost, mut value, mut total) = (0.0, 0.0, 0.0);
+    for (&k, &x) in rows.iter().zip(x) {
+        let (peak, peak_cost) = ball.peak(k as usize);
+        cost += peak_cost;
+        value += x * peak;
+        total += x;
+        if cost > ball.radius() {
+            return None;
+        }
+    }
+    ball.active().t.fill(f64::INFINITY);
+    let value = value / total;
+    let bounds = Enclosure { lower: value, upper: value };
+    Some(Outcome::Peak { bounds, level: f64::NEG_INFINITY })
+}

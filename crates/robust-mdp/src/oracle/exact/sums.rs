@@ -1,0 +1,177 @@
+//! Sums over the active sets of an ellipsoid's rows: one pass over the rows that have to be read.
+
+use pulp::{Simd, WithSimd};
+
+use super::centred::{add_tail, tail_margin};
+use super::outlook::Outlook;
+use super::rows::Rows;
+use crate::lanes::{padding, walk};
+
+/// Sums over the active sets of the rows under work, one array a sum, with what follows from them.
+#[derive(Debug, Default)]
+pub(super) struct Sums {
+    pub(super) n: Vec<f64>,
+    pub(super) sy: Vec<f64>,
+    pub(super) sw: Vec<f64>,
+    pub(super) sww: Vec<f64>,
+    pub(super) syw: Vec<f64>,
+    pub(super) off: Vec<f64>,
+    /// The least |y⁰ + tw − ν| at the last reading, and (t, ν) then.
+    pub(super) margin: Vec<f64>,
+    pub(super) read_t: Vec<f64>,
+    pub(super) read_nu: Vec<f64>,
+    /// ν − t·mean at the present (t, ν).
+    pub(super) bend: Vec<f64>,
+    /// Negative: the active set may be another one at the present (t, ν).
+    pub(super) safety: Vec<f64>,
+    /// Derived: Sw/n, −r/n, base + g0 and 1/det (∞ where det = 0).
+    pub(super) mean: Vec<f64>,
+    pub(super) rest: Vec<f64>,
+    pub(super) start: Vec<f64>,
+    pub(super) curve: Vec<f64>,
+    /// `safety` to come.
+    pub(super) fresh_safety: Vec<f64>,
+}
+
+impl Sums {
+    fn arrays(&mut self) -> [&mut Vec<f64>; 15] {
+        [
+            &mut self.n,
+            &mut self.sy,
+            &mut self.sw,
+            &mut self.sww,
+            &mut self.syw,
+            &mut self.off,
+            &mut self.margin,
+            &mut self.read_t,
+            &mut self.read_nu,
+            &mut self.bend,
+            &mut self.safety,
+            &mut self.mean,
+            &mut self.rest,
+            &mut self.start,
+            &mut self.curve,
+        ]
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.safety.clear();
+    }
+
+    /// Room for this many rows; new ones have to be read.
+    pub(super) fn resize(&mut self, rows: usize) {
+        if self.safety.len() != rows {
+            self.safety.resize(rows, -1.0);
+            if self.n.len() < rows {
+                self.arrays()
+                    .into_iter()
+                    .filter(|a| a.len() < rows)
+                    .for_each(|a| a.resize(rows, 0.0));
+            }
+        }
+    }
+
+    pub(super) fn swap(&mut self, i: usize, j: usize) {
+        if i != j {
+            self.arrays().into_iter().for_each(|array| array.swap(i, j));
+        }
+    }
+
+    /// What a reading at (t, ν) says of row j.
+    pub(super) fn set(&mut self, j: usize, sums: [f64; 7], t: f64, nu: f64) {
+        let [n, sy, sw, sww, syw, off, margin] = sums;
+        (self.n[j], self.sy[j], self.sw[j]) = (n, sy, sw);
+        (self.sww[j], self.syw[j], self.off[j]) = (sww, syw, off);
+        (self.margin[j], self.read_t[j], self.read_nu[j]) = (margin, t, nu);
+        self.safety[j] = margin;
+        self.bend[j] = if n > 0.0 { nu - t * sw / n } else { nu };
+    }
+
+    /// Row j goes to the closed form's (t, ν) on its active set.
+    pub(super) fn move_to(&mut self, j: usize, t: f64, nu: f64, range: f64) {
+        let (dt, dnu) = (t - self.read_t[j], nu - self.read_nu[j]);
+        self.safety[j] = self.margin[j] - dnu.abs().max((dnu + dt * range).abs());
+        self.bend[j] = self.rest[j];
+    }
+
+    /// All rows have gone where `fresh_safety` was computed for.
+    pub(super) fn settle(&mut self) {
+        std::mem::swap(&mut self.safety, &mut self.fresh_safety);
+        let rows = self.safety.len();
+        self.bend[..rows].copy_from_slice(&self.rest[..rows]);
+    }
+
+    pub(super) fn list_stale(&self, out: &mut Vec<u32>) {
+        out.clear();
+        let stale = |(j, safety): (usize, &f64)| (!(*safety >= 0.0)).then_some(j as u32);
+        out.extend(self.safety.iter().enumerate().filter_map(stale));
+    }
+}
+
+/// One pass over the rows that are out of date.
+pub(super) struct Pass<'a> {
+    pub(super) rows: Rows<'a>,
+    pub(super) ahead: &'a Outlook,
+    /// Places among the rows under work.
+    pub(super) stale: &'a [u32],
+    pub(super) row: &'a [u32],
+    pub(super) t: &'a [f64],
+    pub(super) nu: &'a [f64],
+    pub(super) out: &'a mut Sums,
+}
+
+impl WithSimd for Pass<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        for &j in self.stale {
+            let j = j as usize;
+            let (k, t, nu) = (self.row[j] as usize, self.t[j], self.nu[j]);
+            let (nominal, gain) = self.rows.row(k);
+            let mut sums = row_sums(simd, nominal, gain, t, nu);
+            if !self.rows.level.is_empty() {
+                let tail = add_tail(&self.rows, self.ahead, k, t, nu, 0.0);
+                sums[0] += tail[0];
+                sums[2] += tail[1];
+                sums[3] += tail[2];
+                sums[6] = sums[6].min(tail_margin(&self.rows, self.ahead, k, t, nu));
+            }
+            self.out.set(j, sums, t, nu);
+        }
+    }
+}
+
+/// n, Sy, Sw, Sww, Syw, Off and the margin of one row.
+#[inline(always)]
+fn row_sums<S: Simd>(simd: S, nominal: &[f64], gain: &[f64], t: f64, nu: f64) -> [f64; 7] {
+    let zero = simd.splat_f64s(0.0);
+    let one = simd.splat_f64s(1.0);
+    let (tv, nuv) = (simd.splat_f64s(t), simd.splat_f64s(nu));
+    let (mut n, mut sy, mut sw, mut sww, mut syw, mut off) = (zero, zero, zero, zero, zero, zero);
+    let mut margin = simd.splat_f64s(f64::INFINITY);
+    walk!(simd, [nominal, gain] => |y0, w| {
+        let p = simd.mul_add_e_f64s(tv, w, simd.sub_f64s(y0, nuv));
+        let inside = simd.less_than_f64s(zero, p);
+        let wi = simd.select_f64s(inside, w, zero);
+        let yi = simd.select_f64s(inside, y0, zero);
+        let yo = simd.select_f64s(inside, zero, y0);
+        margin = simd.min_f64s(margin, simd.abs_f64s(p));
+        n = simd.add_f64s(n, simd.select_f64s(inside, one, zero));
+        sy = simd.add_f64s(sy, yi);
+        sw = simd.add_f64s(sw, wi);
+        sww = simd.mul_add_e_f64s(wi, w, sww);
+        syw = simd.mul_add_e_f64s(yi, w, syw);
+        off = simd.mul_add_e_f64s(yo, y0, off);
+    });
+    let spurious = if -nu > 0.0 { padding::<S>(nominal.len()) } else { 0.0 };
+    [
+        simd.reduce_sum_f64s(n) - spurious,
+        simd.reduce_sum_f64s(sy),
+        simd.reduce_sum_f64s(sw),
+        simd.reduce_sum_f64s(sww),
+        simd.reduce_sum_f64s(syw),
+        simd.reduce_sum_f64s(off),
+        simd.reduce_min_f64s(margin),
+    ]
+}
