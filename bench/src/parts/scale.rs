@@ -1,6 +1,6 @@
 //! A million states: seconds, sweeps and memory, each case in a process of its own.
 
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use robust_mdp::{Method, Oracle};
@@ -10,12 +10,15 @@ use super::Plan;
 use crate::Failure;
 use crate::instance::{Case, Instance, tight};
 use crate::machine::kilobytes;
-use crate::record::{Choice, Record};
+use crate::record::{Choice, Record, word};
 use crate::timing::{Patience, Until, solve_case};
 
 const GAP: f64 = 1e-4;
 const THREADS: usize = 2;
 const SUCCESSORS: usize = 8;
+
+/// Seconds beyond its limit that a process has to build the model and to end.
+const GRACE: u64 = 60;
 
 pub(super) fn cases(plan: &Plan) -> Vec<Case> {
     let states = plan.choose(10_000, 1_000_000);
@@ -61,9 +64,22 @@ pub(super) fn measure(plan: &Plan, case: &Case) -> Result<Vec<Record>, Failure> 
     Ok(records)
 }
 
+/// Runs the task in a process of its own, which is ended if it stays far beyond its limit.
 fn in_child(task: &Task) -> Result<Record, Failure> {
     let text = serde_json::to_string(task)?;
-    let output = Command::new(std::env::current_exe()?).args(["--scale-case", &text]).output()?;
+    let mut child = Command::new(std::env::current_exe()?)
+        .args(["--scale-case", &text])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()?;
+    let deadline = Instant::now() + Duration::from_secs(task.limit_seconds + GRACE);
+    while child.try_wait()?.is_none() {
+        if Instant::now() >= deadline {
+            child.kill()?;
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let output = child.wait_with_output()?;
     if output.status.success() {
         return Ok(serde_json::from_slice(&output.stdout)?);
     }
@@ -71,6 +87,7 @@ fn in_child(task: &Task) -> Result<Record, Failure> {
     let mut record = Record::new("scale", &task.case, 0, &task.choice().name());
     record.threads = THREADS;
     record.gap_asked = Some(GAP);
+    record.oracle = task.choice().oracle.map(|o| word(&o));
     record.status = "failed".into();
     record.note = Some(format!("{}: {}", output.status, text.trim()));
     Ok(record)

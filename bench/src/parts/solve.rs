@@ -18,6 +18,9 @@ const HOPELESS: f64 = 100.0;
 /// The longest run of a single choice, in seconds.
 const LONGEST: f64 = 20.0;
 
+/// The longest run of the automatic choice and without uncertainty, in seconds.
+const LONGEST_AUTO: u64 = 60;
+
 /// λ over which sweeps are compared.
 const DISCOUNTS: [f64; 3] = [0.8, 0.99, 0.999];
 
@@ -47,12 +50,16 @@ pub(super) fn measure(plan: &Plan, case: &Case) -> Result<Vec<Record>, Failure> 
     };
     let certified =
         |records: &[Record]| least(records.iter().filter(|r| r.certified()).map(|r| r.seconds));
-    let mut all: Vec<Record> =
-        NOMINAL.iter().map(|&choice| run(&case.nominal(), choice, plan.limit())).collect();
+    let most = plan.limit().min(Duration::from_secs(LONGEST_AUTO));
+    let mut all = vec![run(&case.nominal(), NOMINAL[0], most)];
+    for &choice in &NOMINAL[1..] {
+        let enough = Duration::from_secs_f64((HOPELESS * all[0].seconds).clamp(0.1, LONGEST));
+        all.push(run(&case.nominal(), choice, most.min(enough)));
+    }
     let nominal = certified(&all);
-    let auto = run(case, Choice::AUTO, plan.limit());
+    let auto = run(case, Choice::AUTO, most);
     let enough = (HOPELESS * auto.seconds).clamp(2.0, LONGEST);
-    let limit = plan.limit().min(Duration::from_secs_f64(enough));
+    let limit = most.min(Duration::from_secs_f64(enough));
     let mut records = vec![auto];
     records.extend(SINGLE.iter().map(|&choice| run(case, choice, limit)));
     let (best, auto) = (certified(&records[1..]), records[0].seconds);
