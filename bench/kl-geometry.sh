@@ -15,8 +15,8 @@ make garnet --states 300 --actions 6 --band 4 --branching 0.9 --discount 0.999 -
 make healthcare --states 30 -o "$work/healthcare.json"
 steps() {
   local code=0
-  "$rmdp" solve "$work/$1" --set kl --radius "$2" --gap 1e-3 --setup "$3" --time-limit 10 --quiet \
-    --json "$work/out.json" > /dev/null || code=$?
+  "$rmdp" solve "$work/$1" --set kl --radius "$2" --gap 1e-3 --method fom-vi --setup "$3" \
+    --time-limit 10 --quiet --json "$work/out.json" > /dev/null || code=$?
   if [ "$code" = 3 ]; then printf '> '; fi
   grep -o '"first_order_steps": *[0-9]*' "$work/out.json" | grep -o '[0-9]*$'
 }

@@ -97,6 +97,14 @@ pub(crate) fn threads(text: &str) -> Result<usize, String> {
     }
 }
 
+/// The memory of Anderson's method.
+pub(crate) fn memory(text: &str) -> Result<usize, String> {
+    match text.trim().parse() {
+        Ok(n) if (1..=100).contains(&n) => Ok(n),
+        _ => Err("expected a whole number from 1 to 100".into()),
+    }
+}
+
 /// The seed of random numbers.
 pub(crate) fn seed(text: &str) -> Result<u64, String> {
     let parsed = text.trim().parse();
@@ -121,6 +129,7 @@ mod tests {
         assert!(fraction("0").is_err() && fraction("1").is_ok());
         assert!(exponent("10").is_ok() && exponent("11").is_err() && exponent("-1").is_err());
         assert!(count("0").is_err() && count("1.5").is_err() && threads("1025").is_err());
+        assert!(memory("0").is_err() && memory("100").is_ok() && memory("101").is_err());
         assert!(size("4294967295").is_err() && size("4294967294").is_ok());
     }
 }

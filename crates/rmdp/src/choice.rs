@@ -30,8 +30,15 @@ impl<T: Copy> Choice<T> {
     }
 }
 
+impl<T: Copy + PartialEq> Choice<T> {
+    /// The name of a value.
+    pub(crate) fn name(&self, value: T) -> &'static str {
+        self.names.iter().find(|(_, v, _)| *v == value).map_or("", |(name, ..)| name)
+    }
+}
+
 /// “a”, “a or b”, “a, b or c”.
-fn in_a_row(names: &[&str], word: &str) -> String {
+pub(crate) fn in_a_row(names: &[&str], word: &str) -> String {
     match names {
         [] => String::new(),
         [one] => (*one).to_owned(),
@@ -74,6 +81,7 @@ mod tests {
     fn names_known_later_and_unknown() {
         let choice = Choice { names: &[("a", 1, ""), ("b", 2, ""), ("c", 3, "")], later: &["d"] };
         assert_eq!(choice.choose("b"), Ok(2));
+        assert_eq!(choice.name(2), "b");
         let later = "not available in this version, which has a, b and c";
         assert_eq!(choice.choose("d"), Err(later.into()));
         assert_eq!(choice.choose("e"), Err("expected a, b or c".into()));

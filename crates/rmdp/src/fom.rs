@@ -1,24 +1,11 @@
-//! The method of a run and the settings of FOM-VI, from their flags.
+//! Settings of FOM-VI and of the first-order oracle, from their flags.
 
 use robust_mdp::geometry::Geometry;
-use robust_mdp::{Average, FomSettings, Method, Setup, StepRule, saddle};
+use robust_mdp::{Average, FomSettings, Setup, StepRule, saddle};
 
 use crate::args::exponent;
 use crate::choice::Choice;
 use crate::render::number::short;
-
-const METHODS: Choice<Method> = Choice {
-    names: &[
-        ("auto", Method::Auto, "the best this version has for the set: fom-vi"),
-        ("fom-vi", Method::FomVi, "first-order value iteration"),
-    ],
-    later: &["vi", "gs-vi", "anderson", "avi", "pi", "newton"],
-};
-
-const ORACLES: Choice<()> = Choice {
-    names: &[("first-order", (), "first-order steps on the game of each state")],
-    later: &["exact", "interior-point"],
-};
 
 const L1: Geometry = Geometry::Entropy;
 const L2: Geometry = Geometry::Euclidean;
@@ -58,41 +45,53 @@ const AVERAGES: Choice<Average> = Choice {
     later: &[],
 };
 
-/// What computes the answer.
+/// Settings that have an effect only where first-order steps are taken.
 #[derive(Debug, clap::Args)]
-#[command(next_help_heading = "Method")]
-pub(crate) struct MethodArgs {
-    /// Outer algorithm
-    #[arg(long, value_name = "METHOD", default_value = "auto", value_parser = METHODS)]
-    pub(crate) method: Method,
-    /// What solves the game of a state [default: the best the set offers]
-    #[arg(long, value_name = "ORACLE", value_parser = ORACLES)]
-    oracle: Option<()>,
+#[command(next_help_heading = "First-order steps (--method fom-vi or --oracle first-order)")]
+pub(crate) struct FomArgs {
     /// Geometries of policy and kernel [default: l2,l2 for ellipsoid, l2,l1 for kl]
     #[arg(long, value_name = "X,Y", value_parser = SETUPS)]
     setup: Option<Setup>,
-    /// p in the weights t^p of the averages, from 0 to 10 [default: 2]
-    #[arg(long, value_name = "p", value_parser = exponent, allow_hyphen_values = true)]
-    weights: Option<f64>,
-    /// q in the epoch lengths ⌈ℓ^q⌉, from 0 to 10 [default: 2]
-    #[arg(long, value_name = "q", value_parser = exponent, allow_hyphen_values = true)]
-    epochs: Option<f64>,
-    /// Step sizes
-    #[arg(long, value_name = "RULE", default_value = "centred", value_parser = STEPS)]
-    steps: StepRule,
     /// First-order method [default: pda]
     #[arg(long, value_name = "FOM", value_parser = FOMS)]
     fom: Option<saddle::Method>,
-    /// Which average is the answer [default: epoch, with --steps paper: all]
+    /// Step sizes [default: centred]
+    #[arg(long, value_name = "RULE", value_parser = STEPS)]
+    steps: Option<StepRule>,
+    /// fom-vi: p in the weights t^p of the averages, from 0 to 10 [default: 2]
+    #[arg(long, value_name = "p", value_parser = exponent, allow_hyphen_values = true)]
+    weights: Option<f64>,
+    /// fom-vi: q in the epoch lengths ⌈ℓ^q⌉, from 0 to 10 [default: 2]
+    #[arg(long, value_name = "q", value_parser = exponent, allow_hyphen_values = true)]
+    epochs: Option<f64>,
+    /// fom-vi: which average is the answer [default: epoch, with --steps paper: all]
     #[arg(long, value_name = "AVERAGE", value_parser = AVERAGES)]
     average: Option<Average>,
 }
 
-impl MethodArgs {
+impl FomArgs {
+    /// Flags given that set the first-order oracle, in any outer loop.
+    pub(crate) fn of_oracle(&self) -> Vec<&'static str> {
+        given([
+            ("--setup", self.setup.is_some()),
+            ("--fom", self.fom.is_some()),
+            ("--steps", self.steps.is_some()),
+        ])
+    }
+
+    /// Flags given that set FOM-VI alone.
+    pub(crate) fn of_loop(&self) -> Vec<&'static str> {
+        given([
+            ("--weights", self.weights.is_some()),
+            ("--epochs", self.epochs.is_some()),
+            ("--average", self.average.is_some()),
+        ])
+    }
+
     pub(crate) fn settings(&self) -> FomSettings {
         let base = match self.steps {
-            StepRule::Centred => FomSettings::default(),
-            StepRule::Paper => FomSettings::paper(),
+            None | Some(StepRule::Centred) => FomSettings::default(),
+            Some(StepRule::Paper) => FomSettings::paper(),
         };
         FomSettings {
             setup: self.setup.or(base.setup),
@@ -103,40 +102,20 @@ impl MethodArgs {
             ..base
         }
     }
-
-    /// One line for the header: what was chosen.
-    pub(crate) fn describe(&self) -> &'static str {
-        match self.method {
-            Method::Auto => "fom-vi with the first-order oracle (chosen by auto)",
-            _ => "fom-vi with the first-order oracle",
-        }
-    }
 }
 
-/// One line on the settings that a run used.
-pub(crate) fn describe(fom: &FomSettings, setup: Setup) -> String {
-    let norm = |g| match g {
-        Geometry::Euclidean => "l2",
-        Geometry::Entropy => "l1",
-    };
-    let steps = match fom.steps {
-        StepRule::Centred => "centred",
-        StepRule::Paper => "paper",
-    };
-    let method = match fom.method {
-        saddle::Method::Pda => "pda",
-        saddle::Method::MirrorProx => "mirror-prox",
-        saddle::Method::MirrorDescent => "mirror-descent",
-    };
-    let average = match fom.average {
-        Average::All => "all",
-        Average::Epoch => "epoch",
-    };
-    format!(
-        "{method}, setup {},{}, steps {steps}, weights {}, epochs {}, average {average}",
-        norm(setup.x),
-        norm(setup.y),
-        short(fom.weights),
-        short(fom.epochs)
-    )
+fn given(flags: [(&'static str, bool); 3]) -> Vec<&'static str> {
+    flags.into_iter().filter(|(_, given)| *given).map(|(flag, _)| flag).collect()
+}
+
+/// One line on the settings that a run used: those of the oracle, and with `whole` those of FOM-VI.
+pub(crate) fn describe(fom: &FomSettings, setup: Setup, whole: bool) -> String {
+    let (method, setup) = (FOMS.name(fom.method), SETUPS.name(setup));
+    let oracle = format!("{method}, setup {setup}, steps {}", STEPS.name(fom.steps));
+    if !whole {
+        return oracle;
+    }
+    let (weights, epochs) = (short(fom.weights), short(fom.epochs));
+    let average = AVERAGES.name(fom.average);
+    format!("{oracle}, weights {weights}, epochs {epochs}, average {average}")
 }

@@ -14,6 +14,7 @@ mod fom;
 mod generate;
 mod info;
 mod interrupt;
+mod method;
 mod model;
 mod output;
 mod render;

@@ -1,7 +1,7 @@
 //! The machine-readable results of `solve` and `evaluate`.
 
 use robust_mdp::uncertainty::{Distance, Radius, Rectangularity, Support, UncertaintySet};
-use robust_mdp::{Evaluated, Method, Model, Objective, PolicyValue, Solution, Status};
+use robust_mdp::{Evaluated, Method, Model, Objective, Oracle, PolicyValue, Solution, Status};
 use serde::Serialize;
 
 /// Bounds of one value.
@@ -53,7 +53,8 @@ pub(crate) struct SolveReport<'a> {
     rectangular: Rectangularity,
     support: Support,
     method: Method,
-    oracle: &'static str,
+    oracle: Oracle,
+    reason: Option<&'a str>,
     value: Interval,
     lower: &'a [f64],
     upper: &'a [f64],
@@ -61,6 +62,7 @@ pub(crate) struct SolveReport<'a> {
     gap: f64,
     policy: Vec<&'a [f64]>,
     sweeps: u64,
+    evaluations: u64,
     oracle_calls: u64,
     first_order_steps: u64,
     kernel_passes: f64,
@@ -84,8 +86,9 @@ impl<'a> SolveReport<'a> {
             radius: set.into(),
             rectangular: set.rectangularity,
             support: set.support,
-            method: Method::FomVi,
-            oracle: "first-order",
+            method: solution.method,
+            oracle: solution.oracle,
+            reason: solution.reason.as_deref(),
             value: solution.initial_value.into(),
             lower: &solution.lower,
             upper: &solution.upper,
@@ -93,6 +96,7 @@ impl<'a> SolveReport<'a> {
             gap: solution.gap,
             policy: (0..model.states()).map(|s| solution.policy_at(s)).collect(),
             sweeps: work.sweeps,
+            evaluations: work.evaluations,
             oracle_calls: work.oracle_calls,
             first_order_steps: work.first_order_steps,
             kernel_passes: work.kernel_passes(),

@@ -5,12 +5,12 @@ use std::time::Duration;
 
 use robust_mdp::io::{Format, write_kernel, write_policy};
 use robust_mdp::uncertainty::UncertaintySet;
-use robust_mdp::{Model, Options, Solution, Stop, solve_observed, worst_kernel};
+use robust_mdp::{Error, Model, Options, Solution, Stop, solve_observed, worst_kernel};
 
 use crate::args;
 use crate::failure::{Ending, Failure};
-use crate::fom::{self, MethodArgs};
 use crate::interrupt;
+use crate::method::{self, MethodArgs};
 use crate::model::{Reading, Source};
 use crate::output::{self, Sink};
 use crate::render::solution::{Heading, page};
@@ -98,6 +98,7 @@ struct Outputs {
 
 pub(crate) fn run(args: &Args) -> Result<Ending, Failure> {
     args.set.check(args.model.is_none())?;
+    args.method.check()?;
     args.outputs.check(args)?;
     let interrupt = interrupt::listen(args.outputs.quiet)?;
     let source = args.reading.read_or_example(args.model.as_ref())?;
@@ -106,7 +107,7 @@ pub(crate) fn run(args: &Args) -> Result<Ending, Failure> {
     let mut watch = Watch::new(args.outputs.quiet, args.outputs.trace.as_deref())?;
     let solved = solve_observed(&source.model, &chosen.set, &options, &mut watch, interrupt);
     let watched = watch.finish();
-    let solution = solved.map_err(Failure::input)?;
+    let solution = solved.map_err(unsolved)?;
     args.publish(&source, &chosen, &options, &solution)?;
     watched?;
     Ok(solution.status.into())
@@ -116,17 +117,15 @@ impl Args {
     fn options(&self) -> Options {
         // A limit too long for the clock is none.
         let limit = |s: f64| Duration::try_from_secs_f64(s).ok();
-        Options {
-            method: self.method.method,
+        self.method.options(Options {
             stop: Stop {
                 gap: self.limits.gap,
                 max_sweeps: self.limits.max_sweeps.unwrap_or(u64::MAX),
                 time_limit: self.limits.time_limit.and_then(limit),
             },
             threads: self.limits.threads,
-            fom: self.method.settings(),
             ..Options::default()
-        }
+        })
     }
 
     /// Files first, so that the answer is safe; then the page.
@@ -152,8 +151,8 @@ impl Args {
         let heading = Heading {
             name: source.name.clone(),
             set: chosen.describe(),
-            method: self.method.describe().into(),
-            settings: fom::describe(&options.fom, solution.setup),
+            method: method::describe(solution),
+            settings: method::describe_settings(options, solution),
         };
         let text = page(model, heading, solution, outputs.all_states);
         output::tell(&text, outputs.json == Some(Sink::Stdout), outputs.quiet)
@@ -186,6 +185,19 @@ impl Outputs {
             .map(PathBuf::as_path)
             .collect();
         output::check(named, &inputs)
+    }
+}
+
+/// Why there is no answer, and what would help.
+fn unsolved(error: Error) -> Failure {
+    let too_large = matches!(error, Error::Memory { .. });
+    let failure = Failure::input(error);
+    match too_large {
+        true => failure.hint(
+            "the exact oracle (--method newton, vi and others) needs far less memory; so does \
+             --support nominal, which keeps to the transitions of the model",
+        ),
+        false => failure,
     }
 }
 

@@ -11,7 +11,7 @@ use serde_json::Value;
 use support::{Folder, finish};
 
 /// Every field of `solve --json`, in order.
-const FIELDS: [&str; 21] = [
+const FIELDS: [&str; 23] = [
     "status",
     "objective",
     "discount",
@@ -21,6 +21,7 @@ const FIELDS: [&str; 21] = [
     "support",
     "method",
     "oracle",
+    "reason",
     "value",
     "lower",
     "upper",
@@ -28,6 +29,7 @@ const FIELDS: [&str; 21] = [
     "gap",
     "policy",
     "sweeps",
+    "evaluations",
     "oracle_calls",
     "first_order_steps",
     "kernel_passes",
@@ -77,7 +79,7 @@ fn three_digits(word: &str) -> String {
         Some((whole, decimals))
             if decimals.len() > 3 && word.chars().all(|c| c.is_ascii_digit() || c == '.') =>
         {
-            format!("{whole}.{}{}", &decimals[..3], "_".repeat(decimals.len() - 3))
+            format!("{whole}.{}_", &decimals[..3])
         }
         _ => word.to_owned(),
     }
@@ -89,14 +91,17 @@ fn the_page_of_the_embedded_example() {
     let page = folder.rmdp(&["solve"]).expect(0);
     assert_eq!(page.stderr, "");
     // Times differ from run to run, work and last digits from one instruction set to another: the
-    // page keeps three digits of the values and none of what was done to get them.
+    // page keeps three digits of the values and none of what was done to get them. How wide a
+    // column is follows from the digits.
     let mask = |line: &str| {
         for label in ["  gap ", "  time ", "  work "] {
             if line.starts_with(label) {
                 return format!("{label}…");
             }
         }
-        line.split(' ').map(three_digits).collect::<Vec<_>>().join(" ")
+        let cells = line.split("  ").map(str::trim).filter(|cell| !cell.is_empty());
+        let cut = |cell: &str| cell.split(' ').map(three_digits).collect::<Vec<_>>().join(" ");
+        cells.map(|cell| format!("  {}", cut(cell))).collect()
     };
     let masked: Vec<String> = page.stdout.lines().map(mask).collect();
     let found = masked.join("\n") + "\n";
@@ -117,7 +122,8 @@ fn all_outputs_of_the_embedded_example() {
     assert_consistent(&json);
     assert_eq!(json["status"], "certified");
     assert!(number(&json["gap"]) <= 1e-4);
-    assert_eq!((&json["method"], &json["oracle"]), (&"fom-vi".into(), &"first-order".into()));
+    assert_eq!((&json["method"], &json["oracle"]), (&"newton".into(), &"exact".into()));
+    assert!(json["reason"].is_string());
 
     let mut rows: Vec<(String, f64)> = Vec::new();
     for line in table(&folder.read("k.csv")) {
@@ -131,15 +137,92 @@ fn all_outputs_of_the_embedded_example() {
     assert_eq!(rows.len(), 20);
     assert!(rows.iter().all(|(_, sum)| (sum - 1.0).abs() < 1e-9), "{rows:?}");
 
-    let trace = folder.read("t.jsonl");
+    assert_traced(&folder.read("t.jsonl"), &json);
+}
+
+/// A line a sweep, with bounds that hold; the last one has the counts of the result.
+#[track_caller]
+fn assert_traced(trace: &str, json: &Value) {
     let lines: Vec<Value> = trace.lines().map(|l| serde_json::from_str(l).unwrap()).collect();
     let sweeps: Vec<u64> = lines.iter().map(|l| l["sweep"].as_u64().unwrap()).collect();
     assert!(!sweeps.is_empty() && sweeps.is_sorted_by(|a, b| a < b), "{sweeps:?}");
     assert!(lines.iter().all(|l| number(&l["lower"]) <= number(&l["upper"])));
     let last = lines.last().unwrap();
-    for field in ["oracle_calls", "first_order_steps", "kernel_passes"] {
-        assert_eq!(last[field], json[field]);
+    assert_eq!(last["sweep"], json["sweeps"]);
+    for field in ["gap", "evaluations", "oracle_calls", "first_order_steps", "kernel_passes"] {
+        assert_eq!(last[field], json[field], "{field}");
     }
+}
+
+/// Solves the embedded example with these flags and checks what is written about it.
+#[track_caller]
+fn solve_example(flags: &str) -> (Value, String) {
+    let folder = Folder::new();
+    let args = format!("solve --json o.json --trace t.jsonl {flags}");
+    let page = folder.rmdp(&args.split_whitespace().collect::<Vec<_>>()).expect(0).stdout;
+    let json = folder.json("o.json");
+    assert_consistent(&json);
+    assert_eq!(json["status"], "certified", "{flags}");
+    assert_traced(&folder.read("t.jsonl"), &json);
+    let name = |field: &str| json[field].as_str().unwrap().to_owned();
+    let line = format!("  method      {} with the {} oracle", name("method"), name("oracle"));
+    assert!(page.contains(&line), "{page}");
+    (json, page)
+}
+
+/// Every state has a value that both runs allow.
+#[track_caller]
+fn assert_same_values(a: &Value, b: &Value, flags: &str) {
+    for (low, high) in [(a, b), (b, a)] {
+        for (l, u) in numbers(&low["lower"]).iter().zip(numbers(&high["upper"])) {
+            assert!(*l <= u, "{flags}: {l} > {u}");
+        }
+    }
+}
+
+#[test]
+fn every_method_and_oracle_finds_the_same_values() {
+    let (reference, _) = solve_example("--method fom-vi --gap 1e-7");
+    for method in ["auto", "fom-vi", "vi", "gs-vi", "anderson", "avi", "pi", "newton"] {
+        for oracle in ["", "exact", "first-order", "interior-point"] {
+            if method == "fom-vi" && !matches!(oracle, "" | "first-order") {
+                continue;
+            }
+            let flag = if oracle.is_empty() { "" } else { "--oracle" };
+            let flags = format!("--method {method} {flag} {oracle}");
+            let (json, page) = solve_example(&flags);
+            assert_same_values(&json, &reference, &flags);
+            if method == "auto" {
+                let reason = json["reason"].as_str().unwrap();
+                assert!(page.contains(&format!("(chosen by auto: {reason})")), "{page}");
+            } else {
+                assert_eq!((&json["method"], &json["reason"]), (&method.into(), &Value::Null));
+            }
+            if !oracle.is_empty() {
+                assert_eq!(json["oracle"], oracle);
+            }
+            // Only what a method has and does is spoken of.
+            let first_order = json["oracle"] == "first-order";
+            assert_eq!(page.contains("first-order steps a state"), first_order, "{page}");
+            assert_eq!(page.contains("pda, setup l2,l2, steps centred"), first_order, "{page}");
+            assert_eq!(page.contains("weights 2, epochs 2"), json["method"] == "fom-vi", "{page}");
+            assert_eq!(page.contains("memory 5"), method == "anderson", "{page}");
+            let evaluations = json["evaluations"].as_u64().unwrap();
+            let told = format!("({evaluations} of them of nature alone)");
+            assert_eq!(page.contains(&told), evaluations > 0, "{page}");
+        }
+    }
+}
+
+#[test]
+fn settings_of_methods_are_used_and_told() {
+    let of = |flags: &str| solve_example(&format!("--gap 1e-3 {flags}")).1;
+    let page = of("--method anderson --anderson 2");
+    assert!(page.contains("              memory 2\n"), "{page}");
+    let page = of("--method vi --oracle first-order --setup l1,l2 --fom mirror-prox --steps paper");
+    assert!(page.contains("              mirror-prox, setup l1,l2, steps paper\n"), "{page}");
+    let page = of("--oracle first-order --epochs 1 --average all");
+    assert!(page.contains("steps centred, weights 2, epochs 1, average all\n"), "{page}");
 }
 
 #[test]
@@ -221,8 +304,8 @@ fn an_interrupt_ends_with_a_certified_answer() {
     let garnet = "generate garnet --states 120 --branching 1 -o g.npz";
     folder.rmdp(&garnet.split(' ').collect::<Vec<_>>()).expect(0);
     // Slow on purpose: the paper's steps and a gap that takes them hours.
-    let slow = "solve g.npz --set kl --radius 0.1 --steps paper --gap 1e-9 --threads 1";
-    let args = format!("{slow} --json o.json --trace t.jsonl");
+    let slow = "solve g.npz --set kl --radius 0.1 --method fom-vi --steps paper --gap 1e-9";
+    let args = format!("{slow} --threads 1 --json o.json --trace t.jsonl");
     let child = folder.start(&args.split(' ').collect::<Vec<_>>());
     let started = Instant::now();
     let trace = folder.path().join("t.jsonl");
@@ -303,7 +386,14 @@ fn every_command_has_help_and_shells_have_scripts() {
         assert!(help.contains("Examples:"), "{help}");
     }
     for shell in ["bash", "elvish", "fish", "powershell", "zsh"] {
-        assert!(folder.rmdp(&["completions", shell]).expect(0).stdout.contains("solve"));
+        let script = folder.rmdp(&["completions", shell]).expect(0).stdout;
+        assert!(script.contains("solve") && script.contains("anderson"), "{shell}");
+        // The scripts of two shells complete flags, not their values.
+        if !matches!(shell, "elvish" | "powershell") {
+            for name in ["fom-vi", "gs-vi", "avi", "newton", "exact", "interior-point"] {
+                assert!(script.contains(name), "{shell}: {name}");
+            }
+        }
     }
     let version = folder.rmdp(&["--version"]).expect(0).stdout;
     assert_eq!(version, format!("rmdp {}\n", env!("CARGO_PKG_VERSION")));

@@ -36,6 +36,25 @@ pub fn instruction_set() -> &'static str {
     dispatch(Name)
 }
 
+const IOTA: [f64; 8] = [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0];
+
+/// The entries beyond the last full register of a slice, and zeros, in some order.
+///
+/// Masked loads cost a call that spills all registers; where there is room, the last entries are
+/// loaded as one register and those seen before are blanked.
+#[inline(always)]
+pub(crate) fn last<S: Simd>(simd: S, x: &[f64]) -> S::f64s {
+    let lanes = size_of::<S::f64s>() / 8;
+    let rest = x.len() % lanes;
+    if x.len() < lanes {
+        return simd.partial_load_f64s(x);
+    }
+    let register = S::as_simd_f64s(&x[x.len() - lanes..]).0[0];
+    let iota = S::as_simd_f64s(&IOTA[..lanes]).0[0];
+    let seen = simd.less_than_f64s(iota, simd.splat_f64s((lanes - rest) as f64));
+    simd.select_f64s(seen, simd.splat_f64s(0.0), register)
+}
+
 /// Visits equal-length slices register by register; the last, partial one is zero-filled.
 ///
 /// `walk!(simd, [a, b] => |a, b| body)` binds `a`, `b` to registers in `body`.
@@ -46,8 +65,7 @@ macro_rules! walk {
         let full = length / lanes;
         crate::lanes::walk!(@bind $simd, full, [$($slice),+], |$($lane),+| $body);
         if full * lanes < length {
-            let from = full * lanes;
-            $(let $lane = $simd.partial_load_f64s(&$slice[from..length]);)+
+            $(let $lane = crate::lanes::last($simd, &$slice[..length]);)+
             $body
         }
     }};

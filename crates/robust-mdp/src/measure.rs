@@ -9,11 +9,13 @@ use pulp::{Simd, WithSimd};
 use crate::algorithm::bellman::{Bellman, Player};
 use crate::algorithm::evaluation::Evaluation;
 use crate::algorithm::fom_vi::{FomSettings, FomVi};
+use crate::algorithm::linear::Chain;
 use crate::algorithm::response::Response;
 use crate::error::Error;
 use crate::game::{Game, GameMemory, Layout, Lookahead, Reference};
 use crate::lanes::{dispatch, dot};
 use crate::model::Model;
+use crate::oracle::exact::{Exact, RowMemory, Worker};
 use crate::oracle::first_order::Setup;
 use crate::oracle::interior_point;
 use crate::oracle::worst_case::Memory;
@@ -130,6 +132,93 @@ pub fn bellman(
     let y = crate::geometry::Geometry::Euclidean;
     let (lower, upper) = bellman_enclosure(model, set, Setup { x: y, y }, values, 1000)?;
     Ok((lower, upper, vec![0.0; model.rows()]))
+}
+
+/// Encloses F_x(v) state by state for a policy that is flat over rows, with the exact oracle.
+pub fn respond(
+    model: &Model,
+    set: &UncertaintySet,
+    policy: &[f64],
+    values: &[f64],
+) -> Result<(Vec<f64>, Vec<f64>), Error> {
+    set.validate(model)?;
+    let mut bellman = Bellman::new(model, set);
+    bellman.sweep(values, Player::Nature(policy), 0.0, None);
+    Ok((bellman.lower, bellman.upper))
+}
+
+/// What a sweep of the exact oracle leaves: bounds, policy and chain, states × states.
+#[derive(Debug)]
+pub struct ExactSweep {
+    /// lower ≤ F(v).
+    pub lower: Vec<f64>,
+    /// F_x(v) ≤ upper.
+    pub upper: Vec<f64>,
+    /// x.
+    pub policy: Vec<f64>,
+    /// Σ_a x_a·y_a.
+    pub chain: Vec<f64>,
+}
+
+/// Exact sweeps at one value vector after another, each with the memory of those before; where a
+/// policy is given, for that policy.
+pub fn exact_sweeps(
+    model: &Model,
+    set: &UncertaintySet,
+    sweeps: &[(Vec<f64>, Option<Vec<f64>>)],
+) -> Result<Vec<ExactSweep>, Error> {
+    set.validate(model)?;
+    let states = model.states();
+    let mut bellman = Bellman::new(model, set);
+    let mut chain = Chain::new(states, |_| states);
+    let mut all = Vec::new();
+    for (values, policy) in sweeps {
+        let player = policy.as_deref().map_or(Player::Both, Player::Nature);
+        bellman.sweep(values, player, 0.0, Some(&mut chain));
+        all.push(ExactSweep {
+            lower: bellman.lower.clone(),
+            upper: bellman.upper.clone(),
+            policy: policy.clone().unwrap_or_else(|| bellman.policy.clone()),
+            chain: chain.entries.clone(),
+        });
+    }
+    Ok(all)
+}
+
+/// Exact sweeps in which every state's value is replaced at once (Gauss–Seidel); `visit` sees the
+/// state, the values that its update was computed at and the bounds.
+pub fn exact_in_place(
+    model: &Model,
+    set: &UncertaintySet,
+    values: &[f64],
+    sweeps: usize,
+    visit: &mut impl FnMut(usize, &[f64], f64, f64),
+) -> Result<(), Error> {
+    set.validate(model)?;
+    let oracle = Exact::new(model, set);
+    let (mut ahead, mut worker) = (oracle.outlook(), Worker::default());
+    let rows = model.rows();
+    let (mut t, mut nu, mut x) = (vec![0.0; rows], vec![0.0; rows], vec![0.0; rows]);
+    let mut floor = vec![f64::NEG_INFINITY; rows];
+    ahead.set(values);
+    for _ in 0..sweeps {
+        ahead.begin_in_place();
+        for s in 0..model.states() {
+            let of = model.rows_of(s);
+            let mut value = crate::uncertainty::Enclosure { lower: 0.0, upper: 0.0 };
+            if !of.is_empty() {
+                let memory = RowMemory {
+                    t: &mut t[of.clone()],
+                    nu: &mut nu[of.clone()],
+                    floor: &mut floor[of.clone()],
+                };
+                value = oracle.update(s, &ahead, 0.0, memory, &mut x[of], &mut worker, None);
+            }
+            visit(s, &ahead.values, value.lower, value.upper);
+            ahead.set_one(s, value.upper);
+        }
+    }
+    Ok(())
 }
 
 /// Seconds of exact sweeps, each after the memory of the one before: alternately at `values` and at

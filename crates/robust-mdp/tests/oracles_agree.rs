@@ -10,7 +10,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use cases::{Case, Family};
 use reference::State;
 use robust_mdp::Oracle;
-use robust_mdp::measure::bellman;
+use robust_mdp::measure::{bellman, exact_in_place, exact_sweeps};
 
 /// How closely bounds must hold the reference and each other, relative to the largest |c|, |λv|
 /// and |b| of the state: the contract.
@@ -23,6 +23,10 @@ const UPDATES: usize = 40_000;
 const ENCLOSED: usize = 100;
 /// The fewest updates that a trait must have taken part in.
 const LEAST: usize = 200;
+/// How closely a chain must reproduce a value, by the same measure: it feeds a linear system.
+const CHAIN: f64 = 1e-8;
+/// Cases of every family that are swept again and again.
+const JOURNEYS: u64 = 400;
 /// Cases with a failure that are printed in full.
 const SHOWN: usize = 5;
 /// Traits that are named with a failure, those that fail most often first.
@@ -86,6 +90,18 @@ struct Answer<'a> {
     policy: &'a [f64],
 }
 
+/// The reference of a state, with the scale that the exact oracle answers for.
+fn state_of(case: &Case, s: usize, values: &[f64]) -> State {
+    let Case { model, set, .. } = case;
+    let mut state = State::new(model, set, s, values);
+    // Rows of such models share λ(v − max v): their precision is that of all values.
+    if model.is_dense() && !model.has_transition_costs() {
+        let largest = values.iter().fold(0.0_f64, |m, v| m.max(v.abs()));
+        state.scale = state.scale.max(model.discount() * largest);
+    }
+    state
+}
+
 /// Hands every update of a case to `check` with the state's reference and the oracle's answer.
 fn visit(
     case: &Case,
@@ -106,13 +122,7 @@ fn visit(
             Ok((lower, upper, policy)) => {
                 let (lower, upper) = (lower[s], upper[s]);
                 let answer = Answer { lower, upper, policy: &policy[rows.clone()] };
-                let mut state = State::new(model, set, s, values);
-                // Rows of such models share λ(v − max v): their precision is that of all values.
-                if model.is_dense() && !model.has_transition_costs() {
-                    let largest = values.iter().fold(0.0_f64, |m, v| m.max(v.abs()));
-                    state.scale = state.scale.max(model.discount() * largest);
-                }
-                check(&state, &answer, record)
+                check(&state_of(case, s, values), &answer, record)
             }
         };
         // A terminal state is checked but is no update.
@@ -211,6 +221,111 @@ fn exact_on_ellipsoids_on_the_nominal_support() {
 #[test]
 fn exact_on_kl_sets() {
     compare(Family::Kl);
+}
+
+/// The values of several sweeps: the case's own, near ones, far ones and back again.
+fn journey(case: &Case) -> Vec<Vec<f64>> {
+    let moved = |by: f64| -> Vec<f64> {
+        let pattern = |s: usize| ((s * 7919 + 13) % 1009) as f64 / 1009.0 - 0.5;
+        let size = case.values.iter().fold(1e-9_f64, |m, v| m.max(v.abs()));
+        case.values.iter().enumerate().map(|(s, v)| v + by * size * pattern(s)).collect()
+    };
+    [0.0, 1e-9, 1e-3, 2.0, -1.0, -1.001, 0.0, 1e-6].into_iter().map(moved).collect()
+}
+
+/// A chain row is a distribution that reproduces the value, where costs do not depend on the next
+/// state.
+fn reproduces(case: &Case, s: usize, values: &[f64], value: f64, x: &[f64], chain: &[f64]) -> bool {
+    let Case { model, .. } = case;
+    let row = &chain[s * model.states()..(s + 1) * model.states()];
+    let mass: f64 = row.iter().sum();
+    let cost: f64 = model.rows_of(s).map(|r| x[r] * model.row(r).cost).sum();
+    let ahead: f64 = row.iter().zip(values).map(|(p, v)| p * v).sum();
+    let scale = state_of(case, s, values).scale;
+    let precise = (cost + model.discount() * ahead - value).abs() <= CHAIN * scale;
+    (mass - 1.0).abs() <= CHAIN
+        && row.iter().all(|p| *p >= 0.0)
+        && (precise || model.has_transition_costs())
+}
+
+/// Sweeps with the memory of those before, for both players and for fixed policies, agree like
+/// first ones, and their chains stand for their values.
+#[test]
+fn exact_sweeps_agree_after_others() {
+    let mut failures = Vec::new();
+    for family in [Family::EverywhereEllipsoid, Family::NominalEllipsoid, Family::Kl] {
+        for seed in 0..JOURNEYS {
+            let case = Case::new(family, seed);
+            if case.model.states() > 60 {
+                continue;
+            }
+            let mut record = Record::default();
+            let mut sweeps: Vec<_> = journey(&case).into_iter().map(|v| (v, None)).collect();
+            let policies = exact_sweeps(&case.model, &case.set, &sweeps).unwrap();
+            for i in [2, 5] {
+                // Against the policy of another sweep.
+                let (values, policy) = (sweeps[i].0.clone(), policies[i - 1].policy.clone());
+                sweeps.insert(i, (values, Some(policy)));
+            }
+            let answers = exact_sweeps(&case.model, &case.set, &sweeps).unwrap();
+            for (i, ((values, fixed), answer)) in sweeps.iter().zip(&answers).enumerate() {
+                for s in (0..case.model.states()).filter(|&s| !case.model.is_terminal(s)) {
+                    let state = state_of(&case, s, values);
+                    let rows = case.model.rows_of(s);
+                    let (lower, upper) = (answer.lower[s], answer.upper[s]);
+                    let policy = &answer.policy[rows];
+                    let trouble = if fixed.is_some() {
+                        responds(&state, policy, lower, upper)
+                    } else {
+                        agrees(&state, &Answer { lower, upper, policy }, &mut record)
+                    };
+                    let chain = &answer.chain;
+                    let trouble = trouble.and_then(|()| {
+                        let good = reproduces(&case, s, values, upper, &answer.policy, chain);
+                        require(good, || format!("the chain misses {upper:e}"))
+                    });
+                    if let Err(what) = trouble {
+                        failures.push(format!("sweep {i}: {}", describe(&case, s, &what)));
+                    }
+                }
+            }
+        }
+    }
+    let shown = failures.iter().take(SHOWN).cloned().collect::<Vec<_>>();
+    assert!(failures.is_empty(), "{} fail\n{}", failures.len(), shown.join("\n"));
+}
+
+/// The worst case of a fixed policy.
+fn responds(state: &State, policy: &[f64], lower: f64, upper: f64) -> Result<(), String> {
+    let (expected, slack) = (state.worst_case(policy), AGREEMENT * state.scale);
+    let holds = lower <= expected + slack && upper >= expected - slack && upper - lower <= slack;
+    require(holds, || format!("[{lower:e}, {upper:e}] for {expected:e} against {policy:?}"))
+}
+
+/// The same when every value is replaced at once.
+#[test]
+fn exact_in_place_sweeps_agree() {
+    let mut failures = Vec::new();
+    for family in [Family::EverywhereEllipsoid, Family::NominalEllipsoid, Family::Kl] {
+        for seed in 0..JOURNEYS {
+            let case = Case::new(family, seed);
+            if case.model.states() > 60 {
+                continue;
+            }
+            let mut record = Record::default();
+            let mut visit = |s: usize, values: &[f64], lower: f64, upper: f64| {
+                if !case.model.is_terminal(s) {
+                    let answer = Answer { lower, upper, policy: &[] };
+                    if let Err(what) = agrees(&state_of(&case, s, values), &answer, &mut record) {
+                        failures.push(describe(&case, s, &what));
+                    }
+                }
+            };
+            exact_in_place(&case.model, &case.set, &case.values, 3, &mut visit).unwrap();
+        }
+    }
+    let shown = failures.iter().take(SHOWN).cloned().collect::<Vec<_>>();
+    assert!(failures.is_empty(), "{} fail\n{}", failures.len(), shown.join("\n"));
 }
 
 /// lower ≤ F(v) ≤ upper, however wide.

@@ -1,6 +1,6 @@
 //! The page of `rmdp solve`: what was asked, what was found, the policy state by state.
 
-use robust_mdp::{Model, Solution, Status};
+use robust_mdp::{Model, Solution, Status, Work};
 
 use super::number::{decimals, gap_text, grouped, rounded_down, rounded_up, time_text};
 use super::table::{Align, Table, shown_name};
@@ -14,7 +14,7 @@ pub(crate) struct Heading {
     pub(crate) name: String,
     pub(crate) set: String,
     pub(crate) method: String,
-    pub(crate) settings: String,
+    pub(crate) settings: Option<String>,
 }
 
 pub(crate) fn page(
@@ -23,17 +23,17 @@ pub(crate) fn page(
     solution: &Solution,
     all_states: bool,
 ) -> String {
-    let header = facts(&[
+    let mut header = vec![
         ("model", format!("{} ({})", heading.name, sizes(model))),
         ("objective", objective(model)),
         ("set", heading.set),
         ("method", heading.method),
-        ("", heading.settings),
-    ]);
+    ];
+    header.extend(heading.settings.map(|settings| ("", settings)));
     let shown = if all_states { model.states() } else { model.states().min(SHOWN) };
     let table = states_table(model, solution, shown);
     let rest = left_out(model.states(), shown, "--policy and --json write all of them");
-    format!("{header}\n{}\n{table}{rest}", result(model, solution))
+    format!("{}\n{}\n{table}{rest}", facts(&header), result(model, solution))
 }
 
 /// What the status means, in words.
@@ -75,24 +75,33 @@ pub(crate) fn start(model: &Model) -> &'static str {
 fn result(model: &Model, solution: &Solution) -> String {
     let digits = table_decimals(solution.gap, &[&solution.lower, &solution.upper]);
     let value = between(solution.initial_value, digits);
-    let work = solution.work;
-    let passes = work.kernel_passes();
     facts(&[
         ("status", ending(solution.status).into()),
         ("value", format!("{value} {}", start(model))),
         ("gap", gap_line(solution.gap, solution.target_gap)),
         ("time", time_text(solution.seconds)),
-        (
-            "work",
-            format!(
-                "{} sweeps, {} first-order steps a state, {} kernel passes, {} oracle calls",
-                grouped(work.sweeps),
-                grouped(work.first_order_steps),
-                grouped(passes.round() as u64),
-                grouped(work.oracle_calls)
-            ),
-        ),
+        ("work", work_line(&solution.work)),
     ])
+}
+
+/// “12 sweeps (4 of them of nature alone), 30 kernel passes, 120 oracle calls”.
+fn work_line(work: &Work) -> String {
+    let mut parts = vec![counted(work.sweeps, "sweep")];
+    if work.evaluations > 0 {
+        parts[0] += &format!(" ({} of them of nature alone)", grouped(work.evaluations));
+    }
+    if work.first_order_steps > 0 {
+        parts.push(counted(work.first_order_steps, "first-order step") + " a state");
+    }
+    let passes = work.kernel_passes().round() as u64;
+    parts.push(format!("{} kernel pass{}", grouped(passes), if passes == 1 { "" } else { "es" }));
+    parts.push(counted(work.oracle_calls, "oracle call"));
+    parts.join(", ")
+}
+
+/// “1 sweep”, “12 sweeps”.
+fn counted(n: u64, what: &str) -> String {
+    format!("{} {what}{}", grouped(n), if n == 1 { "" } else { "s" })
 }
 
 fn states_table(model: &Model, solution: &Solution, shown: usize) -> String {

@@ -59,7 +59,7 @@ pub(super) fn bound_fixed_point(
         step.clear();
         step.extend(operator.image().1.iter().zip(&*w).map(|(t, w)| t - w));
         operator.chain().cost.copy_from_slice(&step);
-        operator.chain().solve(discount, &mut step, 0.0);
+        operator.chain().solve(discount, &mut step, 0.0, &|| signal.raised());
         for (w, step) in w.iter_mut().zip(&step) {
             *w += step;
         }

@@ -93,13 +93,19 @@ impl<'a> Operator<'a> {
     }
 
     /// v ← v + (I − λP)⁻¹(upper − v): the value of the pair that the last sweep froze.
-    pub(crate) fn leap(&mut self, v: &mut [f64], step: &mut [f64], tolerance: f64) {
+    pub(crate) fn leap(
+        &mut self,
+        v: &mut [f64],
+        step: &mut [f64],
+        tolerance: f64,
+        signal: &Signal<'_>,
+    ) {
         let chain = self.chain.as_mut().expect("a sweep with a chain comes first");
         for ((cost, u), v) in chain.cost.iter_mut().zip(&self.bellman.upper).zip(&*v) {
             *cost = u - v;
         }
         step.copy_from_slice(&chain.cost);
-        chain.solve(self.model.discount(), step, tolerance);
+        chain.solve(self.model.discount(), step, tolerance, &|| signal.raised());
         if !step.iter().all(|step| step.is_finite()) {
             step.copy_from_slice(&chain.cost); // no more than a step of value iteration
         }

@@ -78,7 +78,7 @@ impl Krylov {
                 self.best.copy_from_slice(w);
             }
             let goal = tolerance.max(ROUNDING * (cost + 2.0 * self.measure(w)));
-            if least <= goal || stalled || spent >= most {
+            if least <= goal || stalled || spent >= most || (a.stop)() {
                 w.copy_from_slice(&self.best);
                 // A product's own rounding shows as a stall a little above the goal.
                 let solved = least <= 16.0 * goal;
@@ -139,7 +139,7 @@ impl Krylov {
         let (mut rho, mut least, mut kept) = (start.sums[0], start.largest, start.largest);
         self.candidate.copy_from_slice(w);
         let mut spent = 0;
-        while spent < most && rho != 0.0 {
+        while spent < most && rho != 0.0 && !(a.stop)() {
             let alpha = rho / self.step_image(a).sums[0];
             if !alpha.is_finite() {
                 break;

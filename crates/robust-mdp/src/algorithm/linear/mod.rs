@@ -112,20 +112,28 @@ impl Chain {
     }
 
     /// Solves (I − λP)w = c, starting from the w given, until max|c − (I − λP)w| ≤ `tolerance`;
-    /// 0 asks for what rounding allows. P stays as it is.
-    pub(crate) fn solve(&mut self, discount: f64, w: &mut [f64], tolerance: f64) {
+    /// 0 asks for what rounding allows. P stays as it is. BiCGSTAB ends with what it
+    /// has once `stop` says so.
+    pub(crate) fn solve(
+        &mut self,
+        discount: f64,
+        w: &mut [f64],
+        tolerance: f64,
+        stop: &(dyn Fn() -> bool + Sync),
+    ) {
         let Chain { states, pointers, columns, entries, tails, cost, dense, krylov, .. } = self;
         let pointers = pointers.as_deref();
         let tails = tails.as_ref();
-        let a = Matrix { states: *states, pointers, columns, entries, tails, cost, discount };
+        let states = *states;
+        let a = Matrix { states, pointers, columns, entries, tails, cost, discount, stop };
         let (elimination, product) = (a.elimination(), a.price() as u64);
-        let direct = *states <= DENSE_LIMIT && (self.slow || elimination <= EAGER * product);
+        let direct = states <= DENSE_LIMIT && (self.slow || elimination <= EAGER * product);
         if !direct {
-            let within_reach = *states <= DENSE_LIMIT;
+            let within_reach = states <= DENSE_LIMIT;
             let most = if within_reach { (elimination / product) as usize } else { PRODUCTS };
             let outcome = krylov.solve(&a, w, tolerance, most);
             self.work += (outcome.products * krylov.price(&a)) as u64;
-            if outcome.solved {
+            if outcome.solved || stop() {
                 return;
             }
             if !within_reach {
@@ -150,6 +158,7 @@ struct Matrix<'a> {
     tails: Option<&'a Tails>,
     cost: &'a [f64],
     discount: f64,
+    stop: &'a (dyn Fn() -> bool + Sync),
 }
 
 impl Matrix<'_> {

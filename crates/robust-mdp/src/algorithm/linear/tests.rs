@@ -75,7 +75,7 @@ fn size(w: &[f64]) -> f64 {
 
 fn assert_solved(chain: &mut Chain, discount: f64) {
     let mut w = vec![0.0; chain.states];
-    chain.solve(discount, &mut w, 0.0);
+    chain.solve(discount, &mut w, 0.0, &|| false);
     let left = residual(chain, discount, &w);
     let states = chain.states;
     assert!(left <= 1e-13 * size(&w), "{states} {discount}: {left:e} of {:e}", size(&w));
@@ -111,7 +111,16 @@ fn dense_rows_go_through_the_krylov_method_too() {
     assert!(chain.pointers.is_none());
     let Chain { states, columns, entries, cost, krylov, .. } = &mut chain;
     let (pointers, tails, discount) = (None, None, 0.99);
-    let a = Matrix { states: *states, pointers, columns, entries, tails, cost, discount };
+    let a = Matrix {
+        states: *states,
+        pointers,
+        columns,
+        entries,
+        tails,
+        cost,
+        discount,
+        stop: &|| false,
+    };
     let mut w = vec![0.0; *states];
     assert!(krylov.solve(&a, &mut w, 0.0, 200).solved);
     assert!(residual(&chain, discount, &w) <= 1e-13 * size(&w));
@@ -152,7 +161,7 @@ fn sweeps_shrink_the_residual_where_the_krylov_method_cannot() {
     let states = 6000;
     let mut stride = chain(states, 1, |s, _| (s * 7 + 3001) % states);
     let mut w = vec![0.0; states];
-    stride.solve(0.95, &mut w, 0.0);
+    stride.solve(0.95, &mut w, 0.0, &|| false);
     assert!(residual(&stride, 0.95, &w) <= 1e-3);
 }
 
@@ -161,13 +170,13 @@ fn a_loose_tolerance_saves_work_and_is_kept() {
     let mut loose = random_chain(20_000, 8);
     let mut tight = random_chain(20_000, 8);
     let (mut v, mut w) = (vec![0.0; 20_000], vec![0.0; 20_000]);
-    loose.solve(0.99, &mut v, 1e-3);
-    tight.solve(0.99, &mut w, 0.0);
+    loose.solve(0.99, &mut v, 1e-3, &|| false);
+    tight.solve(0.99, &mut w, 0.0, &|| false);
     assert!(residual(&loose, 0.99, &v) <= 1e-3);
     assert!(2 * loose.work < tight.work, "{} {}", loose.work, tight.work);
     // From the solution on one product tells that there is nothing left to do.
     let before = tight.work;
-    tight.solve(0.99, &mut w, 1e-9);
+    tight.solve(0.99, &mut w, 1e-9, &|| false);
     assert_eq!(tight.work - before, 20_000 * (8 + 6));
 }
 
@@ -176,7 +185,7 @@ fn bits_with(threads: usize, make: &(impl Fn() -> Chain + Sync)) -> Vec<u64> {
     pool.install(|| {
         let mut chain = make();
         let mut w = vec![0.0; chain.states];
-        chain.solve(0.99, &mut w, 0.0);
+        chain.solve(0.99, &mut w, 0.0, &|| false);
         w.iter().map(|w| w.to_bits()).collect()
     })
 }
@@ -241,7 +250,16 @@ fn tails_agree_with_their_expansion() {
         let chain = tailed_chain(states);
         let Chain { pointers, columns, entries, tails, cost, .. } = &chain;
         let (pointers, tails) = (pointers.as_deref(), tails.as_ref());
-        let a = Matrix { states, pointers, columns, entries, tails, cost, discount: 0.9 };
+        let a = Matrix {
+            states,
+            pointers,
+            columns,
+            entries,
+            tails,
+            cost,
+            discount: 0.9,
+            stop: &|| false,
+        };
         let mut uniform = Uniform(11);
         let u: Vec<f64> = (0..states).map(|_| uniform.next() - 0.3).collect();
         let mut out = vec![0.0; states];

@@ -192,7 +192,12 @@ impl<'c, 'a, 'r> Course<'c, 'a, 'r> {
             let rise = self.v.iter().zip(upper).fold(0.0_f64, |m, (v, u)| m.max(u - v));
             let scale = after.iter().fold(self.run.largest_cost, |m, v| m.max(v.abs()));
             let slack = rounding(scale, self.model().discount(), self.width);
-            let status = self.conclude(factor * fall - slack, factor * rise + slack);
+            // A state saw upper bounds of those before it: its lower bound is too high by at most
+            // λ times the widest of these.
+            let width = lower.iter().zip(upper).fold(0.0_f64, |m, (l, u)| m.max(u - l));
+            let high_by = self.model().discount() * width;
+            let low = factor * (fall - high_by) - high_by - slack;
+            let status = self.conclude(low, factor * rise + slack);
             self.scratch = std::mem::replace(&mut self.v, after);
             if let Some(status) = status {
                 return status;

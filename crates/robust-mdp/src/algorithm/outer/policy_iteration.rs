@@ -75,8 +75,8 @@ impl Loop for PolicyIteration {
 
 /// v ← the value of the pair that the last sweep froze.
 fn leap(course: &mut Course<'_, '_, '_>, tolerance: f64) {
-    let Course { operator, v, scratch, .. } = course;
-    operator.leap(v, scratch, tolerance);
+    let Course { operator, v, scratch, run, .. } = course;
+    operator.leap(v, scratch, tolerance, &run.signal);
 }
 
 /// v ← the worst case of x, up to an error of `error`.
@@ -85,6 +85,9 @@ fn evaluate(x: &[f64], error: f64, course: &mut Course<'_, '_, '_>) {
     let goal = (1.0 - discount) * error.max(0.1 * course.run.limits.gap);
     let mut least = f64::INFINITY;
     for _ in 0..MOST_ANSWERS {
+        if course.run.work.sweeps >= course.run.limits.max_sweeps {
+            return;
+        }
         course.operator.respond(x, &course.v, 0.1 * goal);
         course.run.work.sweeps += 1;
         course.run.work.evaluations += 1;

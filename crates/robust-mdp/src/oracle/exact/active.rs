@@ -21,6 +21,10 @@ pub(crate) struct RowMemory<'a> {
     pub(crate) floor: &'a mut [f64],
 }
 
+/// Arrays over the rows under work are a multiple of this long, at least, so that kernels can visit
+/// them by whole registers; what lies beyond the last row means nothing.
+pub(super) const PADDING: usize = 8;
+
 /// The rows under work: numbers, base costs, multipliers, shifts and floors.
 #[derive(Debug, Default)]
 pub(super) struct Active {
@@ -48,38 +52,57 @@ pub(super) struct Active {
 impl Active {
     /// No row under work.
     pub(super) fn clear(&mut self, floor: &[f64]) {
-        for array in [&mut self.base, &mut self.t, &mut self.nu, &mut self.floor] {
-            array.clear();
-        }
-        self.nominal.clear();
         self.row.clear();
+        self.reserve(1);
         self.screen.clear();
         self.screen.extend_from_slice(floor);
+    }
+
+    fn reserve(&mut self, rows: usize) {
+        if self.t.len() < rows {
+            let rows = (2 * rows).next_multiple_of(PADDING);
+            for array in [
+                &mut self.base,
+                &mut self.t,
+                &mut self.nu,
+                &mut self.floor,
+                &mut self.nominal,
+                &mut self.fresh,
+                &mut self.fresh_nu,
+            ] {
+                array.resize(rows, 0.0);
+            }
+        }
     }
 
     /// The rows that had multipliers at the end of the last sweep.
     pub(super) fn resume(&mut self, memory: &RowMemory<'_>, base: &[f64]) {
         self.clear(memory.floor);
-        let mut pending = std::mem::take(&mut self.pending);
-        dispatch(Between { of: memory.t, above: 0.0, below: f64::INFINITY, out: &mut pending });
-        for &k in &pending {
+        dispatch(Between { of: memory.t, above: 0.0, below: f64::INFINITY, out: &mut self.row });
+        self.reserve(self.row.len());
+        for (j, &k) in self.row.iter().enumerate() {
             let k = k as usize;
-            self.push(k, base[k], memory.t[k], memory.nu[k]);
+            (self.base[j], self.t[j]) = (base[k], memory.t[k]);
+            (self.nu[j], self.floor[j]) = (memory.nu[k], memory.floor[k]);
+            self.screen[k] = f64::INFINITY;
         }
-        self.pending = pending;
     }
 
     pub(super) fn len(&self) -> usize {
         self.row.len()
     }
 
+    /// The multipliers of the rows under work.
+    pub(super) fn multipliers(&self) -> &[f64] {
+        &self.t[..self.row.len()]
+    }
+
     pub(super) fn push(&mut self, k: usize, base: f64, t: f64, nu: f64) {
+        let j = self.row.len();
+        self.reserve(j + 1);
         self.row.push(k as u32);
-        self.base.push(base);
-        self.t.push(t);
-        self.nu.push(nu);
-        self.floor.push(self.screen[k]);
-        self.nominal.push(f64::NAN);
+        (self.base[j], self.t[j], self.nu[j]) = (base, t, nu);
+        (self.floor[j], self.nominal[j]) = (self.screen[k], f64::NAN);
         self.screen[k] = f64::INFINITY;
     }
 
@@ -97,9 +120,7 @@ impl Active {
             &mut self.fresh,
             &mut self.fresh_nu,
         ] {
-            if j < array.len() {
-                array.swap(i, j);
-            }
+            array.swap(i, j);
         }
     }
 
@@ -108,10 +129,6 @@ impl Active {
             self.screen[self.row[j] as usize] = self.floor[j];
         }
         self.row.truncate(len);
-        for array in [&mut self.base, &mut self.t, &mut self.nu, &mut self.floor] {
-            array.truncate(len);
-        }
-        self.nominal.truncate(len);
     }
 
     /// What is known of a row that is not under work.

@@ -7,7 +7,6 @@ use pulp::{Simd, WithSimd};
 
 use super::outlook::Outlook;
 use super::rows::Rows;
-use crate::lanes::walk;
 
 /// Sums about `centre` over an active set.
 #[derive(Clone, Copy, Debug)]
@@ -69,18 +68,14 @@ impl WithSimd for OneRow<'_> {
         let (tv, nuv, cv) = (simd.splat_f64s(t), simd.splat_f64s(nu), simd.splat_f64s(centre));
         let (mut n, mut sy, mut off) = (zero, zero, zero);
         let (mut sw, mut sww, mut syw) = (zero, zero, zero);
-        let mut position = 0;
         let lanes = size_of::<S::f64s>() / 8;
-        walk!(simd, [nominal, gain] => |y0, w| {
+        let iota = simd.partial_load_f64s(&super::forms::IOTA[..lanes]);
+        for (y0, w) in nominal.chunks(lanes).zip(gain.chunks(lanes)) {
+            let live = simd.less_than_f64s(iota, simd.splat_f64s(y0.len() as f64));
+            let (y0, w) = (simd.partial_load_f64s(y0), simd.partial_load_f64s(w));
             let w = simd.sub_f64s(w, cv);
             let p = simd.mul_add_e_f64s(tv, w, simd.sub_f64s(y0, nuv));
-            let mut inside = simd.less_than_f64s(zero, p);
-            if position + lanes > nominal.len() {
-                let iota = simd.partial_load_f64s(&super::forms::IOTA[..lanes]);
-                let rest = simd.splat_f64s((nominal.len() - position) as f64);
-                inside = simd.and_m64s(inside, simd.less_than_f64s(iota, rest));
-            }
-            position += lanes;
+            let inside = simd.and_m64s(live, simd.less_than_f64s(zero, p));
             let wi = simd.select_f64s(inside, w, zero);
             let yi = simd.select_f64s(inside, y0, zero);
             let yo = simd.select_f64s(inside, zero, y0);
@@ -90,7 +85,7 @@ impl WithSimd for OneRow<'_> {
             sww = simd.mul_add_e_f64s(wi, wi, sww);
             syw = simd.mul_add_e_f64s(yi, wi, syw);
             off = simd.mul_add_e_f64s(yo, yo, off);
-        });
+        }
         let mut sums = Centred {
             centre,
             n: simd.reduce_sum_f64s(n),

@@ -3,7 +3,7 @@
 
 use pulp::{Simd, WithSimd};
 
-use super::active::Active;
+use super::active::{Active, PADDING};
 use super::driver::Assessed;
 use super::forms::IOTA;
 use super::table::{ORDER, REACH};
@@ -21,25 +21,29 @@ pub(super) struct Cumulants {
     pub(super) centre: Vec<f64>,
     /// Negative: the row is to be read.
     pub(super) safety: Vec<f64>,
+    rows: usize,
 }
 
 impl Cumulants {
     /// Forgets the rows of the last state.
     pub(super) fn clear(&mut self) {
-        self.safety.clear();
-        self.centre.clear();
+        self.rows = 0;
     }
 
     /// Room for this many rows; new ones have to be read.
     pub(super) fn resize(&mut self, rows: usize) {
-        self.safety.resize(rows, -1.0);
-        self.centre.resize(rows, f64::INFINITY);
         if self.log.len() < rows {
-            self.log.resize(rows, 0.0);
-            self.mean.resize(rows, 0.0);
-            self.variance.resize(rows, 0.0);
-            self.moments.iter_mut().for_each(|m| m.resize(rows, 0.0));
+            let room = (2 * rows).next_multiple_of(PADDING);
+            let Cumulants { log, mean, variance, centre, safety, moments, .. } = self;
+            for array in [log, mean, variance, centre, safety].into_iter().chain(moments) {
+                array.resize(room, 0.0);
+            }
         }
+        if rows > self.rows {
+            self.safety[self.rows..rows].fill(-1.0);
+            self.centre[self.rows..rows].fill(f64::INFINITY);
+        }
+        self.rows = rows;
     }
 
     pub(super) fn swap(&mut self, i: usize, j: usize) {
@@ -64,14 +68,14 @@ impl Cumulants {
 
     pub(super) fn list_stale(&self, out: &mut Vec<u32>) {
         out.clear();
-        let stale = |(j, safety): (usize, &f64)| (!(*safety >= 0.0)).then_some(j as u32);
-        out.extend(self.safety.iter().enumerate().filter_map(stale));
+        let safe = |j: u32| self.safety[j as usize] >= 0.0; // not where it is no number
+        out.extend((0..self.rows as u32).filter(|&j| !safe(j)));
     }
 }
 
 /// ψ, ψ' and ψ'' at t from the moments of all rows, and whether these reach there.
 pub(super) struct Evaluate<'a> {
-    pub(super) t: &'a [f64],
+    pub(super) active: &'a Active,
     pub(super) out: &'a mut Cumulants,
     pub(super) range: f64,
 }
@@ -81,16 +85,16 @@ impl WithSimd for Evaluate<'_> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
-        let Evaluate { t, out, range } = self;
+        let Evaluate { active, out, range } = self;
         let lanes = size_of::<S::f64s>() / 8;
         let (zero, one) = (simd.splat_f64s(0.0), simd.splat_f64s(1.0));
         let (reach, range) = (simd.splat_f64s(REACH), simd.splat_f64s(range));
         let mut at = 0;
-        while at < t.len() {
-            let end = (at + lanes).min(t.len());
-            let load = |x: &[f64]| simd.partial_load_f64s(&x[at..end]);
+        while at < active.len() {
+            let load = |x: &[f64]| S::as_simd_f64s(&x[at..at + lanes]).0[0];
+            let store = |x: &mut [f64], y| S::as_mut_simd_f64s(&mut x[at..at + lanes]).0[0] = y;
             let centre = load(&out.centre);
-            let delta = simd.sub_f64s(load(t), centre);
+            let delta = simd.sub_f64s(load(&active.t), centre);
             let moment = |j: usize| load(&out.moments[j]);
             let (mut s0, mut s1, mut s2) = (zero, zero, zero);
             for j in (1..ORDER).rev() {
@@ -114,11 +118,11 @@ impl WithSimd for Evaluate<'_> {
             let second = simd.mul_f64s(simd.add_f64s(s2, s2), inverse);
             let variance = simd.sub_f64s(second, simd.mul_f64s(mean, mean));
             let off = simd.mul_f64s(simd.abs_f64s(delta), range);
-            simd.partial_store_f64s(&mut out.log[at..end], log);
-            simd.partial_store_f64s(&mut out.mean[at..end], mean);
-            simd.partial_store_f64s(&mut out.variance[at..end], simd.max_f64s(variance, zero));
-            simd.partial_store_f64s(&mut out.safety[at..end], simd.sub_f64s(reach, off));
-            at = end;
+            store(&mut out.log, log);
+            store(&mut out.mean, mean);
+            store(&mut out.variance, simd.max_f64s(variance, zero));
+            store(&mut out.safety, simd.sub_f64s(reach, off));
+            at += lanes;
         }
     }
 }
@@ -145,29 +149,30 @@ impl WithSimd for Assess<'_> {
         let origin = active.base[0];
         let reference = simd.splat_f64s(origin);
         let (mut total, mut value, mut logs, mut used) = (zero, zero, zero, zero);
-        let (mut mean_value, mut mean_floor) = (zero, zero);
+        let (mut mean_value, mut mean_floor, mut check) = (zero, zero, zero);
         let (mut least, mut least_floor) = (infinity, infinity);
         let mut at = 0;
         while at < rows {
-            let end = (at + lanes).min(rows);
             let live = simd.less_than_f64s(iota, simd.splat_f64s((rows - at) as f64));
-            let load = |x: &[f64]| simd.partial_load_f64s(&x[at..end]);
+            let load = |x: &[f64]| S::as_simd_f64s(&x[at..at + lanes]).0[0];
+            let keep = |x: S::f64s| simd.select_f64s(live, x, zero);
             let (t, base, floor) = (load(&active.t), load(&active.base), load(&active.floor));
             let (log, mean) = (load(&cumulants.log), load(&cumulants.mean));
             let row_value = simd.add_f64s(base, mean);
             let cost = simd.sub_f64s(simd.mul_f64s(t, mean), log);
-            // Padding has t = 0, log = 0 and mean = 0.
-            total = simd.add_f64s(total, t);
-            value = simd.mul_add_e_f64s(t, simd.sub_f64s(base, reference), value);
-            logs = simd.add_f64s(logs, log);
-            used = simd.add_f64s(used, simd.max_f64s(cost, zero));
+            let worth = simd.mul_f64s(t, simd.sub_f64s(base, reference));
+            total = simd.add_f64s(total, keep(t));
+            value = simd.add_f64s(value, keep(worth));
+            logs = simd.add_f64s(logs, keep(log));
+            used = simd.add_f64s(used, keep(simd.max_f64s(cost, zero)));
+            check = simd.add_f64s(check, keep(cost));
             least = simd.min_f64s(least, simd.select_f64s(live, row_value, infinity));
             least_floor = simd.min_f64s(least_floor, simd.select_f64s(live, floor, infinity));
             if fixed {
-                mean_value = simd.mul_add_e_f64s(t, row_value, mean_value);
-                mean_floor = simd.mul_add_e_f64s(t, floor, mean_floor);
+                mean_value = simd.add_f64s(mean_value, keep(simd.mul_f64s(t, row_value)));
+                mean_floor = simd.add_f64s(mean_floor, keep(simd.mul_f64s(t, floor)));
             }
-            at = end;
+            at += lanes;
         }
         let sum = |x: S::f64s| simd.reduce_sum_f64s(x);
         let (total, used) = (sum(total), sum(used));
@@ -179,7 +184,8 @@ impl WithSimd for Assess<'_> {
         };
         let lower = if share < 1.0 { share * row + (1.0 - share) * floor } else { row };
         let upper = origin + (sum(value) + (radius + sum(logs))) / total;
-        let sound = !upper.is_nan() && used.is_finite() && lower.is_finite();
+        // Minima and maxima may lose a NaN, sums do not.
+        let sound = !upper.is_nan() && sum(check).is_finite() && lower.is_finite();
         let bounds = Enclosure {
             lower: if sound { lower } else { f64::NEG_INFINITY },
             upper: if sound { upper } else { f64::INFINITY },
@@ -204,7 +210,6 @@ impl WithSimd for Step<'_> {
         let Step { active, cumulants, mu, longest } = self;
         let rows = active.len();
         let lanes = size_of::<S::f64s>() / 8;
-        active.fresh.resize(rows, 0.0);
         let (mu, infinity) = (simd.splat_f64s(mu), simd.splat_f64s(f64::INFINITY));
         let (eight, longest) = (simd.splat_f64s(8.0), simd.splat_f64s(longest));
         let iota = simd.partial_load_f64s(&IOTA[..lanes]);
@@ -212,9 +217,9 @@ impl WithSimd for Step<'_> {
         let (mut least, mut sum) = (infinity, simd.splat_f64s(0.0));
         let mut at = 0;
         while at < rows {
-            let end = (at + lanes).min(rows);
             let live = simd.less_than_f64s(iota, simd.splat_f64s((rows - at) as f64));
-            let load = |x: &[f64]| simd.partial_load_f64s(&x[at..end]);
+            let load = |x: &[f64]| S::as_simd_f64s(&x[at..at + lanes]).0[0];
+            let store = |x: &mut [f64], y| S::as_mut_simd_f64s(&mut x[at..at + lanes]).0[0] = y;
             let (t, mean) = (load(&active.t), load(&cumulants.mean));
             let goal = simd.max_f64s(simd.sub_f64s(load(&active.base), mu), tiny);
             let below = simd.max_f64s(simd.neg_f64s(mean), tiny);
@@ -225,10 +230,10 @@ impl WithSimd for Step<'_> {
             // Not many times as far as before; the first time a fixed distance.
             let most = simd.max_f64s(simd.mul_f64s(eight, t), longest);
             let fresh = simd.select_f64s(simd.less_than_f64s(most, fresh), most, fresh);
-            simd.partial_store_f64s(&mut active.fresh[at..end], fresh);
+            store(&mut active.fresh, fresh);
             least = simd.min_f64s(least, simd.select_f64s(live, fresh, infinity));
             sum = simd.add_f64s(sum, simd.select_f64s(live, fresh, simd.splat_f64s(0.0)));
-            at = end;
+            at += lanes;
         }
         let sum = simd.reduce_sum_f64s(sum);
         if sum.is_nan() { f64::NAN } else { simd.reduce_min_f64s(least) }

@@ -215,7 +215,7 @@ fn joint<B: Ball>(
             if mu.is_nan() {
                 mu = 0.5 * (lower.max(known) + upper);
             }
-            if !(mu < ceiling) {
+            if mu.is_nan() || mu >= ceiling {
                 strikes += 1;
                 mu = 0.25 * lower.max(known) + 0.75 * ceiling;
             }
@@ -258,7 +258,8 @@ pub(super) fn admit_below<B: Ball>(ball: &mut B, memory: &mut RowMemory<'_>, mu:
         if nominal < mu - slack {
             let base = ball.rows().base[k];
             ball.active().push(k, base, 0.0, 0.0);
-            *ball.active().nominal.last_mut().expect("just pushed") = nominal;
+            let j = ball.active().len() - 1;
+            ball.active().nominal[j] = nominal;
         }
     }
     (ball.active().pending, ball.active().value) = (pending, value);
@@ -287,6 +288,9 @@ pub(super) fn fixed<B: Ball>(
         let (k, base) = (k as usize, ball.rows().base[k as usize]);
         let t = if all_warm { warm * x / total } else { 0.0 };
         ball.active().push(k, base, t, memory.nu[k]);
+        // Rows with budgets of their own remember other floors than nominal values.
+        let j = ball.active().len() - 1;
+        ball.active().floor[j] = base - ball.range() - ball.drift().0;
     }
     let mut moving = true;
     if !all_warm {
@@ -296,7 +300,6 @@ pub(super) fn fixed<B: Ball>(
         for (j, &k) in rows.iter().enumerate() {
             let nominal = ball.nominal(k as usize);
             memory.floor[k as usize] = nominal - slack(ball, nominal) - ball.drift().1;
-            ball.active().floor[j] = memory.floor[k as usize];
             ball.active().nominal[j] = nominal;
             ball.active().nu[j] = 0.0;
         }

@@ -153,7 +153,8 @@ impl Ball for Ellipsoid<'_> {
     fn assess(&mut self, fixed: bool) -> Assessed {
         let (drift, radius) = (self.ahead.drift, self.radius);
         let at = dispatch(Assess { active: self.active, sums: self.sums, radius, drift, fixed });
-        if at.mu.is_finite() || !self.mend() {
+        // Mended rows have t = 0, which is another policy.
+        if fixed || at.mu.is_finite() || !self.mend() {
             return at;
         }
         dispatch(Assess { active: self.active, sums: self.sums, radius, drift, fixed })
@@ -166,7 +167,7 @@ impl Ball for Ellipsoid<'_> {
             std::mem::swap(&mut self.active.t, &mut self.active.fresh);
             std::mem::swap(&mut self.active.nu, &mut self.active.fresh_nu);
             self.sums.settle();
-            return if self.active.t.iter().all(|t| *t < f64::INFINITY) {
+            return if self.active.multipliers().iter().all(|t| *t < f64::INFINITY) {
                 Moved::All
             } else {
                 Moved::Stuck
@@ -190,6 +191,9 @@ impl Ball for Ellipsoid<'_> {
     }
 
     fn scale(&mut self, x: &[f64]) -> bool {
+        if self.mend() {
+            self.assess(true);
+        }
         let sums = &mut *self.sums;
         let (mut quadratic, mut constant) = (0.0, 0.0);
         for (j, x) in x.iter().enumerate() {

@@ -3,9 +3,14 @@
 use pulp::{Simd, WithSimd};
 
 use super::State;
+use super::centred::{add_tail, tail_length};
+use super::tilt::Top;
 use crate::algorithm::sweep::ChainRows;
 use crate::lanes::{dispatch, exp};
 use crate::uncertainty::Distance;
+
+/// Multipliers of the ellipsoid beyond this, in units of 1/range, mean the peak.
+const STEEPEST: f64 = 1e10;
 
 /// How a row's kernel follows from its multipliers.
 #[derive(Clone, Copy, Debug)]
@@ -16,9 +21,10 @@ enum Shape {
         t: f64,
         nu: f64,
     },
-    /// y⁰e^{tw}, to be scaled to mass one.
+    /// y⁰e^{t(w − top)}, to be scaled to mass one.
     Tilted {
         t: f64,
+        top: f64,
     },
     /// As near to y⁰ as the maxima of w allow.
     Peak,
@@ -33,11 +39,19 @@ impl State<'_, '_> {
             let shape = match self.oracle.set.distance {
                 _ if self.radius(k) == 0.0 || t == 0.0 => Shape::Nominal,
                 _ if t.is_infinite() => Shape::Peak,
-                Distance::Kl => Shape::Tilted { t },
+                Distance::Kl => Shape::Tilted { t, top: self.top(k, t) },
+                // All that is left lies within 1/t of the maximum, and ν has no digits left.
+                _ if t * self.rows.range > STEEPEST => Shape::Peak,
                 _ => Shape::Shifted { t, nu },
             };
             self.emit_row(k, x, shape, chain, &mut filled);
         }
+    }
+
+    /// The row's largest w where exponentials might vanish otherwise.
+    fn top(&self, k: usize, t: f64) -> f64 {
+        let (nominal, gain) = self.rows.row(k);
+        if t * self.rows.range < 500.0 { 0.0 } else { dispatch(Top { nominal, gain }).0 }
     }
 
     fn emit_row(
@@ -52,12 +66,23 @@ impl State<'_, '_> {
         self.scratch.entries += nominal.len() as u64;
         let y = &mut self.scratch.value;
         y.resize(nominal.len(), 0.0);
-        let mass = match shape {
+        let own = match shape {
             Shape::Peak => peak(nominal, gain, self.oracle.set.distance, y),
             _ => dispatch(Write { nominal, gain, shape, y }),
         };
-        let mut rest = 1.0;
-        let scale = if matches!(shape, Shape::Tilted { .. }) { x / mass } else { x };
+        let mut mass = own;
+        if !self.rows.level.is_empty() {
+            mass += match shape {
+                Shape::Shifted { t, nu } => {
+                    let [n, sum, _] = add_tail(&self.rows, self.ahead, k, t, nu, 0.0);
+                    (t * sum - n * nu).max(0.0)
+                }
+                Shape::Peak => 1.0 - own,
+                _ => 0.0,
+            };
+        }
+        // Bounds meet before masses do.
+        let scale = x / mass;
         match self.rows.next_states(k) {
             None => {
                 for (i, &y) in y.iter().enumerate() {
@@ -68,11 +93,10 @@ impl State<'_, '_> {
                 for (&i, &y) in columns.iter().zip(&*y).filter(|e| *e.1 > 0.0) {
                     chain.add(filled, i as usize, scale * y);
                 }
-                rest = 1.0 - mass;
             }
         }
-        if !self.rows.level.is_empty() && rest > 0.0 {
-            self.emit_tail(k, x, shape, rest, chain, filled);
+        if mass > own {
+            self.emit_tail(k, scale, shape, mass - own, chain, filled);
         }
     }
 
@@ -80,7 +104,7 @@ impl State<'_, '_> {
     fn emit_tail(
         &mut self,
         k: usize,
-        x: f64,
+        scale: f64,
         shape: Shape,
         rest: f64,
         chain: &mut ChainRows<'_>,
@@ -88,21 +112,16 @@ impl State<'_, '_> {
     ) {
         let ranking = self.ahead.ranking.as_ref().expect("tails need a ranking");
         let (columns, shift) = (&self.rows.columns[self.rows.span(k)], self.rows.shift[k]);
-        for (&i, &w) in ranking.order.iter().zip(&ranking.level) {
-            let y = match shape {
-                Shape::Shifted { t, nu } => t * (w - shift) - nu,
-                Shape::Peak if w == shift => rest,
-                _ => 0.0,
-            };
-            if y <= 0.0 {
-                break;
-            }
-            if columns.binary_search(&i).is_err() {
-                chain.add(filled, i as usize, x * y);
-                if matches!(shape, Shape::Peak) {
-                    break;
+        let outside = |i: &u32| columns.binary_search(i).is_err();
+        if let Shape::Shifted { t, nu } = shape {
+            let length = tail_length(&ranking.level, shift, t, nu);
+            for (&i, &w) in ranking.order[..length].iter().zip(&ranking.level) {
+                if outside(&i) {
+                    chain.add(filled, i as usize, scale * (t * (w - shift) - nu));
                 }
             }
+        } else if let Some(&i) = ranking.order.iter().find(|i| outside(i)) {
+            chain.add(filled, i as usize, scale * rest);
         }
     }
 }
@@ -125,7 +144,7 @@ fn peak(nominal: &[f64], gain: &[f64], distance: Distance, y: &mut [f64]) -> f64
     }
     for ((y, &y0), &w) in y.iter_mut().zip(nominal).zip(gain) {
         if w == top && usable(y0) {
-            *y = if kl { y0 / mass } else { y0 + (1.0 - mass) / count };
+            *y = if kl { y0 / mass } else { y0 + (1.0 - mass).max(0.0) / count };
         }
     }
     1.0
@@ -148,17 +167,18 @@ impl WithSimd for Write<'_> {
         let zero = simd.splat_f64s(0.0);
         let (t, nu) = match shape {
             Shape::Shifted { t, nu } => (t, nu),
-            Shape::Tilted { t } => (t, 0.0),
+            Shape::Tilted { t, .. } => (t, 0.0),
             _ => (0.0, 0.0),
         };
         let (tv, nuv) = (simd.splat_f64s(t), simd.splat_f64s(nu));
         let tilted = matches!(shape, Shape::Tilted { .. });
+        let topv = simd.splat_f64s(if let Shape::Tilted { top, .. } = shape { top } else { 0.0 });
         let lanes = size_of::<S::f64s>() / 8;
         let mut total = zero;
         for ((y0, w), y) in nominal.chunks(lanes).zip(gain.chunks(lanes)).zip(y.chunks_mut(lanes)) {
             let (y0, w) = (simd.partial_load_f64s(y0), simd.partial_load_f64s(w));
             let new = if tilted {
-                simd.mul_f64s(y0, exp(simd, simd.mul_f64s(tv, w)))
+                simd.mul_f64s(y0, exp(simd, simd.mul_f64s(tv, simd.sub_f64s(w, topv))))
             } else {
                 simd.max_f64s(simd.mul_add_e_f64s(tv, w, simd.sub_f64s(y0, nuv)), zero)
             };

@@ -44,9 +44,9 @@ impl WithSimd for Assess<'_> {
         let (mut least, mut least_floor) = (infinity, infinity);
         let mut at = 0;
         while at < rows {
-            let end = (at + lanes).min(rows);
             let live = simd.less_than_f64s(iota, splat((rows - at) as f64));
-            let load = |x: &[f64]| simd.partial_load_f64s(&x[at..end]);
+            let load = |x: &[f64]| S::as_simd_f64s(&x[at..at + lanes]).0[0];
+            let store = |x: &mut [f64], y| S::as_mut_simd_f64s(&mut x[at..at + lanes]).0[0] = y;
             let keep = |x: S::f64s| simd.select_f64s(live, x, zero);
             let (n, sw, sww) = (load(&sums.n), load(&sums.sw), load(&sums.sww));
             let (syw, off) = (load(&sums.syw), load(&sums.off));
@@ -63,10 +63,10 @@ impl WithSimd for Assess<'_> {
             let rest = simd.neg_f64s(simd.mul_f64s(r, inverse));
             let inner = simd.sub_f64s(syw, simd.mul_f64s(rest, sw));
             let start = simd.add_f64s(base, inner);
-            simd.partial_store_f64s(&mut sums.mean[at..end], mean);
-            simd.partial_store_f64s(&mut sums.rest[at..end], rest);
-            simd.partial_store_f64s(&mut sums.start[at..end], start);
-            simd.partial_store_f64s(&mut sums.curve[at..end], curve);
+            store(&mut sums.mean, mean);
+            store(&mut sums.rest, rest);
+            store(&mut sums.start, start);
+            store(&mut sums.curve, curve);
             // The joint quadratic.
             let m = simd.sub_f64s(start, reference);
             let km = simd.mul_f64s(curve, m);
@@ -76,6 +76,8 @@ impl WithSimd for Assess<'_> {
             let fixed_cost = simd.mul_add_e_f64s(simd.neg_f64s(r), rest, off);
             constant = simd.add_f64s(constant, keep(fixed_cost));
             // The bounds at (t, bend): y = y⁰ + t(w − mean) − bend on the active set.
+            let own = simd.sub_f64s(load(&active.nu), simd.mul_f64s(t, mean));
+            let bend = simd.select_f64s(simd.equal_f64s(bend, bend), bend, own);
             let lifted = simd.mul_f64s(t, det);
             let row = simd.sub_f64s(simd.add_f64s(syw, lifted), simd.mul_f64s(bend, sw));
             let nbend = simd.mul_f64s(n, bend);
@@ -102,7 +104,7 @@ impl WithSimd for Assess<'_> {
                 mean_value = simd.add_f64s(mean_value, keep(simd.mul_f64s(t, scaled)));
                 mean_floor = simd.add_f64s(mean_floor, keep(simd.mul_f64s(t, floor)));
             }
-            at = end;
+            at += lanes;
         }
         let sum = |x: S::f64s| simd.reduce_sum_f64s(x);
         let (total, fitted) = (sum(total), sum(fitted));
@@ -143,18 +145,15 @@ impl WithSimd for Raise<'_> {
         let Raise { active, sums, mu, range } = self;
         let rows = active.len();
         let lanes = size_of::<S::f64s>() / 8;
-        active.fresh.resize(rows, 0.0);
-        active.fresh_nu.resize(rows, 0.0);
-        sums.fresh_safety.resize(rows, 0.0);
         let (mu, range) = (simd.splat_f64s(mu), simd.splat_f64s(range));
         let infinity = simd.splat_f64s(f64::INFINITY);
         let iota = simd.partial_load_f64s(&IOTA[..lanes]);
         let (mut least, mut sum) = (infinity, simd.splat_f64s(0.0));
         let mut at = 0;
         while at < rows {
-            let end = (at + lanes).min(rows);
             let live = simd.less_than_f64s(iota, simd.splat_f64s((rows - at) as f64));
-            let load = |x: &[f64]| simd.partial_load_f64s(&x[at..end]);
+            let load = |x: &[f64]| S::as_simd_f64s(&x[at..at + lanes]).0[0];
+            let store = |x: &mut [f64], y| S::as_mut_simd_f64s(&mut x[at..at + lanes]).0[0] = y;
             let lift = simd.sub_f64s(mu, load(&sums.start));
             let t = simd.mul_f64s(lift, load(&sums.curve));
             let nu = simd.mul_add_e_f64s(t, load(&sums.mean), load(&sums.rest));
@@ -163,12 +162,12 @@ impl WithSimd for Raise<'_> {
             let other = simd.abs_f64s(simd.mul_add_e_f64s(dt, range, dnu));
             let change = simd.max_f64s(simd.abs_f64s(dnu), other);
             let safety = simd.sub_f64s(load(&sums.margin), change);
-            simd.partial_store_f64s(&mut active.fresh[at..end], t);
-            simd.partial_store_f64s(&mut active.fresh_nu[at..end], nu);
-            simd.partial_store_f64s(&mut sums.fresh_safety[at..end], safety);
+            store(&mut active.fresh, t);
+            store(&mut active.fresh_nu, nu);
+            store(&mut sums.fresh_safety, safety);
             least = simd.min_f64s(least, simd.select_f64s(live, t, infinity));
             sum = simd.add_f64s(sum, simd.select_f64s(live, t, simd.splat_f64s(0.0)));
-            at = end;
+            at += lanes;
         }
         let sum = simd.reduce_sum_f64s(sum);
         if sum.is_nan() { f64::NAN } else { simd.reduce_min_f64s(least) }

@@ -65,59 +65,47 @@ impl Exact<'_> {
     fn row(&self, rows: &Rows<'_>, ahead: &Outlook, k: usize, t: f64, nu: f64) -> Entries {
         let (nominal, gain) = rows.row(k);
         let columns = rows.next_states(k);
-        let next = |i: usize| columns.map_or(i, |c| c[i] as usize);
         let kl = self.set.distance == Distance::Kl;
-        let usable = |y0: f64| y0 > 0.0 || !kl;
-        let entries = || nominal.iter().zip(gain).enumerate().filter(|(_, (y0, _))| usable(**y0));
-        let top = entries().fold(f64::NEG_INFINITY, |m, (_, (_, w))| m.max(*w));
-        let mut row: Entries = entries()
-            .map(|(i, (&y0, &w))| {
-                let y = match () {
-                    () if t == 0.0 => y0,
-                    () if t.is_infinite() && !kl && w == 0.0 => y0 + 1e-300,
-                    () if t.is_infinite() => {
-                        if kl && w == top {
-                            y0
-                        } else {
-                            0.0
-                        }
-                    }
-                    () if kl => y0 * (t * (w - top)).exp(),
-                    () => (y0 + t * w - nu).max(0.0),
-                };
-                (next(i), y, y0)
-            })
+        // (next state, w, y⁰) wherever the row may have mass.
+        let mut row: Entries = nominal
+            .iter()
+            .zip(gain)
+            .enumerate()
+            .filter(|(_, (y0, _))| **y0 > 0.0 || !kl)
+            .map(|(i, (&y0, &w))| (columns.map_or(i, |c| c[i] as usize), w, y0))
             .collect();
         if t > 0.0 && !rows.level.is_empty() {
             let shift = rows.shift[k];
-            let outside = |i: u32| columns.is_none_or(|c| c.binary_search(&i).is_err());
             let ranking = ahead.ranking.as_ref().expect("tails need a ranking");
-            for (&i, &w) in ranking.order.iter().zip(&ranking.level) {
-                let at_peak = t.is_infinite() && w == shift;
-                let y = if t.is_finite() { t * (w - shift) - nu } else { 1e-300 };
-                if y <= 0.0 || t.is_infinite() && !at_peak {
+            for (&i, &level) in ranking.order.iter().zip(&ranking.level) {
+                let w = level - shift;
+                if t.is_finite() && t * w - nu <= 0.0 || t.is_infinite() && w < 0.0 {
                     break;
                 }
-                if outside(i) {
-                    row.push((i as usize, y, 0.0));
+                if columns.is_none_or(|c| c.binary_search(&i).is_err()) {
+                    row.push((i as usize, w, 0.0));
                 }
             }
         }
-        if t.is_infinite() && !kl {
-            spread_rest(&mut row);
-        } else if t > 0.0 {
-            let mass: f64 = row.iter().map(|e| e.1).sum();
-            row.iter_mut().for_each(|e| e.1 /= mass);
+        let top = row.iter().fold(f64::NEG_INFINITY, |m, e| m.max(e.1));
+        let at_top = row.iter().filter(|e| e.1 == top);
+        let (mass, count) = at_top.fold((0.0, 0.0), |(m, n), e| (m + e.2, n + 1.0));
+        for entry in &mut row {
+            let (w, y0) = (entry.1, entry.2);
+            entry.1 = if t == 0.0 {
+                y0
+            } else if t.is_infinite() && w < top {
+                0.0
+            } else if t.is_infinite() && !kl {
+                y0 + (1.0 - mass) / count
+            } else if kl {
+                if t.is_infinite() { y0 } else { y0 * (t * (w - top)).exp() }
+            } else {
+                (y0 + t * w - nu).max(0.0)
+            };
         }
+        let total: f64 = row.iter().map(|e| e.1).sum();
+        row.iter_mut().for_each(|e| e.1 /= total);
         row
-    }
-}
-
-/// Brings a row whose positive entries are where it may have mass to mass one, as near as can be.
-fn spread_rest(row: &mut Entries) {
-    let (mass, count) =
-        row.iter().filter(|e| e.1 > 0.0).fold((0.0, 0.0), |(m, n), e| (m + e.1, n + 1.0));
-    for entry in row.iter_mut().filter(|e| e.1 > 0.0) {
-        entry.1 += (1.0 - mass) / count;
     }
 }

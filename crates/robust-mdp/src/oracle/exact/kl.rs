@@ -59,7 +59,7 @@ impl Kl<'_> {
     fn moved(&mut self) {
         if self.tabled() {
             let range = self.rows.range;
-            dispatch(Evaluate { t: &self.active.t, out: self.cumulants, range });
+            dispatch(Evaluate { active: self.active, out: self.cumulants, range });
         } else {
             self.cumulants.safety.fill(-1.0);
         }
@@ -108,7 +108,8 @@ impl Ball for Kl<'_> {
     }
 
     fn admit(&mut self, from: usize) {
-        self.active.t[from..].fill(0.0);
+        let rows = self.active.len();
+        self.active.t[from..rows].fill(0.0);
         self.cumulants.resize(self.active.len());
         self.read();
     }
@@ -147,7 +148,7 @@ impl Ball for Kl<'_> {
                 moments,
             });
             let range = self.rows.range;
-            dispatch(Evaluate { t: &self.active.t, out: self.cumulants, range });
+            dispatch(Evaluate { active: self.active, out: self.cumulants, range });
         }
         for &j in &stale {
             let (j, k) = (j as usize, self.active.row[j as usize] as usize);
@@ -163,7 +164,7 @@ impl Ball for Kl<'_> {
         let (active, cumulants) = (&*self.active, &*self.cumulants);
         let (radius, drift) = (self.radius, self.ahead.drift);
         let mut at = dispatch(Assess { active, cumulants, radius, drift, fixed });
-        if active.t.iter().all(|t| *t == 0.0) {
+        if active.multipliers().iter().all(|t| *t == 0.0) {
             at.mu = self.first_value();
         }
         at
@@ -173,11 +174,12 @@ impl Ball for Kl<'_> {
         let longest = LONGEST / self.rows.range;
         let cumulants = &*self.cumulants;
         let least = dispatch(Step { active: self.active, cumulants, mu, longest });
-        if !(least > 0.0) {
+        if least.is_nan() || least <= 0.0 {
             let mut kept = 0;
             for j in 0..self.active.len() {
                 let (k, t) = (self.active.row[j] as usize, self.active.t[j]);
-                if !(self.active.fresh[j] > 0.0) {
+                let fresh = self.active.fresh[j];
+                if fresh.is_nan() || fresh <= 0.0 {
                     // Either the row needs no lift, or the step was too long.
                     if self.nominal(k) >= mu {
                         continue;
@@ -193,7 +195,6 @@ impl Ball for Kl<'_> {
             }
             let dropped = kept < self.active.len();
             self.active.truncate(kept);
-            self.active.fresh.truncate(kept);
             self.cumulants.resize(kept);
             if kept == 0 {
                 return Moved::Stuck;
@@ -205,12 +206,16 @@ impl Ball for Kl<'_> {
         std::mem::swap(&mut self.active.t, &mut self.active.fresh);
         let steepest = STEEPEST / self.rows.range;
         self.moved();
-        if self.active.t.iter().all(|t| *t <= steepest) { Moved::All } else { Moved::Stuck }
+        if self.active.multipliers().iter().all(|t| *t <= steepest) {
+            Moved::All
+        } else {
+            Moved::Stuck
+        }
     }
 
     fn scale(&mut self, x: &[f64]) -> bool {
         let Cumulants { log, mean, variance, .. } = &*self.cumulants;
-        let kappa: f64 = self.active.t.iter().sum::<f64>() / x.iter().sum::<f64>();
+        let kappa = self.active.multipliers().iter().sum::<f64>() / x.iter().sum::<f64>();
         let bend: f64 = x.iter().zip(variance).map(|(x, v)| x * x * v).sum();
         let fresh = if kappa == 0.0 {
             (2.0 * self.radius / bend).sqrt().min(32.0 / self.rows.range)

@@ -192,7 +192,7 @@ impl State<'_, '_> {
         x.fill(0.0);
         match outcome {
             Outcome::Met(value) => {
-                let total: f64 = t.iter().sum();
+                let total: f64 = t[..row.len()].iter().sum();
                 self.memory.t.fill(0.0);
                 for ((&k, &t), &nu) in row.iter().zip(t).zip(nu) {
                     let k = k as usize;

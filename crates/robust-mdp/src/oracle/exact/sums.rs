@@ -2,6 +2,7 @@
 
 use pulp::{Simd, WithSimd};
 
+use super::active::PADDING;
 use super::centred::{add_tail, tail_margin};
 use super::outlook::Outlook;
 use super::rows::Rows;
@@ -20,10 +21,11 @@ pub(super) struct Sums {
     pub(super) margin: Vec<f64>,
     pub(super) read_t: Vec<f64>,
     pub(super) read_nu: Vec<f64>,
-    /// ν − t·mean at the present (t, ν).
+    /// ν − t·mean where ν comes from the closed form; not a number at a reading.
     pub(super) bend: Vec<f64>,
     /// Negative: the active set may be another one at the present (t, ν).
-    pub(super) safety: Vec<f64>,
+    safety: Vec<f64>,
+    rows: usize,
     /// Derived: Sw/n, −r/n, base + g0 and 1/det (∞ where det = 0).
     pub(super) mean: Vec<f64>,
     pub(super) rest: Vec<f64>,
@@ -34,7 +36,7 @@ pub(super) struct Sums {
 }
 
 impl Sums {
-    fn arrays(&mut self) -> [&mut Vec<f64>; 15] {
+    fn arrays(&mut self) -> [&mut Vec<f64>; 16] {
         [
             &mut self.n,
             &mut self.sy,
@@ -51,24 +53,24 @@ impl Sums {
             &mut self.rest,
             &mut self.start,
             &mut self.curve,
+            &mut self.fresh_safety,
         ]
     }
 
     pub(super) fn clear(&mut self) {
-        self.safety.clear();
+        self.rows = 0;
     }
 
     /// Room for this many rows; new ones have to be read.
     pub(super) fn resize(&mut self, rows: usize) {
-        if self.safety.len() != rows {
-            self.safety.resize(rows, -1.0);
-            if self.n.len() < rows {
-                self.arrays()
-                    .into_iter()
-                    .filter(|a| a.len() < rows)
-                    .for_each(|a| a.resize(rows, 0.0));
-            }
+        if self.n.len() < rows {
+            let room = (2 * rows).next_multiple_of(PADDING);
+            self.arrays().into_iter().for_each(|array| array.resize(room, 0.0));
         }
+        if rows > self.rows {
+            self.safety[self.rows..rows].fill(-1.0);
+        }
+        self.rows = rows;
     }
 
     pub(super) fn swap(&mut self, i: usize, j: usize) {
@@ -78,13 +80,14 @@ impl Sums {
     }
 
     /// What a reading at (t, ν) says of row j.
+    #[inline(always)]
     pub(super) fn set(&mut self, j: usize, sums: [f64; 7], t: f64, nu: f64) {
         let [n, sy, sw, sww, syw, off, margin] = sums;
         (self.n[j], self.sy[j], self.sw[j]) = (n, sy, sw);
         (self.sww[j], self.syw[j], self.off[j]) = (sww, syw, off);
         (self.margin[j], self.read_t[j], self.read_nu[j]) = (margin, t, nu);
         self.safety[j] = margin;
-        self.bend[j] = if n > 0.0 { nu - t * sw / n } else { nu };
+        self.bend[j] = f64::NAN;
     }
 
     /// Row j goes to the closed form's (t, ν) on its active set.
@@ -97,14 +100,13 @@ impl Sums {
     /// All rows have gone where `fresh_safety` was computed for.
     pub(super) fn settle(&mut self) {
         std::mem::swap(&mut self.safety, &mut self.fresh_safety);
-        let rows = self.safety.len();
-        self.bend[..rows].copy_from_slice(&self.rest[..rows]);
+        self.bend[..self.rows].copy_from_slice(&self.rest[..self.rows]);
     }
 
     pub(super) fn list_stale(&self, out: &mut Vec<u32>) {
         out.clear();
-        let stale = |(j, safety): (usize, &f64)| (!(*safety >= 0.0)).then_some(j as u32);
-        out.extend(self.safety.iter().enumerate().filter_map(stale));
+        let safe = |j: u32| self.safety[j as usize] >= 0.0; // not where it is no number
+        out.extend((0..self.rows as u32).filter(|&j| !safe(j)));
     }
 }
 

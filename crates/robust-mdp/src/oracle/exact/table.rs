@@ -9,7 +9,7 @@
 
 use pulp::{Simd, WithSimd};
 
-use crate::lanes::exp;
+use crate::lanes::{exp, last};
 
 /// Terms of the series.
 pub(super) const ORDER: usize = 8;
@@ -27,7 +27,13 @@ pub(super) struct Table {
     bases: Vec<Vec<f64>>,
     /// Sweep for which a cell was filled; 0: never.
     filled: Vec<u64>,
+    /// Cells of the rows to be read, the first row of each and the next one after a row.
+    used: Vec<u32>,
+    first: Vec<u32>,
+    next: Vec<u32>,
 }
+
+const NONE: u32 = u32::MAX;
 
 /// The cell of t; `None` beyond the table.
 #[inline(always)]
@@ -37,42 +43,52 @@ fn cell(t: f64, range: f64) -> Option<usize> {
 }
 
 impl Table {
-    /// The bases of a cell at these w, computed on first use in a sweep.
-    #[inline(always)]
-    fn basis<S: Simd>(
-        &mut self,
-        simd: S,
-        cell: usize,
-        centre: f64,
-        w: &[f64],
-        stamp: u64,
-    ) -> &[f64] {
+    /// Strings the rows of each cell together; those beyond the table stay in `stale`.
+    fn sort(&mut self, stale: &mut Vec<u32>, t: &[f64], range: f64) {
         if self.bases.is_empty() {
             self.bases = vec![Vec::new(); CELLS + 1];
             self.filled = vec![0; CELLS + 1];
+            self.first = vec![NONE; CELLS + 1];
         }
-        let basis = &mut self.bases[cell];
-        if self.filled[cell] != stamp {
-            self.filled[cell] = stamp;
-            fill(simd, centre, w, basis);
+        if self.next.len() < t.len() {
+            self.next.resize(t.len(), NONE);
         }
-        basis
+        self.used.clear();
+        let Table { first, next, used, .. } = self;
+        stale.retain(|&j| {
+            let Some(cell) = cell(t[j as usize], range) else { return true };
+            if first[cell] == NONE {
+                used.push(cell as u32);
+            }
+            next[j as usize] = first[cell];
+            first[cell] = j;
+            false
+        });
     }
-}
 
-#[inline(always)]
-fn fill<S: Simd>(simd: S, t: f64, w: &[f64], basis: &mut Vec<f64>) {
-    let lanes = size_of::<S::f64s>() / 8;
-    basis.resize(w.len().div_ceil(lanes) * lanes * ORDER, 0.0);
-    let t = simd.splat_f64s(t);
-    let blocks = S::as_mut_simd_f64s(basis).0.chunks_exact_mut(ORDER);
-    for (w, block) in w.chunks(lanes).zip(blocks) {
-        let w = simd.partial_load_f64s(w);
-        let mut term = exp(simd, simd.mul_f64s(t, w));
-        for (j, out) in block.iter_mut().enumerate() {
-            *out = term;
-            let factor = simd.mul_f64s(w, simd.splat_f64s(1.0 / (j + 1) as f64));
-            term = simd.mul_f64s(term, factor);
+    /// The bases of a cell at these w, computed on first use in a sweep.
+    #[inline(always)]
+    fn fill<S: Simd>(&mut self, simd: S, cell: usize, middle: f64, w: &[f64], stamp: u64) {
+        if self.filled[cell] == stamp {
+            return;
+        }
+        self.filled[cell] = stamp;
+        let basis = &mut self.bases[cell];
+        let lanes = size_of::<S::f64s>() / 8;
+        basis.resize(w.len().div_ceil(lanes) * lanes * ORDER, 0.0);
+        let t = simd.splat_f64s(middle);
+        let blocks = S::as_mut_simd_f64s(basis).0.chunks_exact_mut(ORDER);
+        for (i, block) in blocks.enumerate() {
+            let w = match w.get(i * lanes..(i + 1) * lanes) {
+                Some(w) => S::as_simd_f64s(w).0[0],
+                None => last(simd, w),
+            };
+            let mut term = exp(simd, simd.mul_f64s(t, w));
+            for (j, out) in block.iter_mut().enumerate() {
+                *out = term;
+                let factor = simd.mul_f64s(w, simd.splat_f64s(1.0 / (j + 1) as f64));
+                term = simd.mul_f64s(term, factor);
+            }
         }
     }
 }
@@ -101,42 +117,68 @@ impl WithSimd for MomentPass<'_> {
     fn with_simd<S: Simd>(self, simd: S) {
         let MomentPass { table, w, range, stamp, nominal, stale, row, t, centre, moments } = self;
         let width = w.len();
-        let mut left = 0;
-        for i in 0..stale.len() {
-            let j = stale[i] as usize;
-            let Some(cell) = cell(t[j], range) else {
-                stale[left] = stale[i];
-                left += 1;
-                continue;
+        table.sort(stale, t, range);
+        for i in 0..table.used.len() {
+            let cell = table.used[i] as usize;
+            let middle = cell as f64 * CELL / range;
+            table.fill(simd, cell, middle, w, stamp);
+            let basis = &table.bases[cell];
+            let y0 = |j: usize| &nominal[row[j] as usize * width..][..width];
+            let mut keep = |j: usize, sums: [S::f64s; ORDER]| {
+                centre[j] = middle;
+                for (moment, sum) in moments.iter_mut().zip(sums) {
+                    moment[j] = simd.reduce_sum_f64s(sum);
+                }
             };
-            centre[j] = cell as f64 * CELL / range;
-            let basis = table.basis(simd, cell, centre[j], w, stamp);
-            let start = row[j] as usize * width;
-            let sums = row_moments(simd, &nominal[start..start + width], basis);
-            for (moment, sum) in moments.iter_mut().zip(sums) {
-                moment[j] = sum;
+            let mut next = table.first[cell];
+            while next != NONE {
+                let j = next as usize;
+                next = table.next[j];
+                if next == NONE {
+                    let [sums] = row_moments(simd, [y0(j)], basis);
+                    keep(j, sums);
+                } else {
+                    let other = next as usize;
+                    next = table.next[other];
+                    let [sums, others] = row_moments(simd, [y0(j), y0(other)], basis);
+                    keep(j, sums);
+                    keep(other, others);
+                }
             }
+            table.first[cell] = NONE;
         }
-        stale.truncate(left);
     }
 }
 
-/// M_j of one row.
+/// M_j of N rows, register by register.
 #[inline(always)]
-fn row_moments<S: Simd>(simd: S, nominal: &[f64], basis: &[f64]) -> [f64; ORDER] {
-    let mut sums = [simd.splat_f64s(0.0); ORDER];
-    let (full, last) = S::as_simd_f64s(nominal);
+fn row_moments<S: Simd, const N: usize>(
+    simd: S,
+    nominal: [&[f64]; N],
+    basis: &[f64],
+) -> [[S::f64s; ORDER]; N] {
+    let mut sums = [[simd.splat_f64s(0.0); ORDER]; N];
+    let lanes = size_of::<S::f64s>() / 8;
+    let full = nominal[0].len() / lanes;
+    let rows = nominal.map(|y| &S::as_simd_f64s(y).0[..full]);
     let (blocks, _) = pulp::as_arrays::<ORDER, _>(S::as_simd_f64s(basis).0);
-    for (&y, block) in full.iter().zip(blocks) {
-        for j in 0..ORDER {
-            sums[j] = simd.mul_add_e_f64s(y, block[j], sums[j]);
+    for (i, block) in blocks[..full].iter().enumerate() {
+        for k in 0..N {
+            let y = rows[k][i];
+            for j in 0..ORDER {
+                sums[k][j] = simd.mul_add_e_f64s(y, block[j], sums[k][j]);
+            }
         }
     }
-    if !last.is_empty() {
-        let (y, block) = (simd.partial_load_f64s(last), &blocks[full.len()]);
-        for j in 0..ORDER {
-            sums[j] = simd.mul_add_e_f64s(y, block[j], sums[j]);
+    if full * lanes < nominal[0].len() {
+        // The last block holds the last entries where `last` puts them.
+        let block = &blocks[full];
+        for k in 0..N {
+            let y = last(simd, nominal[k]);
+            for j in 0..ORDER {
+                sums[k][j] = simd.mul_add_e_f64s(y, block[j], sums[k][j]);
+            }
         }
     }
-    sums.map(|s| simd.reduce_sum_f64s(s))
+    sums
 }

@@ -1,0 +1,116 @@
+//! Every outer loop with every oracle encloses the same values: on random and degenerate models the
+//! bounds of any two runs meet in every state, however the runs ended.
+
+mod cases;
+
+use cases::{Case, Family};
+use robust_mdp::uncertainty::UncertaintySet;
+use robust_mdp::{Method, Model, Options, Oracle, Solution, Status, Stop, solve};
+
+const FAMILIES: [Family; 3] = [Family::EverywhereEllipsoid, Family::NominalEllipsoid, Family::Kl];
+const LOOPS: [Method; 6] =
+    [Method::Newton, Method::Pi, Method::Vi, Method::GsVi, Method::Anderson, Method::Avi];
+
+fn run(
+    model: &Model,
+    set: &UncertaintySet,
+    method: Method,
+    oracle: Option<Oracle>,
+    max_sweeps: u64,
+) -> Solution {
+    let gap = Some(1e-7 * model.largest_cost().max(1e-3));
+    let stop = Stop { gap, max_sweeps, time_limit: None };
+    let options = Options { method, oracle, stop, threads: Some(1), ..Options::default() };
+    solve(model, set, &options).expect("a valid case")
+}
+
+/// Bounds of all runs meet; policies are distributions.
+fn agree(case: &Case, runs: &[(String, Solution)]) {
+    for s in 0..case.model.states() {
+        let lower = runs.iter().max_by(|a, b| a.1.lower[s].total_cmp(&b.1.lower[s])).unwrap();
+        let upper = runs.iter().min_by(|a, b| a.1.upper[s].total_cmp(&b.1.upper[s])).unwrap();
+        assert!(
+            lower.1.lower[s] <= upper.1.upper[s],
+            "state {s}: {} says at least {:e}, {} says at most {:e}\nCase::new({:?}, {}) {:?}",
+            lower.0,
+            lower.1.lower[s],
+            upper.0,
+            upper.1.upper[s],
+            case.family,
+            case.seed,
+            case.traits,
+        );
+        for (name, run) in runs {
+            let total: f64 = run.policy_at(s).iter().sum();
+            let proper = run.policy_at(s).iter().all(|x| *x >= 0.0);
+            let terminal = run.policy_at(s).is_empty();
+            assert!(
+                terminal || proper && (total - 1.0).abs() < 1e-12,
+                "{name}, state {s}: {total}"
+            );
+        }
+    }
+}
+
+fn exact_loops(family: Family, seeds: std::ops::Range<u64>) {
+    for seed in seeds {
+        let case = Case::new(family, seed);
+        let runs: Vec<(String, Solution)> = LOOPS
+            .iter()
+            .map(|&method| {
+                let limit = if matches!(method, Method::Newton | Method::Pi) { 500 } else { 60 };
+                (format!("{method:?}"), run(&case.model, &case.set, method, None, limit))
+            })
+            .collect();
+        agree(&case, &runs);
+        // What needs few sweeps at any discount must get there, as far as rounding lets it.
+        for (name, run) in &runs[..2] {
+            let ended = matches!(run.status, Status::Certified | Status::PrecisionLimit);
+            assert!(
+                ended,
+                "{name}: {:?}, gap {:e}\nCase::new({:?}, {}) {:?}",
+                run.status, run.gap, case.family, case.seed, case.traits
+            );
+            // The limit must be that of rounding in a fixed point of this size.
+            let size = run.upper.iter().fold(case.model.largest_cost(), |m, v| m.max(v.abs()));
+            let floor = 1e4 * f64::EPSILON * size / (1.0 - case.model.discount());
+            let limited = run.status == Status::Certified || run.gap <= floor;
+            assert!(limited, "{name}: gap {:e}, {:?} {}", run.gap, case.family, case.seed);
+        }
+    }
+}
+
+#[test]
+fn loops_on_ellipsoids_with_mass_everywhere() {
+    exact_loops(FAMILIES[0], 0..250);
+}
+
+#[test]
+fn loops_on_ellipsoids_on_the_nominal_support() {
+    exact_loops(FAMILIES[1], 0..250);
+}
+
+#[test]
+fn loops_on_kl_sets() {
+    exact_loops(FAMILIES[2], 0..250);
+}
+
+/// The other oracles under the same loops, for a few sweeps each.
+#[test]
+fn oracles_under_the_loops() {
+    for family in FAMILIES {
+        for seed in (0..).filter(|&s| Case::new(family, s).model.states() <= 6).take(12) {
+            let case = Case::new(family, seed);
+            let mut runs =
+                vec![("exact".into(), run(&case.model, &case.set, Method::Pi, None, 200))];
+            for oracle in [Oracle::InteriorPoint, Oracle::FirstOrder] {
+                for method in [Method::Vi, Method::GsVi, Method::Pi, Method::Newton] {
+                    let name = format!("{method:?} with {oracle:?}");
+                    runs.push((name, run(&case.model, &case.set, method, Some(oracle), 6)));
+                }
+            }
+            runs.push(("fom-vi".into(), run(&case.model, &case.set, Method::FomVi, None, 30)));
+            agree(&case, &runs);
+        }
+    }
+}
