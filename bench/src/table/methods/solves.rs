@@ -14,7 +14,8 @@ pub(super) fn section(records: &[&Record], source: &Source) -> String {
     let mut text = String::from("\n## Every method, relative to `auto`\n\n");
     text += "Certified solves to 1e-6 on one thread: seconds ÷ those of `auto`, the median over \
              the sizes of a regime. `>`: not certified within its time limit, so a lower bound; \
-             `–`: ended at the limit of its precision. `auto ÷ nominal`: in units of the fastest \
+             `–`: ended at the limit of its precision. Cases that `auto` \
+             did not certify are left out of the ratios. `auto ÷ nominal`: in units of the fastest \
              solve of the same model without uncertainty.\n\n";
     text += &times(records);
     text += &source.of("solve");
