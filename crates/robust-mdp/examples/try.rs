@@ -14,6 +14,7 @@ fn main() {
         ("KL100x20", 100, Costs::Iid, true, 1.0),
         ("KLH100", 100, Costs::StateDriven, true, 0.05),
         ("KLH100x20", 100, Costs::StateDriven, true, 1.0),
+        ("KLA100", 100, Costs::StateDriven, true, 4.0),
         ("KLH200", 200, Costs::StateDriven, true, 0.05),
     ] {
         let m = Garnet {
@@ -44,7 +45,16 @@ fn main() {
                 t.elapsed().as_secs_f64()
             })
             .fold(1.0, f64::min);
-        for (shift, tol) in [(1e-3, 0.0), (1e-6, 0.0), (1e-6, 1e-7)] {
+        let cold: Vec<_> = (0..20).map(|_| exact_cold_sweep(&m, &set, &v)).collect();
+        let least =
+            |f: fn(&(f64, f64, f64)) -> f64| cold.iter().map(f).fold(f64::INFINITY, f64::min);
+        println!(
+            "{name:10} cold ratio {:.2} passes {:.2}, warm with chain ratio {:.2}",
+            least(|c| c.0) / nom,
+            cold[0].1,
+            least(|c| c.2) / nom
+        );
+        for (shift, tol) in [(1e-3, 0.0), (1e-6, 0.0), (1e-3, 1e-2)] {
             let (t, p) = exact_sweep_seconds(&m, &set, &v, shift, tol, 60, 1).unwrap();
             let best = t.iter().copied().fold(1.0, f64::min);
             println!(

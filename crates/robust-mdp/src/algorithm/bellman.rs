@@ -106,8 +106,9 @@ impl<'a> Bellman<'a> {
         !self.model.is_dense() && !self.oracle.spreads()
     }
 
-    /// The chain of `x` and the multipliers that the last sweep left.
-    pub(crate) fn chain_of(&mut self, x: Option<&[f64]>, chain: &mut Option<Chain>) {
+    /// The chain of `x` (the policy, if none is given) and the multipliers that the last sweep left;
+    /// `fitted` gives it just the room it needs.
+    pub(crate) fn chain_of(&mut self, x: Option<&[f64]>, fitted: bool, chain: &mut Option<Chain>) {
         let (model, oracle, ahead) = (self.model, self.oracle, &self.ahead);
         let x = x.unwrap_or(&self.policy);
         let used = |s: usize| -> usize {
@@ -115,6 +116,7 @@ impl<'a> Bellman<'a> {
             rows.map(|r| model.span(r).len()).sum()
         };
         match chain {
+            Some(_) if !fitted => (),
             Some(chain) => chain.reserve(used),
             None => *chain = Some(Chain::new(model.states(), used)),
         }

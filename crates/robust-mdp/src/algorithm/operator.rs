@@ -42,7 +42,7 @@ impl<'a> Operator<'a> {
     pub(crate) fn sweep(&mut self, v: &[f64], tolerance: f64, chain: bool, signal: &Signal<'_>) {
         if chain && self.chains_apart() {
             self.bellman.sweep(v, Player::Both, tolerance, None);
-            self.bellman.chain_of(None, &mut self.chain);
+            self.bellman.chain_of(None, true, &mut self.chain);
             return;
         }
         if chain {
@@ -58,11 +58,27 @@ impl<'a> Operator<'a> {
         }
     }
 
+    /// Whether the choices of a sweep can be frozen after it.
+    pub(crate) fn chains_on_demand(&self) -> bool {
+        self.games.is_none()
+    }
+
+    /// Freezes the choices of the last sweep, which made no chain.
+    pub(crate) fn freeze(&mut self) {
+        if self.games.is_some() {
+            return; // made with the sweep
+        }
+        if !self.chains_apart() {
+            self.bellman.make_room(&mut self.chain);
+        }
+        self.bellman.chain_of(None, self.chains_apart(), &mut self.chain);
+    }
+
     /// Encloses F_x(v) for the policy x, with its chain.
     pub(crate) fn respond(&mut self, x: &[f64], v: &[f64], tolerance: f64) {
         if self.chains_apart() {
             self.bellman.sweep(v, Player::Nature(x), tolerance, None);
-            self.bellman.chain_of(Some(x), &mut self.chain);
+            self.bellman.chain_of(Some(x), true, &mut self.chain);
             return;
         }
         self.bellman.make_room(&mut self.chain);

@@ -51,15 +51,12 @@ trait Loop {
     fn advance(&mut self, course: &mut Course<'_, '_, '_>);
 }
 
-/// v ← F(v), in the middle of its bounds.
+/// v ← F(v).
 struct ValueIteration;
 
 impl Loop for ValueIteration {
     fn advance(&mut self, course: &mut Course<'_, '_, '_>) {
-        let (lower, upper) = (course.operator.lower(), course.operator.upper());
-        for ((v, l), u) in course.v.iter_mut().zip(lower).zip(upper) {
-            *v = 0.5 * (l + u);
-        }
+        course.step();
     }
 }
 
@@ -102,6 +99,14 @@ impl<'c, 'a, 'r> Course<'c, 'a, 'r> {
 
     pub(super) fn model(&self) -> &'a Model {
         self.operator.model
+    }
+
+    /// v ← F(v), in the middle of its bounds.
+    fn step(&mut self) {
+        let (lower, upper) = (self.operator.lower(), self.operator.upper());
+        for ((v, l), u) in self.v.iter_mut().zip(lower).zip(upper) {
+            *v = 0.5 * (l + u);
+        }
     }
 
     /// How narrow the oracle's enclosures should be now.

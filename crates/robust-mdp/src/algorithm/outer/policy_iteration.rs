@@ -7,25 +7,36 @@
 //!
 //! Newton: freeze both players at v and take the value of that pair (Pollatschek and Avi-Itzhak).
 //! It needs no evaluation but may cycle: its step is kept only if the residual there has fallen;
-//! otherwise the policy it came from is evaluated after all.
+//! otherwise the policy it came from is evaluated after all. As long as plain steps v ← F(v) shrink
+//! the residual at least tenfold, as on models that mix fast, they are taken instead: a linear
+//! system would not gain more than it costs.
 
 use super::{Course, Loop};
 use crate::model::Model;
 
-/// An evaluation may err by this share of the residual.
-const EVALUATION: f64 = 0.05;
+/// An evaluation may leave this share of the residual, and less where that proves too much.
+const EVALUATION: f64 = 0.5;
 /// Sweeps of nature in one evaluation.
 const MOST_ANSWERS: usize = 100;
+/// Plain steps are good enough while they leave less than this share of the residual.
+const PLAIN: f64 = 0.1;
 /// Residual of linear systems against that of the sweep.
 const LINEAR: f64 = 1e-4;
 
 pub(super) struct PolicyIteration {
     newton: bool,
+    /// Whether plain steps are still good enough.
+    plain: bool,
     /// The policy that the last step froze, and the span of the sweep that found it.
     policy: Vec<f64>,
     span: f64,
     /// Whether the last step was Newton's, still to be judged.
     on_trial: bool,
+    /// What an evaluation may leave of the residual.
+    share: f64,
+    /// The least span so far, and the steps since.
+    least: f64,
+    waiting: u32,
     /// Steps of Hoffman and Karp before the next of Newton's, and how many after one that failed.
     penance: u32,
     sentence: u32,
@@ -35,32 +46,52 @@ impl PolicyIteration {
     pub(super) fn hoffman_karp(model: &Model) -> PolicyIteration {
         PolicyIteration {
             newton: false,
+            plain: false,
             policy: vec![0.0; model.rows()],
             span: f64::INFINITY,
             on_trial: false,
+            share: EVALUATION,
+            least: f64::INFINITY,
+            waiting: 0,
             penance: 0,
             sentence: 1,
         }
     }
 
     pub(super) fn newton(model: &Model) -> PolicyIteration {
-        PolicyIteration { newton: true, ..PolicyIteration::hoffman_karp(model) }
+        PolicyIteration { newton: true, plain: true, ..PolicyIteration::hoffman_karp(model) }
     }
 }
 
 impl Loop for PolicyIteration {
-    fn wants_chain(&self, _: &Course<'_, '_, '_>) -> bool {
-        true
+    fn wants_chain(&self, course: &Course<'_, '_, '_>) -> bool {
+        !self.plain || !course.operator.chains_on_demand()
     }
 
     fn advance(&mut self, course: &mut Course<'_, '_, '_>) {
+        if self.plain {
+            self.plain = course.span <= PLAIN * self.span; // true at first
+            if self.plain {
+                self.span = course.span;
+                course.step();
+                return;
+            }
+            course.operator.freeze();
+        }
         if self.on_trial && course.span >= 0.9 * self.span {
             // Newton's step was no good: evaluate the policy that it froze.
             self.on_trial = false;
             self.penance = self.sentence;
             self.sentence *= 2;
-            evaluate(&self.policy, EVALUATION * self.span, course);
+            evaluate(&self.policy, self.share * self.span, course);
             return;
+        }
+        // Spans need not fall at every step, but over several they do.
+        if course.span < 0.9 * self.least {
+            (self.least, self.waiting) = (course.span, 0);
+        } else {
+            self.waiting += 1;
+            self.share *= if self.waiting % 5 == 0 { 0.2 } else { 1.0 };
         }
         self.policy.copy_from_slice(course.operator.policy());
         self.span = course.span;
@@ -68,7 +99,7 @@ impl Loop for PolicyIteration {
         self.on_trial = self.newton && self.penance == 0;
         self.penance = self.penance.saturating_sub(1);
         if !self.on_trial {
-            evaluate(&self.policy, EVALUATION * self.span, course);
+            evaluate(&self.policy, self.share * self.span, course);
         }
     }
 }
@@ -79,10 +110,10 @@ fn leap(course: &mut Course<'_, '_, '_>, tolerance: f64) {
     operator.leap(v, scratch, tolerance, &run.signal);
 }
 
-/// v ← the worst case of x, up to an error of `error`.
-fn evaluate(x: &[f64], error: f64, course: &mut Course<'_, '_, '_>) {
+/// v ← the worst case of x, up to `goal` in the residual.
+fn evaluate(x: &[f64], goal: f64, course: &mut Course<'_, '_, '_>) {
     let discount = course.model().discount();
-    let goal = (1.0 - discount) * error.max(0.1 * course.run.limits.gap);
+    let goal = goal.max(0.1 * (1.0 - discount) * course.run.limits.gap);
     let mut least = f64::INFINITY;
     for _ in 0..MOST_ANSWERS {
         if course.run.work.sweeps >= course.run.limits.max_sweeps {

@@ -195,11 +195,12 @@ fn joint<B: Ball>(
     ceiling: f64,
     mut known: f64,
 ) -> Option<Outcome> {
-    let mut strikes = 0;
+    let (mut strikes, mut highest) = (0, ceiling);
     for _ in 0..JOINT_STEPS {
         ball.read();
         let mut at = ball.assess(false);
         let upper = at.bounds.upper;
+        highest = highest.min(upper);
         // The rows under work alone: a bound once all others are known to lie above it.
         let lower = at.bounds.lower;
         if upper.is_finite() && upper - lower.max(known) <= tolerance.max(noise(ball, upper)) {
@@ -210,16 +211,22 @@ fn joint<B: Ball>(
             known = known.max(dispatch(Least(memory.floor)) + ball.drift().0);
             at = ball.assess(false);
         }
-        loop {
+        let mut moved = false;
+        for _ in 0..JOINT_STEPS {
             let mut mu = at.mu;
-            if mu.is_nan() {
-                mu = 0.5 * (lower.max(known) + upper);
-            }
             if mu.is_nan() || mu >= ceiling {
-                strikes += 1;
-                mu = 0.25 * lower.max(known) + 0.75 * ceiling;
+                mu = 0.25 * lower.max(known) + 0.75 * highest;
+                // An upper bound below the ceiling rules saturation out.
+                strikes += usize::from(highest == ceiling);
             }
-            if strikes >= STRIKES || !mu.is_finite() {
+            if strikes == STRIKES {
+                strikes += 1;
+                let outcome = saturated(ball, memory, ceiling);
+                if outcome.is_some() {
+                    return outcome;
+                }
+            }
+            if !mu.is_finite() {
                 return None;
             }
             if admit_below(ball, memory, mu) {
@@ -227,10 +234,16 @@ fn joint<B: Ball>(
                 continue;
             }
             match ball.raise(mu) {
-                Moved::All => break,
-                Moved::Dropped if ball.active().len() > 0 => at = ball.assess(false),
-                _ => return None,
+                Moved::All => moved = true,
+                Moved::Dropped => at = ball.assess(false),
+                Moved::Stuck => return None,
             }
+            if moved {
+                break;
+            }
+        }
+        if !moved {
+            return None;
         }
     }
     None

@@ -10,7 +10,7 @@ use crate::lanes::{dispatch, exp};
 use crate::uncertainty::Distance;
 
 /// Multipliers of the ellipsoid beyond this, in units of 1/range, mean the peak.
-const STEEPEST: f64 = 1e10;
+pub(super) const STEEPEST: f64 = 1e10;
 
 /// How a row's kernel follows from its multipliers.
 #[derive(Clone, Copy, Debug)]
@@ -84,6 +84,11 @@ impl State<'_, '_> {
         // Bounds meet before masses do.
         let scale = x / mass;
         match self.rows.next_states(k) {
+            None if chain.columns.is_empty() => {
+                for (entry, y) in chain.entries.iter_mut().zip(&*y) {
+                    *entry += scale * y;
+                }
+            }
             None => {
                 for (i, &y) in y.iter().enumerate() {
                     chain.add(filled, i, scale * y);
@@ -173,19 +178,42 @@ impl WithSimd for Write<'_> {
         let (tv, nuv) = (simd.splat_f64s(t), simd.splat_f64s(nu));
         let tilted = matches!(shape, Shape::Tilted { .. });
         let topv = simd.splat_f64s(if let Shape::Tilted { top, .. } = shape { top } else { 0.0 });
-        let lanes = size_of::<S::f64s>() / 8;
+        let form = Form { t: tv, nu: nuv, top: topv, tilted };
         let mut total = zero;
-        for ((y0, w), y) in nominal.chunks(lanes).zip(gain.chunks(lanes)).zip(y.chunks_mut(lanes)) {
-            let (y0, w) = (simd.partial_load_f64s(y0), simd.partial_load_f64s(w));
-            let new = if tilted {
-                simd.mul_f64s(y0, exp(simd, simd.mul_f64s(tv, simd.sub_f64s(w, topv))))
-            } else {
-                simd.max_f64s(simd.mul_add_e_f64s(tv, w, simd.sub_f64s(y0, nuv)), zero)
-            };
-            simd.partial_store_f64s(y, new);
+        let (full, last) = S::as_simd_f64s(nominal);
+        let (full_w, last_w) = S::as_simd_f64s(gain);
+        let (full_y, last_y) = S::as_mut_simd_f64s(y);
+        for ((&y0, &w), y) in full.iter().zip(full_w).zip(full_y) {
+            *y = form.at(simd, y0, w);
+            total = simd.add_f64s(total, *y);
+        }
+        if !last.is_empty() {
+            let (y0, w) = (simd.partial_load_f64s(last), simd.partial_load_f64s(last_w));
+            let new = form.at(simd, y0, w);
+            simd.partial_store_f64s(last_y, new);
             total = simd.add_f64s(total, new);
         }
         let ghosts = if tilted { 0.0 } else { crate::lanes::padding::<S>(nominal.len()) };
         simd.reduce_sum_f64s(total) - ghosts * (-nu).max(0.0)
+    }
+}
+
+/// y⁰e^{t(w − top)} or (y⁰ + tw − ν)₊ on registers.
+struct Form<S: Simd> {
+    t: S::f64s,
+    nu: S::f64s,
+    top: S::f64s,
+    tilted: bool,
+}
+
+impl<S: Simd> Form<S> {
+    #[inline(always)]
+    fn at(&self, simd: S, y0: S::f64s, w: S::f64s) -> S::f64s {
+        if self.tilted {
+            let exponent = simd.mul_f64s(self.t, simd.sub_f64s(w, self.top));
+            return simd.mul_f64s(y0, exp(simd, exponent));
+        }
+        let y = simd.mul_add_e_f64s(self.t, w, simd.sub_f64s(y0, self.nu));
+        simd.max_f64s(y, simd.splat_f64s(0.0))
     }
 }

@@ -2,6 +2,7 @@
 //! rounding has put it outside.
 
 use super::active::RowMemory;
+use super::emit::STEEPEST;
 use super::outlook::Outlook;
 use super::rows::Rows;
 use super::{Exact, Worker};
@@ -66,6 +67,7 @@ impl Exact<'_> {
         let (nominal, gain) = rows.row(k);
         let columns = rows.next_states(k);
         let kl = self.set.distance == Distance::Kl;
+        let t = if !kl && t * rows.range > STEEPEST { f64::INFINITY } else { t };
         // (next state, w, y⁰) wherever the row may have mass.
         let mut row: Entries = nominal
             .iter()
