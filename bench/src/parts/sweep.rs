@@ -1,0 +1,67 @@
+//! One warm robust sweep, exact to rounding, in units of a nominal sweep of the same dense model.
+
+use std::hint::black_box;
+use std::time::Instant;
+
+use robust_mdp::measure::{exact_sweep_seconds, nominal_sweep};
+use robust_mdp::{Model, Options, Oracle, Stop, solve};
+
+use super::Plan;
+use crate::Failure;
+use crate::instance::Case;
+use crate::record::{Record, active_share, word};
+use crate::timing::least;
+
+/// How far the values of consecutive sweeps are apart.
+const SHIFT: f64 = 1e-6;
+
+/// Sweeps are as exact as rounding allows.
+const TOLERANCE: f64 = 0.0;
+
+/// No more repeats than fit in so many seconds.
+const SECONDS: f64 = 2.0;
+
+pub(super) fn cases(plan: &Plan) -> Vec<Case> {
+    plan.square(&[0.8])
+}
+
+pub(super) fn measure(plan: &Plan, case: &Case) -> Result<Vec<Record>, Failure> {
+    let model = case.instance.model()?;
+    let set = case.uncertainty();
+    let stop = Stop { time_limit: Some(plan.limit()), ..Stop::at_gap(1e-6) };
+    let near = solve(&model, &set, &Options { stop, ..Options::default() })?;
+    let sweeps = |repeats, threads| {
+        exact_sweep_seconds(&model, &set, &near.values, SHIFT, TOLERANCE, repeats, threads)
+    };
+    let most = plan.choose(10, 300);
+    let mut nominal = Record::new("sweep", &case.nominal(), model.transitions(), "nominal-sweep");
+    nominal.repeats = most;
+    nominal.seconds = nominal_seconds(&model, &near.values, most);
+    let mut records = Vec::new();
+    for threads in [1, 2] {
+        let fit = (SECONDS / least(sweeps(2, threads)?.0)).clamp(4.0, most as f64);
+        let (times, passes) = sweeps(fit as usize, threads)?;
+        let mut robust = Record::new("sweep", case, model.transitions(), "sweep");
+        robust.oracle = Some(word(&Oracle::Exact));
+        robust.threads = threads;
+        robust.repeats = times.len();
+        robust.active = Some(active_share(&near.policy));
+        robust.kernel_passes = Some(passes);
+        robust.seconds = least(times);
+        robust.set_ratio("nominal_sweep", nominal.seconds);
+        records.push(robust);
+    }
+    records.insert(0, nominal);
+    Ok(records)
+}
+
+fn nominal_seconds(model: &Model, values: &[f64], repeats: usize) -> f64 {
+    let mut out = vec![0.0; model.states()];
+    let run = |_| {
+        let started = Instant::now();
+        nominal_sweep(model, black_box(values), &mut out);
+        black_box(&out);
+        started.elapsed().as_secs_f64()
+    };
+    least((0..repeats + 1).map(run).skip(1))
+}
