@@ -3,7 +3,6 @@
 
 #[allow(dead_code)] // other tests use more of these
 mod plain;
-#[allow(dead_code)]
 mod reference;
 
 use plain::{Plain, Row};
