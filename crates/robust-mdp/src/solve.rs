@@ -443,11 +443,11 @@ fn choose(model: &Model, set: &UncertaintySet, options: &Options) -> Result<Chos
 fn automatic(model: &Model, set: &UncertaintySet, oracle: Oracle) -> Chosen {
     let states = model.states();
     let reason = if set.distance == Distance::None {
-        "no uncertainty: policy iteration by linear systems".to_owned()
+        "no uncertainty, so that it is policy iteration".to_owned()
     } else if model.is_dense() {
-        format!("{states} states in dense rows: linear systems are cheaper than further sweeps")
+        format!("linear systems of {states} states are cheaper than further sweeps")
     } else {
-        format!("{states} states in sparse rows: few sweeps whatever the discount")
+        "few sweeps whatever the discount".to_owned()
     };
     Chosen { method: Method::Newton, oracle, reason: Some(reason) }
 }

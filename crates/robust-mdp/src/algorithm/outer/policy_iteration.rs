@@ -70,7 +70,7 @@ impl Loop for PolicyIteration {
 
     fn advance(&mut self, course: &mut Course<'_, '_, '_>) {
         if self.plain {
-            self.plain = course.span <= PLAIN * self.span; // true at first
+            self.plain = course.span < PLAIN * self.span; // true at first
             if self.plain {
                 self.span = course.span;
                 course.step();
