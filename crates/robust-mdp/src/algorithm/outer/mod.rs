@@ -35,6 +35,8 @@ pub(super) struct Course<'c, 'a, 'r> {
     pub(super) span: f64,
     /// max |d|.
     pub(super) residual: f64,
+    /// Row entries that the last sweep read.
+    last_entries: u64,
     least_gap: f64,
     stalled: u32,
     scratch: Vec<f64>,
@@ -91,6 +93,7 @@ impl<'c, 'a, 'r> Course<'c, 'a, 'r> {
             v,
             span: f64::INFINITY,
             residual: f64::INFINITY,
+            last_entries: 0,
             least_gap: f64::INFINITY,
             stalled: 0,
             width,
@@ -162,7 +165,9 @@ impl<'c, 'a, 'r> Course<'c, 'a, 'r> {
         self.run.offer(lower, low, upper, high, self.operator.policy());
         self.run.work.sweeps += 1;
         self.run.work.oracle_calls += self.v.len() as u64;
+        let before = self.run.work.entries;
         self.operator.account(&mut self.run.work);
+        self.last_entries = self.run.work.entries - before;
         self.run.report(self.residual);
         let gap = self.run.incumbent.gap();
         if gap <= self.run.limits.gap {

@@ -7,9 +7,9 @@
 //!
 //! Newton: freeze both players at v and take the value of that pair (Pollatschek and Avi-Itzhak).
 //! It needs no evaluation but may cycle: its step is kept only if the residual there has fallen;
-//! otherwise the policy it came from is evaluated after all. As long as plain steps v ← F(v) shrink
-//! the residual at least tenfold, as on models that mix fast, they are taken instead: a linear
-//! system would not gain more than it costs.
+//! otherwise the policy it came from is evaluated after all. As long as plain steps v ← F(v) promise
+//! to get there with less work than a linear system and the sweeps after it, as on models that mix
+//! fast, they are taken instead. Work is counted, not timed, so that runs repeat.
 
 use super::{Course, Loop};
 use crate::model::Model;
@@ -18,8 +18,8 @@ use crate::model::Model;
 const EVALUATION: f64 = 0.5;
 /// Sweeps of nature in one evaluation.
 const MOST_ANSWERS: usize = 100;
-/// Plain steps are good enough while they leave less than this share of the residual.
-const PLAIN: f64 = 0.1;
+/// Sweeps that are still needed after a linear system.
+const AFTERWARDS: f64 = 2.0;
 /// Residual of linear systems against that of the sweep.
 const LINEAR: f64 = 1e-4;
 
@@ -70,7 +70,7 @@ impl Loop for PolicyIteration {
 
     fn advance(&mut self, course: &mut Course<'_, '_, '_>) {
         if self.plain {
-            self.plain = course.span < PLAIN * self.span; // true at first
+            self.plain = self.span.is_infinite() || plain_steps_are_cheaper(self.span, course);
             if self.plain {
                 self.span = course.span;
                 course.step();
@@ -102,6 +102,17 @@ impl Loop for PolicyIteration {
             evaluate(&self.policy, self.share * self.span, course);
         }
     }
+}
+
+/// Whether steps that shrink the span as the last one did, from `before`, cost less than a leap.
+fn plain_steps_are_cheaper(before: f64, course: &Course<'_, '_, '_>) -> bool {
+    let discount = course.model().discount();
+    let goal = (1.0 - discount) * course.run.limits.gap;
+    let steps = (course.span / goal).ln() / (before / course.span).ln();
+    let sweep = (course.last_entries + 4 * course.model().rows() as u64) as f64;
+    // Not where the span has stopped falling, or was nothing to begin with.
+    course.span < before
+        && steps * sweep <= course.operator.leap_price() as f64 + AFTERWARDS * sweep
 }
 
 /// v ← the value of the pair that the last sweep froze.

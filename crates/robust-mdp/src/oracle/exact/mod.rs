@@ -15,6 +15,7 @@ mod forms;
 mod kernel;
 mod kl;
 mod nested;
+mod nominal;
 pub(crate) mod outlook;
 mod rows;
 mod saturation;
@@ -37,7 +38,7 @@ use self::table::Table;
 use crate::algorithm::sweep::ChainRows;
 use crate::lanes::dispatch;
 use crate::model::Model;
-use crate::uncertainty::{Distance, Enclosure, Rectangularity, UncertaintySet};
+use crate::uncertainty::{Distance, Enclosure, Radius, Rectangularity, UncertaintySet};
 
 /// The exact oracle of a model and a set.
 #[derive(Clone, Copy, Debug)]
@@ -45,6 +46,8 @@ pub(crate) struct Exact<'a> {
     pub(crate) model: &'a Model,
     pub(crate) set: &'a UncertaintySet,
     reading: Reading,
+    /// No state has any uncertainty.
+    nominal: bool,
 }
 
 /// Working memory of a thread.
@@ -76,7 +79,8 @@ impl Worker {
 
 impl<'a> Exact<'a> {
     pub(crate) fn new(model: &'a Model, set: &'a UncertaintySet) -> Exact<'a> {
-        Exact { model, set, reading: Reading::new(model, set) }
+        let nominal = set.distance == Distance::None || set.radius == Radius::Uniform(0.0);
+        Exact { model, set, reading: Reading::new(model, set), nominal }
     }
 
     /// Whether rows may put mass outside of their nominal support.
@@ -102,6 +106,13 @@ impl<'a> Exact<'a> {
         chain: Option<&mut ChainRows<'_>>,
     ) -> Enclosure {
         let Worker { rows, scratch } = worker;
+        if self.nominal {
+            let value = self.nominal_update(s, ahead, memory, x, &mut scratch.entries);
+            if let Some(chain) = chain {
+                self.nominal_chain_row(s, x, chain);
+            }
+            return value;
+        }
         let rows = Rows::load(self.model, self.reading, s, ahead, rows);
         let mut state = State { oracle: self, s, rows, ahead, tolerance, memory, scratch };
         let value = match self.set.rectangularity {
@@ -124,6 +135,9 @@ impl<'a> Exact<'a> {
         worker: &mut Worker,
         chain: &mut ChainRows<'_>,
     ) {
+        if self.nominal {
+            return self.nominal_chain_row(s, x, chain);
+        }
         let Worker { rows, scratch } = worker;
         let rows = Rows::load(self.model, self.reading, s, ahead, rows);
         State { oracle: self, s, rows, ahead, tolerance: 0.0, memory, scratch }.emit(x, chain);
@@ -141,6 +155,13 @@ impl<'a> Exact<'a> {
         chain: Option<&mut ChainRows<'_>>,
     ) -> Enclosure {
         let Worker { rows, scratch } = worker;
+        if self.nominal {
+            let value = self.nominal_response(s, ahead, x, &mut scratch.entries);
+            if let Some(chain) = chain {
+                self.nominal_chain_row(s, x, chain);
+            }
+            return value;
+        }
         let rows = Rows::load(self.model, self.reading, s, ahead, rows);
         let mut state = State { oracle: self, s, rows, ahead, tolerance, memory, scratch };
         let value = match self.set.rectangularity {

@@ -172,7 +172,21 @@ fn gather(
         let (row, start) = (model.row(r), nominal.len());
         let (mut top, mut low) = (f64::NEG_INFINITY, f64::INFINITY);
         let listed = |e: &(usize, f64, f64)| e.1 > 0.0 || tail && e.2 != 0.0;
-        for (next, p, extra) in row.entries().filter(listed) {
+        let plain = !tail
+            && row.next.is_some()
+            && row.transition_cost.is_none()
+            && row.prob.iter().all(|p| *p > 0.0);
+        if let (Some(next), true) = (row.next, plain) {
+            // The usual case: whole slices at a time.
+            nominal.extend_from_slice(row.prob);
+            columns.extend_from_slice(next);
+            gain.extend(next.iter().map(|&i| ahead.discount * ahead.values[i as usize]));
+            for &w in &gain[start..] {
+                (top, low) = (top.max(w), low.min(w));
+            }
+        }
+        let entries = if plain { 0 } else { row.prob.len() };
+        for (next, p, extra) in row.entries().take(entries).filter(listed) {
             nominal.push(p);
             columns.push(next as u32);
             let w = if tail {

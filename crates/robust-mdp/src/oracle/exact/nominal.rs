@@ -1,0 +1,154 @@
+//! Updates without uncertainty: F(v)_s = min_a c_a + Σ_i y⁰_ai (c(s,a,i) + λv_i), straight from the
+//! model's rows. The best row of the last sweep goes first; rows whose remembered value cannot have
+//! fallen below it are not read.
+
+use pulp::{Simd, WithSimd};
+
+use super::Exact;
+use super::active::RowMemory;
+use super::outlook::Outlook;
+use crate::algorithm::sweep::ChainRows;
+use crate::lanes::{dispatch, dot};
+use crate::model::{Model, Storage};
+use crate::uncertainty::Enclosure;
+
+impl Exact<'_> {
+    /// The least row value; `x` becomes that row.
+    pub(super) fn nominal_update(
+        &self,
+        s: usize,
+        ahead: &Outlook,
+        memory: RowMemory<'_>,
+        x: &mut [f64],
+        entries: &mut u64,
+    ) -> Enclosure {
+        let RowMemory { t, floor, .. } = memory;
+        let before = t.iter().position(|t| *t > 0.0).unwrap_or(0);
+        let first_row = self.model.rows_of(s).start;
+        let sweep = Least { model: self.model, ahead, first_row, before, floor, entries };
+        let (chosen, value) = dispatch(sweep);
+        t[before] = 0.0;
+        t[chosen] = f64::MIN_POSITIVE;
+        x.fill(0.0);
+        x[chosen] = 1.0;
+        Enclosure { lower: value, upper: value }
+    }
+
+    /// The value of a policy.
+    pub(super) fn nominal_response(
+        &self,
+        s: usize,
+        ahead: &Outlook,
+        x: &[f64],
+        entries: &mut u64,
+    ) -> Enclosure {
+        let first_row = self.model.rows_of(s).start;
+        let value = dispatch(Mean { model: self.model, ahead, first_row, x, entries });
+        Enclosure { lower: value, upper: value }
+    }
+
+    /// Adds Σ_a x_a·y⁰_a to the chain.
+    pub(super) fn nominal_chain_row(&self, s: usize, x: &[f64], chain: &mut ChainRows<'_>) {
+        let mut filled = 0;
+        for (r, &x) in self.model.rows_of(s).zip(x).filter(|(_, x)| **x > 0.0) {
+            let row = self.model.row(r);
+            match row.next {
+                None if chain.columns.is_empty() => {
+                    chain.entries.iter_mut().zip(row.prob).for_each(|(sum, p)| *sum += x * p);
+                }
+                _ => row.entries().for_each(|(i, p, _)| chain.add(&mut filled, i, x * p)),
+            }
+        }
+    }
+}
+
+/// c_a + Σ_i y⁰_i (c_i + λv_i) of row `r`.
+#[inline(always)]
+fn read<S: Simd>(simd: S, model: &Model, ahead: &Outlook, r: usize) -> f64 {
+    let span = model.span(r);
+    let prob = &model.prob[span.clone()];
+    let mut total = model.cost[r];
+    match &model.storage {
+        Storage::Dense => total += ahead.offset + dot(simd, prob, &ahead.shared),
+        Storage::Sparse { next, .. } => {
+            let mut sums = [0.0; 4];
+            let (quads, last) = prob.as_chunks::<4>();
+            let (next_quads, last_next) = next[span.clone()].as_chunks::<4>();
+            for (p, i) in quads.iter().zip(next_quads) {
+                for j in 0..4 {
+                    sums[j] += p[j] * ahead.values[i[j] as usize];
+                }
+            }
+            for (p, &i) in last.iter().zip(last_next) {
+                sums[0] += p * ahead.values[i as usize];
+            }
+            total += ahead.discount * ((sums[0] + sums[1]) + (sums[2] + sums[3]));
+        }
+    }
+    if let Some(costs) = &model.transition_cost {
+        total += dot(simd, prob, &costs[span]);
+    }
+    total
+}
+
+/// What stays true of a row's value until v falls.
+#[inline(always)]
+fn remembered(value: f64, ahead: &Outlook) -> f64 {
+    let size = value.abs() + ahead.offset.abs() + ahead.range + ahead.anchor.abs();
+    value - 16.0 * f64::EPSILON * size - ahead.anchor
+}
+
+struct Least<'a> {
+    model: &'a Model,
+    ahead: &'a Outlook,
+    first_row: usize,
+    before: usize,
+    floor: &'a mut [f64],
+    entries: &'a mut u64,
+}
+
+impl WithSimd for Least<'_> {
+    type Output = (usize, f64);
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) -> (usize, f64) {
+        let Least { model, ahead, first_row, before, floor, entries } = self;
+        let (mut chosen, mut best) = (before, read(simd, model, ahead, first_row + before));
+        floor[before] = remembered(best, ahead);
+        *entries += model.span(first_row + before).len() as u64;
+        for (k, floor) in floor.iter_mut().enumerate() {
+            if *floor + ahead.drift < best && k != before {
+                let value = read(simd, model, ahead, first_row + k);
+                *floor = remembered(value, ahead);
+                *entries += model.span(first_row + k).len() as u64;
+                if value < best {
+                    (chosen, best) = (k, value);
+                }
+            }
+        }
+        (chosen, best)
+    }
+}
+
+struct Mean<'a> {
+    model: &'a Model,
+    ahead: &'a Outlook,
+    first_row: usize,
+    x: &'a [f64],
+    entries: &'a mut u64,
+}
+
+impl WithSimd for Mean<'_> {
+    type Output = f64;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) -> f64 {
+        let Mean { model, ahead, first_row, x, entries } = self;
+        let mut total = 0.0;
+        for (k, x) in x.iter().enumerate().filter(|(_, x)| **x > 0.0) {
+            total += x * read(simd, model, ahead, first_row + k);
+            *entries += model.span(first_row + k).len() as u64;
+        }
+        total
+    }
+}
