@@ -6,7 +6,7 @@ use pulp::{Simd, WithSimd};
 use super::active::{Active, PADDING};
 use super::driver::Assessed;
 use super::forms::IOTA;
-use super::table::{ORDER, REACH};
+use super::table::{ORDER, REACH, block};
 use crate::lanes::{ln, ln_1p_small};
 use crate::uncertainty::Enclosure;
 
@@ -16,8 +16,9 @@ pub(super) struct Cumulants {
     pub(super) log: Vec<f64>,
     pub(super) mean: Vec<f64>,
     pub(super) variance: Vec<f64>,
-    /// Moments of rows that are read from the table, and the middle of their cell; ∞: never read.
-    pub(super) moments: [Vec<f64>; ORDER],
+    /// Moments of rows that are read from the table, eight rows next to each other for each order,
+    /// and the middle of their cell; ∞: never read.
+    pub(super) moments: Vec<f64>,
     pub(super) centre: Vec<f64>,
     /// Negative: the row is to be read.
     pub(super) safety: Vec<f64>,
@@ -35,9 +36,10 @@ impl Cumulants {
         if self.log.len() < rows {
             let room = (2 * rows).next_multiple_of(PADDING);
             let Cumulants { log, mean, variance, centre, safety, moments, .. } = self;
-            for array in [log, mean, variance, centre, safety].into_iter().chain(moments) {
+            for array in [log, mean, variance, centre, safety] {
                 array.resize(room, 0.0);
             }
+            moments.resize(room * ORDER, 0.0);
         }
         if rows > self.rows {
             self.safety[self.rows..rows].fill(-1.0);
@@ -57,7 +59,10 @@ impl Cumulants {
             ] {
                 array.swap(i, j);
             }
-            self.moments.iter_mut().for_each(|m| m.swap(i, j));
+            let (left, right) = (block(i).start + i % PADDING, block(j).start + j % PADDING);
+            for order in 0..ORDER {
+                self.moments.swap(left + order * PADDING, right + order * PADDING);
+            }
         }
     }
 
@@ -95,7 +100,9 @@ impl WithSimd for Evaluate<'_> {
             let store = |x: &mut [f64], y| S::as_mut_simd_f64s(&mut x[at..at + lanes]).0[0] = y;
             let centre = load(&out.centre);
             let delta = simd.sub_f64s(load(&active.t), centre);
-            let moment = |j: usize| load(&out.moments[j]);
+            let moments = &out.moments[block(at)];
+            let moment =
+                |j: usize| S::as_simd_f64s(&moments[j * PADDING + at % PADDING..][..lanes]).0[0];
             let (mut s0, mut s1, mut s2) = (zero, zero, zero);
             for j in (1..ORDER).rev() {
                 s2 = simd.mul_add_e_f64s(s2, delta, s1);

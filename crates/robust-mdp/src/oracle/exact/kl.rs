@@ -52,7 +52,7 @@ impl Kl<'_> {
     }
 
     fn tabled(&self) -> bool {
-        self.rows.shared() && !self.ahead.in_place && self.rows.range > 0.0
+        self.rows.tabled(self.ahead)
     }
 
     /// Rows whose moments reach the new multipliers need not be read again.

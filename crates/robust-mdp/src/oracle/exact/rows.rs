@@ -143,6 +143,11 @@ impl<'a> Rows<'a> {
         self.offsets.is_empty()
     }
 
+    /// Whether exponentials of w may come from a table.
+    pub(super) fn tabled(&self, ahead: &Outlook) -> bool {
+        self.shared() && !ahead.in_place && self.range > 0.0
+    }
+
     /// Next states of row `k`; `None`: all in order.
     pub(super) fn next_states(&self, k: usize) -> Option<&'a [u32]> {
         (!self.offsets.is_empty()).then(|| &self.columns[self.span(k)])
