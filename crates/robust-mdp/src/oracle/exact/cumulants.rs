@@ -20,6 +20,8 @@ pub(super) struct Cumulants {
     /// and the middle of their cell; ∞: never read.
     pub(super) moments: Vec<f64>,
     pub(super) centre: Vec<f64>,
+    /// ⟨y⁰, w⟩ and ⟨y⁰, w²⟩ of the rows, by number, whose nominal values were read.
+    pub(super) nominal: Vec<[f64; 2]>,
     /// Negative: the row is to be read.
     pub(super) safety: Vec<f64>,
     rows: usize,

@@ -12,7 +12,7 @@ use super::active::Active;
 use super::cumulants::{Assess, Cumulants, Evaluate, Step};
 use super::driver::{Assessed, Ball, Lifted, Moved};
 use super::outlook::Outlook;
-use super::rows::Rows;
+use super::rows::{Rows, Spreads};
 use super::table::{MomentPass, Table};
 use super::tilt::{Tilt, Top};
 use crate::lanes::dispatch;
@@ -103,6 +103,17 @@ impl Ball for Kl<'_> {
         *self.entries += entries as u64;
     }
 
+    fn nominals(&mut self, list: &[u32], out: &mut [f64]) {
+        self.visited(list.iter().map(|&k| self.rows.span(k as usize).len()).sum());
+        if self.cumulants.nominal.len() < self.rows.len() {
+            self.cumulants.nominal.resize(self.rows.len(), [0.0; 2]);
+        }
+        dispatch(Spreads { rows: self.rows, list, out: &mut self.cumulants.nominal });
+        for (&k, out) in list.iter().zip(out) {
+            *out = self.rows.base[k as usize] + self.cumulants.nominal[k as usize][0];
+        }
+    }
+
     fn begin(&mut self) {
         self.cumulants.clear();
     }
@@ -110,8 +121,11 @@ impl Ball for Kl<'_> {
     fn admit(&mut self, from: usize) {
         let rows = self.active.len();
         self.active.t[from..rows].fill(0.0);
-        self.cumulants.resize(self.active.len());
-        self.read();
+        self.cumulants.resize(rows);
+        for j in from..rows {
+            let [mean, square] = self.cumulants.nominal[self.active.row[j] as usize];
+            self.cumulants.set(j, [0.0, mean, (square - mean * mean).max(0.0)]);
+        }
     }
 
     /// No bound that is worth its price.

@@ -42,8 +42,8 @@ const NONE: u32 = u32::MAX;
 /// The cell of t; `None` beyond the table.
 #[inline(always)]
 fn cell(t: f64, range: f64) -> Option<usize> {
-    let at = (t * range / CELL).round();
-    (at <= CELLS as f64).then_some(at as usize)
+    let at = t * range * (1.0 / CELL) + 0.5;
+    (at < (CELLS + 1) as f64).then_some(at as u32 as usize)
 }
 
 impl Table {
@@ -177,28 +177,30 @@ impl WithSimd for MomentPass<'_> {
                 }
                 let mut keep = |j: u32, sums: [f64; ORDER]| {
                     centre[j as usize] = middle;
-                    moments[block(j as usize)]
-                        .iter_mut()
-                        .skip(j as usize % PADDING)
-                        .step_by(PADDING)
-                        .zip(sums)
-                        .for_each(|(moment, sum)| *moment = sum);
+                    let moments = &mut moments[block(j as usize)];
+                    for (order, sum) in sums.into_iter().enumerate() {
+                        moments[order * PADDING + j as usize % PADDING] = sum;
+                    }
                 };
-                let mut at = 0;
-                if count == GROUP {
-                    let sums = row_moments::<S, GROUP, 2>(simd, some.map(y0), basis);
-                    some.iter().zip(sums).for_each(|(&j, sums)| keep(j, sums));
-                    continue;
-                }
-                if count >= 2 {
-                    let [a, b] = row_moments::<S, 2, 4>(simd, [y0(some[0]), y0(some[1])], basis);
-                    keep(some[0], a);
-                    keep(some[1], b);
-                    at = 2;
-                }
-                if at < count {
-                    let [sums] = row_moments::<S, 1, 8>(simd, [y0(some[at])], basis);
-                    keep(some[at], sums);
+                match count {
+                    1 => {
+                        let [sums] = row_moments::<S, 1, 8>(simd, [y0(some[0])], basis);
+                        keep(some[0], sums);
+                    }
+                    2 => {
+                        let two = [some[0], some[1]];
+                        let sums = row_moments::<S, 2, 4>(simd, two.map(y0), basis);
+                        two.iter().zip(sums).for_each(|(&j, sums)| keep(j, sums));
+                    }
+                    3 => {
+                        let three = [some[0], some[1], some[2]];
+                        let sums = row_moments::<S, 3, 2>(simd, three.map(y0), basis);
+                        three.iter().zip(sums).for_each(|(&j, sums)| keep(j, sums));
+                    }
+                    _ => {
+                        let sums = row_moments::<S, GROUP, 2>(simd, some.map(y0), basis);
+                        some.iter().zip(sums).for_each(|(&j, sums)| keep(j, sums));
+                    }
                 }
             }
         }
