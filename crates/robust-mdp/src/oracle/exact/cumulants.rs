@@ -73,6 +73,13 @@ impl Cumulants {
         self.safety[j] = 0.0;
     }
 
+    /// How many rows are to be read, and how many lie further than this from what was read.
+    pub(super) fn unsafe_rows(&self, farthest: f64) -> (usize, usize) {
+        let safety = &self.safety[..self.rows];
+        let within = |bar: f64| safety.iter().map(|s| usize::from(*s >= bar)).sum::<usize>();
+        (self.rows - within(0.0), self.rows - within(REACH - farthest))
+    }
+
     pub(super) fn list_stale(&self, out: &mut Vec<u32>) {
         out.clear();
         let safe = |j: u32| self.safety[j as usize] >= 0.0; // not where it is no number

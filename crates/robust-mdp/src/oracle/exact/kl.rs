@@ -8,7 +8,7 @@
 //! policy has t = κx and Newton on ln(cost) against ln κ. The error of U is of second order in t;
 //! the lower bound, from the tilted rows mixed with y⁰ by α/ΣKL, of first.
 
-use super::active::Active;
+use super::active::{Active, Least};
 use super::cumulants::{Assess, Cumulants, Evaluate, Step};
 use super::driver::{Assessed, Ball, Lifted, Moved};
 use super::outlook::Outlook;
@@ -21,6 +21,12 @@ use crate::lanes::dispatch;
 const STEEPEST: f64 = 500.0;
 /// The longest first step, in the same units.
 const LONGEST: f64 = 4.0;
+/// Moments tell where to read next this far from the middle of their cell, in the same units: there
+/// they are off by less than a thousandth.
+const FARTHEST: f64 = 1.5;
+/// How often they do, unless multipliers move less than this.
+const AHEAD_STEPS: usize = 4;
+const NEAR: f64 = 0.01;
 const ROW_STEPS: usize = 200;
 
 /// The ball around one state's rows.
@@ -62,6 +68,38 @@ impl Kl<'_> {
             dispatch(Evaluate { active: self.active, out: self.cumulants, range });
         } else {
             self.cumulants.safety.fill(-1.0);
+        }
+    }
+
+    /// Further steps on moments that do not hold to rounding any more, before rows are read again.
+    fn look_ahead(&mut self) {
+        let rows = self.active.len();
+        if !self.tabled() || self.cumulants.unsafe_rows(FARTHEST).0 < rows.div_ceil(8) {
+            return;
+        }
+        let ceiling = dispatch(Least(self.rows.base));
+        let (radius, drift, range) = (self.radius, self.ahead.drift, self.rows.range);
+        let longest = LONGEST / range;
+        for _ in 0..AHEAD_STEPS {
+            if self.cumulants.unsafe_rows(FARTHEST).1 > 0 {
+                return;
+            }
+            let (active, cumulants) = (&mut *self.active, &*self.cumulants);
+            let mu = dispatch(Assess { active, cumulants, radius, drift, fixed: false }).mu;
+            if mu.is_nan() || mu >= ceiling {
+                return;
+            }
+            let least = dispatch(Step { active, cumulants, mu, longest });
+            if least.is_nan() || least <= 0.0 {
+                return;
+            }
+            let before = active.t[..rows].iter().zip(&active.fresh);
+            let moved = before.fold(0.0_f64, |m, (t, fresh)| m.max((t - fresh).abs()));
+            std::mem::swap(&mut active.t, &mut active.fresh);
+            self.moved();
+            if moved * range < NEAR {
+                return;
+            }
         }
     }
 
@@ -220,6 +258,7 @@ impl Ball for Kl<'_> {
         std::mem::swap(&mut self.active.t, &mut self.active.fresh);
         let steepest = STEEPEST / self.rows.range;
         self.moved();
+        self.look_ahead();
         if self.active.multipliers().iter().all(|t| *t <= steepest) {
             Moved::All
         } else {

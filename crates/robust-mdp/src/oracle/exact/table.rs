@@ -61,17 +61,23 @@ impl Table {
         if self.next.len() < t.len() {
             self.next.resize(t.len(), NONE);
         }
-        self.used.clear();
+        self.used.resize(stale.len() + 1, 0);
         let Table { first, next, used, .. } = self;
-        stale.retain(|&j| {
-            let Some(cell) = cell(t[j as usize], range) else { return true };
-            if first[cell] == NONE {
-                used.push(cell as u32);
-            }
+        let (mut cells, mut left) = (0, 0);
+        for i in 0..stale.len() {
+            let j = stale[i];
+            let Some(cell) = cell(t[j as usize], range) else {
+                stale[left] = j;
+                left += 1;
+                continue;
+            };
+            used[cells] = cell as u32;
+            cells += usize::from(first[cell] == NONE);
             next[j as usize] = first[cell];
             first[cell] = j;
-            false
-        });
+        }
+        used.truncate(cells);
+        stale.truncate(left);
     }
 
     /// The bases of a cell at these w, computed on first use in a sweep.
