@@ -80,9 +80,21 @@ impl Kl<'_> {
         let ceiling = dispatch(Least(self.rows.base));
         let (radius, drift, range) = (self.radius, self.ahead.drift, self.rows.range);
         let longest = LONGEST / range;
+        let centre = &self.cumulants.centre[..rows];
+        if !centre.iter().all(|c| c.is_finite()) {
+            return;
+        }
         for _ in 0..AHEAD_STEPS {
-            if self.cumulants.unsafe_rows(FARTHEST).1 > 0 {
+            let far = self.cumulants.unsafe_rows(FARTHEST).1;
+            if 6 * far > rows {
                 return;
+            }
+            if far > 0 {
+                let reach = FARTHEST / range;
+                for (t, c) in self.active.t.iter_mut().zip(&self.cumulants.centre[..rows]) {
+                    *t = t.clamp(c - reach, c + reach);
+                }
+                self.moved();
             }
             let (active, cumulants) = (&mut *self.active, &*self.cumulants);
             let mu = dispatch(Assess { active, cumulants, radius, drift, fixed: false }).mu;
@@ -90,8 +102,13 @@ impl Kl<'_> {
                 return;
             }
             let least = dispatch(Step { active, cumulants, mu, longest });
-            if least.is_nan() || least <= 0.0 {
+            if least.is_nan() {
                 return;
+            }
+            if least <= 0.0 {
+                for (fresh, t) in active.fresh[..rows].iter_mut().zip(&active.t) {
+                    *fresh = fresh.max(0.25 * t);
+                }
             }
             let before = active.t[..rows].iter().zip(&active.fresh);
             let moved = before.fold(0.0_f64, |m, (t, fresh)| m.max((t - fresh).abs()));
