@@ -6,7 +6,7 @@ use pulp::{Simd, WithSimd};
 use super::active::{Active, PADDING};
 use super::driver::Assessed;
 use super::forms::IOTA;
-use super::table::{ORDER, REACH};
+use super::table::{ORDER, REACH, block};
 use crate::lanes::{ln, ln_1p_small};
 use crate::uncertainty::Enclosure;
 
@@ -16,9 +16,12 @@ pub(super) struct Cumulants {
     pub(super) log: Vec<f64>,
     pub(super) mean: Vec<f64>,
     pub(super) variance: Vec<f64>,
-    /// Moments of rows that are read from the table, and the middle of their cell; ∞: never read.
-    pub(super) moments: [Vec<f64>; ORDER],
+    /// Moments of rows that are read from the table, eight rows next to each other for each order,
+    /// and the middle of their cell; ∞: never read.
+    pub(super) moments: Vec<f64>,
     pub(super) centre: Vec<f64>,
+    /// ⟨y⁰, w⟩ and ⟨y⁰, w²⟩ of the rows, by number, whose nominal values were read.
+    pub(super) nominal: Vec<[f64; 2]>,
     /// Negative: the row is to be read.
     pub(super) safety: Vec<f64>,
     rows: usize,
@@ -35,9 +38,10 @@ impl Cumulants {
         if self.log.len() < rows {
             let room = (2 * rows).next_multiple_of(PADDING);
             let Cumulants { log, mean, variance, centre, safety, moments, .. } = self;
-            for array in [log, mean, variance, centre, safety].into_iter().chain(moments) {
+            for array in [log, mean, variance, centre, safety] {
                 array.resize(room, 0.0);
             }
+            moments.resize(room * ORDER, 0.0);
         }
         if rows > self.rows {
             self.safety[self.rows..rows].fill(-1.0);
@@ -57,13 +61,23 @@ impl Cumulants {
             ] {
                 array.swap(i, j);
             }
-            self.moments.iter_mut().for_each(|m| m.swap(i, j));
+            let (left, right) = (block(i).start + i % PADDING, block(j).start + j % PADDING);
+            for order in 0..ORDER {
+                self.moments.swap(left + order * PADDING, right + order * PADDING);
+            }
         }
     }
 
     pub(super) fn set(&mut self, j: usize, [log, mean, variance]: [f64; 3]) {
         (self.log[j], self.mean[j], self.variance[j]) = (log, mean, variance);
         self.safety[j] = 0.0;
+    }
+
+    /// How many rows are to be read, and how many lie further than this from what was read.
+    pub(super) fn unsafe_rows(&self, farthest: f64) -> (usize, usize) {
+        let safety = &self.safety[..self.rows];
+        let within = |bar: f64| safety.iter().map(|s| usize::from(*s >= bar)).sum::<usize>();
+        (self.rows - within(0.0), self.rows - within(REACH - farthest))
     }
 
     pub(super) fn list_stale(&self, out: &mut Vec<u32>) {
@@ -95,7 +109,9 @@ impl WithSimd for Evaluate<'_> {
             let store = |x: &mut [f64], y| S::as_mut_simd_f64s(&mut x[at..at + lanes]).0[0] = y;
             let centre = load(&out.centre);
             let delta = simd.sub_f64s(load(&active.t), centre);
-            let moment = |j: usize| load(&out.moments[j]);
+            let moments = &out.moments[block(at)];
+            let moment =
+                |j: usize| S::as_simd_f64s(&moments[j * PADDING + at % PADDING..][..lanes]).0[0];
             let (mut s0, mut s1, mut s2) = (zero, zero, zero);
             for j in (1..ORDER).rev() {
                 s2 = simd.mul_add_e_f64s(s2, delta, s1);

@@ -66,16 +66,21 @@ pub(super) trait Ball {
     fn drift(&self) -> (f64, f64);
     /// Counts row entries that were read.
     fn visited(&mut self, entries: usize);
+    /// The nominal values of the rows in `list`.
+    fn nominals(&mut self, list: &[u32], out: &mut [f64]) {
+        self.visited(list.iter().map(|&k| self.rows().span(k as usize).len()).sum());
+        dispatch(Nominals { rows: *self.rows(), list, out });
+    }
     /// The nominal value of row k.
     fn nominal(&mut self, k: usize) -> f64 {
-        self.visited(self.rows().span(k).len());
         let mut out = [0.0];
-        dispatch(Nominals { rows: *self.rows(), list: &[k as u32], out: &mut out });
+        self.nominals(&[k as u32], &mut out);
         out[0]
     }
     /// Forgets what was read of other states.
     fn begin(&mut self);
-    /// Prepares the rows under work from the j-th on, which have no multiplier yet.
+    /// Prepares the rows under work from the j-th on, which have no multiplier yet and whose nominal
+    /// values have been read in this sweep.
     fn admit(&mut self, j: usize);
     /// At most what moving a row by this share of the way to its peak costs.
     fn move_cost(&self, share: f64) -> f64;
@@ -259,9 +264,7 @@ pub(super) fn admit_below<B: Ball>(ball: &mut B, memory: &mut RowMemory<'_>, mu:
     let pending = std::mem::take(&mut ball.active().pending);
     let mut value = std::mem::take(&mut ball.active().value);
     value.resize(pending.len(), 0.0);
-    let entries = pending.iter().map(|&k| ball.rows().span(k as usize).len()).sum();
-    ball.visited(entries);
-    dispatch(Nominals { rows: *ball.rows(), list: &pending, out: &mut value });
+    ball.nominals(&pending, &mut value);
     let before = ball.active().len();
     for (&k, &nominal) in pending.iter().zip(&value) {
         let k = k as usize;

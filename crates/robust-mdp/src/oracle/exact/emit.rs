@@ -4,6 +4,8 @@ use pulp::{Simd, WithSimd};
 
 use super::State;
 use super::centred::{add_tail, tail_length};
+use super::outlook::Outlook;
+use super::table::Table;
 use super::tilt::Top;
 use crate::algorithm::linear::Tail;
 use crate::algorithm::sweep::ChainRows;
@@ -69,6 +71,13 @@ impl State<'_, '_> {
         y.resize(nominal.len(), 0.0);
         let own = match shape {
             Shape::Peak => peak(nominal, gain, self.oracle.set.distance, y),
+            Shape::Tilted { t, .. } if self.rows.tabled(self.ahead) => {
+                let (table, ahead) = (&mut self.scratch.table, self.ahead);
+                match dispatch(Tabled { nominal, ahead, t, table, y }) {
+                    Some(mass) => mass,
+                    None => dispatch(Write { nominal, gain, shape, y }),
+                }
+            }
             _ => dispatch(Write { nominal, gain, shape, y }),
         };
         let mut mass = own;
@@ -215,6 +224,65 @@ impl WithSimd for Write<'_> {
         }
         let ghosts = if tilted { 0.0 } else { crate::lanes::padding::<S>(nominal.len()) };
         simd.reduce_sum_f64s(total) - ghosts * (-nu).max(0.0)
+    }
+}
+
+/// Writes y⁰e^{tw} from the table's e^{t_c·w} and returns its mass; `None` beyond the table.
+struct Tabled<'a> {
+    nominal: &'a [f64],
+    ahead: &'a Outlook,
+    t: f64,
+    table: &'a mut Table,
+    y: &'a mut [f64],
+}
+
+impl WithSimd for Tabled<'_> {
+    type Output = Option<f64>;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) -> Option<f64> {
+        let Tabled { nominal, ahead, t, table, y } = self;
+        let w = &*ahead.shared;
+        let (base, middle) = table.middle(simd, t, ahead.range, w, ahead.stamp)?;
+        // e^u, u = (t − t_c)w, with the sixth power replaced by its fit for |u| ≤ H: 4e-12.
+        const H: f64 = 0.0625;
+        const FIT: [f64; 6] = [
+            1.0 + H * H * H * H * H * H / (32.0 * 720.0),
+            1.0,
+            0.5 - 9.0 * H * H * H * H / (16.0 * 720.0),
+            1.0 / 6.0,
+            1.0 / 24.0 + 1.5 * H * H / 720.0,
+            1.0 / 120.0,
+        ];
+        let delta = t - middle;
+        let (mut power, mut fit) = (1.0, [simd.splat_f64s(0.0); 6]);
+        for (fit, c) in fit.iter_mut().zip(FIT) {
+            *fit = simd.splat_f64s(c * power);
+            power *= delta;
+        }
+        let at = |y0: S::f64s, w: S::f64s, base: S::f64s| {
+            let mut p = fit[5];
+            for j in (0..5).rev() {
+                p = simd.mul_add_e_f64s(p, w, fit[j]);
+            }
+            simd.mul_f64s(simd.mul_f64s(y0, base), p)
+        };
+        let mut total = simd.splat_f64s(0.0);
+        let (full, last) = S::as_simd_f64s(nominal);
+        let (full_w, last_w) = S::as_simd_f64s(w);
+        let (full_base, last_base) = S::as_simd_f64s(base);
+        let (full_y, last_y) = S::as_mut_simd_f64s(y);
+        for (((&y0, &w), &base), y) in full.iter().zip(full_w).zip(full_base).zip(full_y) {
+            *y = at(y0, w, base);
+            total = simd.add_f64s(total, *y);
+        }
+        if !last.is_empty() {
+            let (y0, w) = (simd.partial_load_f64s(last), simd.partial_load_f64s(last_w));
+            let new = at(y0, w, simd.partial_load_f64s(last_base));
+            simd.partial_store_f64s(last_y, new);
+            total = simd.add_f64s(total, new);
+        }
+        Some(simd.reduce_sum_f64s(total))
     }
 }
 

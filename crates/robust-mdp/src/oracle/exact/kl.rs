@@ -8,11 +8,11 @@
 //! policy has t = κx and Newton on ln(cost) against ln κ. The error of U is of second order in t;
 //! the lower bound, from the tilted rows mixed with y⁰ by α/ΣKL, of first.
 
-use super::active::Active;
+use super::active::{Active, Least};
 use super::cumulants::{Assess, Cumulants, Evaluate, Step};
 use super::driver::{Assessed, Ball, Lifted, Moved};
 use super::outlook::Outlook;
-use super::rows::Rows;
+use super::rows::{Rows, Spreads};
 use super::table::{MomentPass, Table};
 use super::tilt::{Tilt, Top};
 use crate::lanes::dispatch;
@@ -21,6 +21,12 @@ use crate::lanes::dispatch;
 const STEEPEST: f64 = 500.0;
 /// The longest first step, in the same units.
 const LONGEST: f64 = 4.0;
+/// Moments tell where to read next this far from the middle of their cell, in the same units: there
+/// they are off by less than a thousandth.
+const FARTHEST: f64 = 1.5;
+/// How often they do, unless multipliers move less than this.
+const AHEAD_STEPS: usize = 4;
+const NEAR: f64 = 0.01;
 const ROW_STEPS: usize = 200;
 
 /// The ball around one state's rows.
@@ -52,7 +58,7 @@ impl Kl<'_> {
     }
 
     fn tabled(&self) -> bool {
-        self.rows.shared() && !self.ahead.in_place && self.rows.range > 0.0
+        self.rows.tabled(self.ahead)
     }
 
     /// Rows whose moments reach the new multipliers need not be read again.
@@ -62,6 +68,55 @@ impl Kl<'_> {
             dispatch(Evaluate { active: self.active, out: self.cumulants, range });
         } else {
             self.cumulants.safety.fill(-1.0);
+        }
+    }
+
+    /// Further steps on moments that do not hold to rounding any more, before rows are read again.
+    fn look_ahead(&mut self) {
+        let rows = self.active.len();
+        if !self.tabled() || self.cumulants.unsafe_rows(FARTHEST).0 < rows.div_ceil(8) {
+            return;
+        }
+        let ceiling = dispatch(Least(self.rows.base));
+        let (radius, drift, range) = (self.radius, self.ahead.drift, self.rows.range);
+        let longest = LONGEST / range;
+        let centre = &self.cumulants.centre[..rows];
+        if !centre.iter().all(|c| c.is_finite()) {
+            return;
+        }
+        for _ in 0..AHEAD_STEPS {
+            let far = self.cumulants.unsafe_rows(FARTHEST).1;
+            if 6 * far > rows {
+                return;
+            }
+            if far > 0 {
+                let reach = FARTHEST / range;
+                for (t, c) in self.active.t.iter_mut().zip(&self.cumulants.centre[..rows]) {
+                    *t = t.clamp(c - reach, c + reach);
+                }
+                self.moved();
+            }
+            let (active, cumulants) = (&mut *self.active, &*self.cumulants);
+            let mu = dispatch(Assess { active, cumulants, radius, drift, fixed: false }).mu;
+            if mu.is_nan() || mu >= ceiling {
+                return;
+            }
+            let least = dispatch(Step { active, cumulants, mu, longest });
+            if least.is_nan() {
+                return;
+            }
+            if least <= 0.0 {
+                for (fresh, t) in active.fresh[..rows].iter_mut().zip(&active.t) {
+                    *fresh = fresh.max(0.25 * t);
+                }
+            }
+            let before = active.t[..rows].iter().zip(&active.fresh);
+            let moved = before.fold(0.0_f64, |m, (t, fresh)| m.max((t - fresh).abs()));
+            std::mem::swap(&mut active.t, &mut active.fresh);
+            self.moved();
+            if moved * range < NEAR {
+                return;
+            }
         }
     }
 
@@ -103,6 +158,17 @@ impl Ball for Kl<'_> {
         *self.entries += entries as u64;
     }
 
+    fn nominals(&mut self, list: &[u32], out: &mut [f64]) {
+        self.visited(list.iter().map(|&k| self.rows.span(k as usize).len()).sum());
+        if self.cumulants.nominal.len() < self.rows.len() {
+            self.cumulants.nominal.resize(self.rows.len(), [0.0; 2]);
+        }
+        dispatch(Spreads { rows: self.rows, list, out: &mut self.cumulants.nominal });
+        for (&k, out) in list.iter().zip(out) {
+            *out = self.rows.base[k as usize] + self.cumulants.nominal[k as usize][0];
+        }
+    }
+
     fn begin(&mut self) {
         self.cumulants.clear();
     }
@@ -110,8 +176,11 @@ impl Ball for Kl<'_> {
     fn admit(&mut self, from: usize) {
         let rows = self.active.len();
         self.active.t[from..rows].fill(0.0);
-        self.cumulants.resize(self.active.len());
-        self.read();
+        self.cumulants.resize(rows);
+        for j in from..rows {
+            let [mean, square] = self.cumulants.nominal[self.active.row[j] as usize];
+            self.cumulants.set(j, [0.0, mean, (square - mean * mean).max(0.0)]);
+        }
     }
 
     /// No bound that is worth its price.
@@ -206,6 +275,7 @@ impl Ball for Kl<'_> {
         std::mem::swap(&mut self.active.t, &mut self.active.fresh);
         let steepest = STEEPEST / self.rows.range;
         self.moved();
+        self.look_ahead();
         if self.active.multipliers().iter().all(|t| *t <= steepest) {
             Moved::All
         } else {

@@ -9,7 +9,7 @@ use std::ops::Range;
 use pulp::{Simd, WithSimd};
 
 use super::outlook::Outlook;
-use crate::lanes::dot;
+use crate::lanes::{dot, last};
 use crate::model::Model;
 use crate::uncertainty::{Distance, Support, UncertaintySet};
 
@@ -143,6 +143,11 @@ impl<'a> Rows<'a> {
         self.offsets.is_empty()
     }
 
+    /// Whether exponentials of w may come from a table.
+    pub(super) fn tabled(&self, ahead: &Outlook) -> bool {
+        self.shared() && !ahead.in_place && self.range > 0.0
+    }
+
     /// Next states of row `k`; `None`: all in order.
     pub(super) fn next_states(&self, k: usize) -> Option<&'a [u32]> {
         (!self.offsets.is_empty()).then(|| &self.columns[self.span(k)])
@@ -233,6 +238,50 @@ impl WithSimd for Nominals<'_> {
         for (&k, out) in self.list.iter().zip(self.out) {
             let (nominal, gain) = self.rows.row(k as usize);
             *out = self.rows.base[k as usize] + dot(simd, nominal, gain);
+        }
+    }
+}
+
+/// ⟨y⁰, w⟩ and ⟨y⁰, w²⟩ of the rows in `list`, by number of the row.
+pub(super) struct Spreads<'a> {
+    pub(super) rows: Rows<'a>,
+    pub(super) list: &'a [u32],
+    pub(super) out: &'a mut [[f64; 2]],
+}
+
+impl WithSimd for Spreads<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        for &k in self.list {
+            let (nominal, gain) = self.rows.row(k as usize);
+            let zero = simd.splat_f64s(0.0);
+            let (mut mean, mut square) = ([zero; 2], [zero; 2]);
+            let (y, last_y) = S::as_simd_f64s(nominal);
+            let (w, _) = S::as_simd_f64s(gain);
+            let (y2, y1) = pulp::as_arrays::<2, _>(y);
+            let (w2, w1) = pulp::as_arrays::<2, _>(w);
+            for (y, w) in y2.iter().zip(w2) {
+                for c in 0..2 {
+                    let yw = simd.mul_f64s(y[c], w[c]);
+                    mean[c] = simd.add_f64s(mean[c], yw);
+                    square[c] = simd.mul_add_e_f64s(yw, w[c], square[c]);
+                }
+            }
+            let mut more = |y, w| {
+                let yw = simd.mul_f64s(y, w);
+                mean[0] = simd.add_f64s(mean[0], yw);
+                square[0] = simd.mul_add_e_f64s(yw, w, square[0]);
+            };
+            for (&y, &w) in y1.iter().zip(w1) {
+                more(y, w);
+            }
+            if !last_y.is_empty() {
+                more(last(simd, nominal), last(simd, gain));
+            }
+            self.out[k as usize] =
+                [mean, square].map(|sum| simd.reduce_sum_f64s(simd.add_f64s(sum[0], sum[1])));
         }
     }
 }

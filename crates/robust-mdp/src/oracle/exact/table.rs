@@ -9,7 +9,8 @@
 
 use pulp::{Simd, WithSimd};
 
-use crate::lanes::{exp, last};
+use super::active::PADDING;
+use crate::lanes::exp;
 
 /// Terms of the series.
 pub(super) const ORDER: usize = 8;
@@ -23,10 +24,13 @@ const CELLS: usize = 512;
 /// Bases of the cells used so far, for one value vector.
 #[derive(Debug, Default)]
 pub(super) struct Table {
-    /// Interleaved by register: for each register of states, one register for each φ_j.
+    /// By state, φ_0 to φ_7 next to each other; then φ_0 of all states.
     bases: Vec<Vec<f64>>,
     /// Sweep for which a cell was filled; 0: never.
     filled: Vec<u64>,
+    /// By state, w^j/j! next to each other, and the sweep for which they were computed.
+    powers: Vec<f64>,
+    powers_filled: u64,
     /// Cells of the rows to be read, the first row of each and the next one after a row.
     used: Vec<u32>,
     first: Vec<u32>,
@@ -38,32 +42,42 @@ const NONE: u32 = u32::MAX;
 /// The cell of t; `None` beyond the table.
 #[inline(always)]
 fn cell(t: f64, range: f64) -> Option<usize> {
-    let at = (t * range / CELL).round();
-    (at <= CELLS as f64).then_some(at as usize)
+    let at = t * range * (1.0 / CELL) + 0.5;
+    (at < (CELLS + 1) as f64).then_some(at as u32 as usize)
 }
 
 impl Table {
-    /// Strings the rows of each cell together; those beyond the table stay in `stale`.
-    fn sort(&mut self, stale: &mut Vec<u32>, t: &[f64], range: f64) {
+    fn prepare(&mut self) {
         if self.bases.is_empty() {
             self.bases = vec![Vec::new(); CELLS + 1];
             self.filled = vec![0; CELLS + 1];
             self.first = vec![NONE; CELLS + 1];
         }
+    }
+
+    /// Strings the rows of each cell together; those beyond the table stay in `stale`.
+    fn sort(&mut self, stale: &mut Vec<u32>, t: &[f64], range: f64) {
+        self.prepare();
         if self.next.len() < t.len() {
             self.next.resize(t.len(), NONE);
         }
-        self.used.clear();
+        self.used.resize(stale.len() + 1, 0);
         let Table { first, next, used, .. } = self;
-        stale.retain(|&j| {
-            let Some(cell) = cell(t[j as usize], range) else { return true };
-            if first[cell] == NONE {
-                used.push(cell as u32);
-            }
+        let (mut cells, mut left) = (0, 0);
+        for i in 0..stale.len() {
+            let j = stale[i];
+            let Some(cell) = cell(t[j as usize], range) else {
+                stale[left] = j;
+                left += 1;
+                continue;
+            };
+            used[cells] = cell as u32;
+            cells += usize::from(first[cell] == NONE);
             next[j as usize] = first[cell];
             first[cell] = j;
-            false
-        });
+        }
+        used.truncate(cells);
+        stale.truncate(left);
     }
 
     /// The bases of a cell at these w, computed on first use in a sweep.
@@ -73,23 +87,55 @@ impl Table {
             return;
         }
         self.filled[cell] = stamp;
-        let basis = &mut self.bases[cell];
-        let lanes = size_of::<S::f64s>() / 8;
-        basis.resize(w.len().div_ceil(lanes) * lanes * ORDER, 0.0);
-        let t = simd.splat_f64s(middle);
-        let blocks = S::as_mut_simd_f64s(basis).0.chunks_exact_mut(ORDER);
-        for (i, block) in blocks.enumerate() {
-            let w = match w.get(i * lanes..(i + 1) * lanes) {
-                Some(w) => S::as_simd_f64s(w).0[0],
-                None => last(simd, w),
-            };
-            let mut term = exp(simd, simd.mul_f64s(t, w));
-            for (j, out) in block.iter_mut().enumerate() {
-                *out = term;
-                let factor = simd.mul_f64s(w, simd.splat_f64s(1.0 / (j + 1) as f64));
-                term = simd.mul_f64s(term, factor);
+        if self.powers_filled != stamp {
+            self.powers_filled = stamp;
+            self.powers.resize(w.len() * ORDER, 0.0);
+            for (powers, &w) in self.powers.chunks_exact_mut(ORDER).zip(w) {
+                let mut term = 1.0;
+                for (j, power) in powers.iter_mut().enumerate() {
+                    *power = term;
+                    term *= w * (1.0 / (j + 1) as f64);
+                }
             }
         }
+        let basis = &mut self.bases[cell];
+        basis.resize(w.len() * (ORDER + 1), 0.0);
+        let (products, first) = basis.split_at_mut(w.len() * ORDER);
+        let t = simd.splat_f64s(middle);
+        let (full, rest) = S::as_simd_f64s(w);
+        let (out, out_rest) = S::as_mut_simd_f64s(first);
+        for (&w, out) in full.iter().zip(out) {
+            *out = exp(simd, simd.mul_f64s(t, w));
+        }
+        if !rest.is_empty() {
+            let last = exp(simd, simd.mul_f64s(t, simd.partial_load_f64s(rest)));
+            simd.partial_store_f64s(out_rest, last);
+        }
+        let products = products.chunks_exact_mut(ORDER).zip(self.powers.chunks_exact(ORDER));
+        for ((product, power), &e) in products.zip(&*first) {
+            let e = simd.splat_f64s(e);
+            let power = S::as_simd_f64s(power).0;
+            for (product, &power) in S::as_mut_simd_f64s(product).0.iter_mut().zip(power) {
+                *product = simd.mul_f64s(e, power);
+            }
+        }
+    }
+
+    /// e^{t_c·w} of the cell around t and t_c; `None` beyond the table.
+    #[inline(always)]
+    pub(super) fn middle<S: Simd>(
+        &mut self,
+        simd: S,
+        t: f64,
+        range: f64,
+        w: &[f64],
+        stamp: u64,
+    ) -> Option<(&[f64], f64)> {
+        let cell = cell(t, range)?;
+        self.prepare();
+        let middle = cell as f64 * CELL / range;
+        self.fill(simd, cell, middle, w, stamp);
+        Some((&self.bases[cell][w.len() * ORDER..], middle))
     }
 }
 
@@ -107,7 +153,8 @@ pub(super) struct MomentPass<'a> {
     pub(super) row: &'a [u32],
     pub(super) t: &'a [f64],
     pub(super) centre: &'a mut [f64],
-    pub(super) moments: &'a mut [Vec<f64>; ORDER],
+    /// As in [`super::cumulants::Cumulants`].
+    pub(super) moments: &'a mut [f64],
 }
 
 impl WithSimd for MomentPass<'_> {
@@ -122,63 +169,105 @@ impl WithSimd for MomentPass<'_> {
             let cell = table.used[i] as usize;
             let middle = cell as f64 * CELL / range;
             table.fill(simd, cell, middle, w, stamp);
-            let basis = &table.bases[cell];
-            let y0 = |j: usize| &nominal[row[j] as usize * width..][..width];
-            let mut keep = |j: usize, sums: [S::f64s; ORDER]| {
-                centre[j] = middle;
-                for (moment, sum) in moments.iter_mut().zip(sums) {
-                    moment[j] = simd.reduce_sum_f64s(sum);
-                }
-            };
+            let basis = &table.bases[cell][..width * ORDER];
+            let y0 = |j: u32| &nominal[row[j as usize] as usize * width..][..width];
             let mut next = table.first[cell];
+            table.first[cell] = NONE;
             while next != NONE {
-                let j = next as usize;
-                next = table.next[j];
-                if next == NONE {
-                    let [sums] = row_moments(simd, [y0(j)], basis);
-                    keep(j, sums);
-                } else {
-                    let other = next as usize;
-                    next = table.next[other];
-                    let [sums, others] = row_moments(simd, [y0(j), y0(other)], basis);
-                    keep(j, sums);
-                    keep(other, others);
+                let mut some = [next; GROUP];
+                let mut count = 0;
+                while count < GROUP && next != NONE {
+                    some[count] = next;
+                    next = table.next[next as usize];
+                    count += 1;
+                }
+                let mut keep = |j: u32, sums: [f64; ORDER]| {
+                    centre[j as usize] = middle;
+                    let moments = &mut moments[block(j as usize)];
+                    for (order, sum) in sums.into_iter().enumerate() {
+                        moments[order * PADDING + j as usize % PADDING] = sum;
+                    }
+                };
+                match count {
+                    1 => {
+                        let [sums] = row_moments::<S, 1, 8>(simd, [y0(some[0])], basis);
+                        keep(some[0], sums);
+                    }
+                    2 => {
+                        let two = [some[0], some[1]];
+                        let sums = row_moments::<S, 2, 4>(simd, two.map(y0), basis);
+                        two.iter().zip(sums).for_each(|(&j, sums)| keep(j, sums));
+                    }
+                    3 => {
+                        let three = [some[0], some[1], some[2]];
+                        let sums = row_moments::<S, 3, 2>(simd, three.map(y0), basis);
+                        three.iter().zip(sums).for_each(|(&j, sums)| keep(j, sums));
+                    }
+                    _ => {
+                        let sums = row_moments::<S, GROUP, 2>(simd, some.map(y0), basis);
+                        some.iter().zip(sums).for_each(|(&j, sums)| keep(j, sums));
+                    }
                 }
             }
-            table.first[cell] = NONE;
         }
     }
 }
 
-/// M_j of N rows, register by register.
+/// Rows of a cell that are read together.
+const GROUP: usize = 4;
+
+/// Where the moments of row j lie, interleaved with those of its neighbours.
 #[inline(always)]
-fn row_moments<S: Simd, const N: usize>(
+pub(super) fn block(j: usize) -> std::ops::Range<usize> {
+    let start = j / PADDING * (PADDING * ORDER);
+    start..start + PADDING * ORDER
+}
+
+/// M_j of N rows; lanes are the orders j, and C sums of each row run side by side.
+#[inline(always)]
+fn row_moments<S: Simd, const N: usize, const C: usize>(
     simd: S,
     nominal: [&[f64]; N],
     basis: &[f64],
-) -> [[S::f64s; ORDER]; N] {
-    let mut sums = [[simd.splat_f64s(0.0); ORDER]; N];
-    let lanes = size_of::<S::f64s>() / 8;
-    let full = nominal[0].len() / lanes;
-    let rows = nominal.map(|y| &S::as_simd_f64s(y).0[..full]);
-    let (blocks, _) = pulp::as_arrays::<ORDER, _>(S::as_simd_f64s(basis).0);
-    for (i, block) in blocks[..full].iter().enumerate() {
-        for k in 0..N {
-            let y = rows[k][i];
-            for j in 0..ORDER {
-                sums[k][j] = simd.mul_add_e_f64s(y, block[j], sums[k][j]);
+) -> [[f64; ORDER]; N] {
+    let registers = ORDER * 8 / size_of::<S::f64s>();
+    // Short registers have enough chains of their own, and there are fewer of them.
+    let chains = (C / registers).max(1);
+    let mut sums = [[[simd.splat_f64s(0.0); ORDER]; C]; N];
+    let width = nominal[0].len();
+    let nominal = nominal.map(|y| &y[..width]);
+    let basis = &S::as_simd_f64s(basis).0[..width * registers];
+    let mut i = 0;
+    while i + chains <= width {
+        for c in 0..chains {
+            for r in 0..registers {
+                let phi = basis[(i + c) * registers + r];
+                for k in 0..N {
+                    let y = simd.splat_f64s(nominal[k][i + c]);
+                    sums[k][c][r] = simd.mul_add_e_f64s(y, phi, sums[k][c][r]);
+                }
+            }
+        }
+        i += chains;
+    }
+    while i < width {
+        for r in 0..registers {
+            let phi = basis[i * registers + r];
+            for k in 0..N {
+                let y = simd.splat_f64s(nominal[k][i]);
+                sums[k][0][r] = simd.mul_add_e_f64s(y, phi, sums[k][0][r]);
+            }
+        }
+        i += 1;
+    }
+    let mut out = [[0.0; ORDER]; N];
+    for k in 0..N {
+        for (r, out) in S::as_mut_simd_f64s(&mut out[k]).0.iter_mut().enumerate() {
+            *out = sums[k][0][r];
+            for c in 1..chains {
+                *out = simd.add_f64s(*out, sums[k][c][r]);
             }
         }
     }
-    if full * lanes < nominal[0].len() {
-        // The last block holds the last entries where `last` puts them.
-        let block = &blocks[full];
-        for k in 0..N {
-            let y = last(simd, nominal[k]);
-            for j in 0..ORDER {
-                sums[k][j] = simd.mul_add_e_f64s(y, block[j], sums[k][j]);
-            }
-        }
-    }
-    sums
+    out
 }
