@@ -95,9 +95,7 @@ impl State<'_, '_> {
         let scale = x / mass;
         match self.rows.next_states(k) {
             None if chain.columns.is_empty() => {
-                for (entry, y) in chain.entries.iter_mut().zip(&*y) {
-                    *entry += scale * y;
-                }
+                dispatch(AddScaled { scale, y, to: &mut chain.entries[..] });
             }
             None => {
                 for (i, &y) in y.iter().enumerate() {
@@ -182,6 +180,31 @@ fn peak(nominal: &[f64], gain: &[f64], distance: Distance, y: &mut [f64]) -> f64
         }
     }
     1.0
+}
+
+/// Adds `scale`·y.
+struct AddScaled<'a> {
+    scale: f64,
+    y: &'a [f64],
+    to: &'a mut [f64],
+}
+
+impl WithSimd for AddScaled<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        let AddScaled { scale, y, to } = self;
+        let factor = simd.splat_f64s(scale);
+        let (full, last) = S::as_simd_f64s(y);
+        let (to, last_to) = S::as_mut_simd_f64s(&mut to[..y.len()]);
+        for (to, &y) in to.iter_mut().zip(full) {
+            *to = simd.mul_add_e_f64s(factor, y, *to);
+        }
+        for (to, y) in last_to.iter_mut().zip(last) {
+            *to += scale * y;
+        }
+    }
 }
 
 /// Writes a row and returns its mass.

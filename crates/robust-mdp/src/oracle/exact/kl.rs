@@ -74,6 +74,10 @@ impl Kl<'_> {
     /// Further steps on moments that do not hold to rounding any more, before rows are read again.
     fn look_ahead(&mut self) {
         let rows = self.active.len();
+        // Few rows are read again soon, and others may join them.
+        if 4 * rows < self.rows.len() {
+            return;
+        }
         if !self.tabled() || self.cumulants.unsafe_rows(FARTHEST).0 < rows.div_ceil(8) {
             return;
         }
