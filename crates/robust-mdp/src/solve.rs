@@ -21,7 +21,7 @@ use crate::geometry::Geometry;
 use crate::model::Model;
 use crate::oracle::first_order::Setup;
 use crate::solution::Solution;
-use crate::uncertainty::{Distance, UncertaintySet};
+use crate::uncertainty::{Distance, Support, UncertaintySet};
 
 /// The algorithm of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -406,7 +406,12 @@ fn drive(
         return fom_vi::run(model, set, setup, &options.fom, run);
     }
     run.work.kernel_entries = model.transitions() as u64;
-    run.width = (0..model.rows()).map(|r| model.span(r).len()).max().unwrap_or(0);
+    let spreads = set.distance == Distance::Ellipsoid && set.support == Support::All;
+    run.width = if spreads {
+        model.states()
+    } else {
+        (0..model.rows()).map(|r| model.span(r).len()).max().unwrap_or(0)
+    };
     let operator = match chosen.oracle {
         Oracle::Exact => Operator::exact(model, set),
         Oracle::InteriorPoint => Operator::of_games(model, set, Games::interior_point(model, set)),

@@ -60,8 +60,8 @@ pub(super) fn bound_fixed_point(
         step.extend(operator.image().1.iter().zip(&*w).map(|(t, w)| t - w));
         operator.chain().cost.copy_from_slice(&step);
         operator.chain().solve(discount, &mut step, 0.0, &|| signal.raised());
-        for (w, step) in w.iter_mut().zip(&step) {
-            *w += step;
+        for (s, (w, step)) in w.iter_mut().zip(&step).enumerate() {
+            *w = if operator.model().is_terminal(s) { 0.0 } else { *w + step };
         }
         // Policy iteration improves the values every round, though not always their spread; it is
         // over when they stay where they are.

@@ -22,8 +22,9 @@ const ORACLE_SHARE: f64 = 0.2;
 /// Width of an oracle's answer against the last residual: more would be wasted on values that will
 /// change, less would hide how far they have come.
 const ORACLE_EFFORT: f64 = 1e-3;
-/// Sweeps without progress before rounding is taken to be the limit.
-const PATIENCE: u32 = 60;
+/// Sweeps without progress before rounding is taken to be the limit; where plain steps are slow by
+/// nature, at λ near 1, there are more.
+const PATIENCE: f64 = 60.0;
 
 /// A run of an outer loop: where it stands after the last sweep.
 pub(super) struct Course<'c, 'a, 'r> {
@@ -41,6 +42,7 @@ pub(super) struct Course<'c, 'a, 'r> {
     stalled: u32,
     scratch: Vec<f64>,
     width: usize,
+    pub(super) has_terminal_states: bool,
 }
 
 /// What proposes the next values.
@@ -97,6 +99,7 @@ impl<'c, 'a, 'r> Course<'c, 'a, 'r> {
             least_gap: f64::INFINITY,
             stalled: 0,
             width,
+            has_terminal_states: (0..model.states()).any(|s| model.is_terminal(s)),
         }
     }
 
@@ -109,6 +112,15 @@ impl<'c, 'a, 'r> Course<'c, 'a, 'r> {
         let (lower, upper) = (self.operator.lower(), self.operator.upper());
         for ((v, l), u) in self.v.iter_mut().zip(lower).zip(upper) {
             *v = 0.5 * (l + u);
+        }
+    }
+
+    /// The bounds shift all states alike: terminal ones must be where they belong.
+    pub(super) fn pin_terminal_states(&mut self) {
+        if self.has_terminal_states {
+            for s in (0..self.v.len()).filter(|&s| self.operator.model.is_terminal(s)) {
+                self.v[s] = 0.0;
+            }
         }
     }
 
@@ -125,6 +137,7 @@ impl<'c, 'a, 'r> Course<'c, 'a, 'r> {
                 return status;
             }
             let chain = method.wants_chain(self);
+            self.pin_terminal_states();
             self.operator.sweep(&self.v, self.tolerance(), chain, &self.run.signal);
             if let Some(status) = self.certify() {
                 return status;
@@ -179,7 +192,9 @@ impl<'c, 'a, 'r> Course<'c, 'a, 'r> {
             self.stalled += 1;
         }
         let floor = self.run.rounding_floor();
-        let stuck = self.stalled > PATIENCE && gap <= 1e6 * floor || self.stalled > 100 * PATIENCE;
+        let patience = PATIENCE + 0.01 / (1.0 - self.model().discount());
+        let stalled = f64::from(self.stalled);
+        let stuck = stalled > patience && gap <= 1e3 * floor || stalled > 100.0 * patience;
         (gap <= floor || stuck).then_some(Status::PrecisionLimit)
     }
 

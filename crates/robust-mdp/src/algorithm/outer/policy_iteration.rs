@@ -82,7 +82,7 @@ impl Loop for PolicyIteration {
             // Newton's step was no good: evaluate the policy that it froze.
             self.on_trial = false;
             self.penance = self.sentence;
-            self.sentence *= 2;
+            self.sentence = self.sentence.saturating_mul(2);
             evaluate(&self.policy, self.share * self.span, course);
             return;
         }
@@ -119,6 +119,7 @@ fn plain_steps_are_cheaper(before: f64, course: &Course<'_, '_, '_>) -> bool {
 fn leap(course: &mut Course<'_, '_, '_>, tolerance: f64) {
     let Course { operator, v, scratch, run, .. } = course;
     operator.leap(v, scratch, tolerance, &run.signal);
+    course.pin_terminal_states();
 }
 
 /// v ← the worst case of x, up to `goal` in the residual.
@@ -141,7 +142,12 @@ fn evaluate(x: &[f64], goal: f64, course: &mut Course<'_, '_, '_>) {
         }
         let span = high - low;
         if span <= goal || span >= 0.999 * least || course.run.signal.raised() {
-            // The middle of the bounds of v^x.
+            // The value of the pair where terminal states stay put, else the middle of the bounds
+            // of v^x, which needs no linear system.
+            if course.has_terminal_states {
+                leap(course, LINEAR * span);
+                return;
+            }
             let shift = discount / (1.0 - discount) * 0.5 * (low + high);
             for (v, u) in course.v.iter_mut().zip(course.operator.upper()) {
                 *v = u + shift;

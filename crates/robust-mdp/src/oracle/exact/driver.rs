@@ -271,7 +271,8 @@ pub(super) fn admit_below<B: Ball>(ball: &mut B, memory: &mut RowMemory<'_>, mu:
         let slack = slack(ball, nominal);
         memory.floor[k] = nominal - slack - anchor;
         ball.active().set_screen(k, memory.floor[k]);
-        if nominal < mu - slack {
+        // The anchor's rounding belongs to what is remembered, not to what was just read.
+        if nominal < mu - 16.0 * f64::EPSILON * (nominal.abs() + ball.range()) {
             let base = ball.rows().base[k];
             ball.active().push(k, base, 0.0, 0.0);
             let j = ball.active().len() - 1;

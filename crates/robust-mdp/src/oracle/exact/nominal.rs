@@ -69,7 +69,8 @@ fn read<S: Simd>(simd: S, model: &Model, ahead: &Outlook, r: usize) -> f64 {
     let prob = &model.prob[span.clone()];
     let mut total = model.cost[r];
     match &model.storage {
-        Storage::Dense => total += ahead.offset + dot(simd, prob, &ahead.shared),
+        // Not through λ(v − max v): states that the row cannot reach must not cost it digits.
+        Storage::Dense => total += ahead.discount * dot(simd, prob, &ahead.values),
         Storage::Sparse { next, .. } => {
             let mut sums = [0.0; 4];
             let (quads, last) = prob.as_chunks::<4>();

@@ -125,7 +125,8 @@ impl Outlook {
             top = top.max(*new);
         }
         if self.stamp > 0 {
-            self.drift += self.discount * (fall - 8.0 * f64::EPSILON * size);
+            let rounding = 8.0 * f64::EPSILON * (size + self.drift.abs());
+            self.drift += self.discount * fall - rounding;
         }
         self.anchor = self.drift;
         self.values.copy_from_slice(values);
@@ -144,7 +145,8 @@ impl Outlook {
         let fall = value - self.values[s] - 8.0 * f64::EPSILON * value.abs();
         // A row may have been bounded before or after this change: a rise counts for nothing, and
         // the largest fall counts for all.
-        self.drift = self.drift.min(self.anchor + self.discount * fall);
+        let rounding = 4.0 * f64::EPSILON * self.anchor.abs();
+        self.drift = self.drift.min(self.anchor + self.discount * fall - rounding);
         self.values[s] = value;
         let old = self.shared[s];
         self.shared[s] = self.discount * value - self.offset;

@@ -6,7 +6,7 @@
 //! until its lowest peak has risen by h against them or another row has come below it.
 
 use super::active::{Least, RowMemory};
-use super::driver::{Ball, Outcome};
+use super::driver::{Ball, Outcome, noise};
 use crate::lanes::dispatch;
 use crate::uncertainty::Enclosure;
 
@@ -48,7 +48,8 @@ pub(super) fn still_saturated<B: Ball>(
         }
         total -= memory.t[k];
     }
-    if total > ball.radius() || ceiling > level.min(least) + drift {
+    let slack = noise(ball, ceiling) + 16.0 * f64::EPSILON * drift.abs();
+    if total > ball.radius() || ceiling > level.min(least) + drift - slack {
         return None;
     }
     if chosen != before {
@@ -164,8 +165,10 @@ fn priced<B: Ball>(ball: &mut B, memory: &mut RowMemory<'_>, level: f64) -> f64 
             break;
         }
         let lifted = ball.lift(k, level, 0.0);
-        memory.t[k] = -lifted.cost.max(f64::MIN_POSITIVE);
-        exact += lifted.cost;
+        let arrived = lifted.value >= level - noise(ball, level);
+        let cost = if arrived { lifted.cost } else { ball.peak(k).1 };
+        memory.t[k] = -cost.max(f64::MIN_POSITIVE);
+        exact += cost;
         loose = (loose - price).max(0.0);
     }
     ball.active().charged = charged;
