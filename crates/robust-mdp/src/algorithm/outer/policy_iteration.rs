@@ -16,6 +16,8 @@ use crate::model::Model;
 
 /// An evaluation may leave this share of the residual, and less where that proves too much.
 const EVALUATION: f64 = 0.5;
+/// The same where terminal states hold values in place: no constant can make up for an error.
+const CLOSE_EVALUATION: f64 = 0.01;
 /// Sweeps of nature in one evaluation.
 const MOST_ANSWERS: usize = 100;
 /// Sweeps that are still needed after a linear system.
@@ -44,13 +46,14 @@ pub(super) struct PolicyIteration {
 
 impl PolicyIteration {
     pub(super) fn hoffman_karp(model: &Model) -> PolicyIteration {
+        let terminal = (0..model.states()).any(|s| model.is_terminal(s));
         PolicyIteration {
             newton: false,
             plain: false,
             policy: vec![0.0; model.rows()],
             span: f64::INFINITY,
             on_trial: false,
-            share: EVALUATION,
+            share: if terminal { CLOSE_EVALUATION } else { EVALUATION },
             least: f64::INFINITY,
             waiting: 0,
             penance: 0,
