@@ -68,6 +68,8 @@ impl<'a> Operator<'a> {
         let states = self.model.states() as u64;
         let used = self.policy().iter().enumerate().filter(|(_, x)| **x > 0.0);
         let entries = used.map(|(r, _)| self.model.span(r).len() as u64).sum::<u64>();
+        // An entry of the chain costs a few times one that a sweep reads.
+        let entries = 2 * entries;
         let elimination = states.saturating_pow(3) / 64 + states * states;
         entries + elimination.min(20 * (entries + 6 * states))
     }

@@ -103,16 +103,14 @@ impl State<'_, '_> {
                 }
             }
             Some(columns) => {
-                let taken = |i: usize| match shape {
-                    Shape::Shifted { t, nu } if !chain.tails.is_empty() => {
-                        let level = self.rows.level[self.rows.span(k)][i];
-                        (t * (level - self.rows.shift[k]) - nu).max(0.0)
-                    }
-                    _ => 0.0,
-                };
                 // A tail covers the support too: what it puts there is taken out again.
-                let left: Vec<f64> = (0..y.len()).map(|i| y[i] - taken(i)).collect();
-                for (&i, &y) in columns.iter().zip(&left).filter(|e| *e.1 != 0.0) {
+                if let (Shape::Shifted { t, nu }, false) = (shape, chain.tails.is_empty()) {
+                    let levels = &self.rows.level[self.rows.span(k)];
+                    for (y, level) in y.iter_mut().zip(levels) {
+                        *y -= (t * (level - self.rows.shift[k]) - nu).max(0.0);
+                    }
+                }
+                for (&i, &y) in columns.iter().zip(&*y).filter(|e| *e.1 != 0.0) {
                     chain.add(filled, i as usize, scale * y);
                 }
             }
