@@ -5,9 +5,11 @@ use std::time::Instant;
 
 use crate::algorithm::evaluation::Evaluation;
 use crate::error::Error;
+use crate::incumbent::widest;
 use crate::model::Model;
+use crate::pool::in_pool;
 use crate::solution::Evaluated;
-use crate::solve::{Interrupt, Status, check_memory, check_scale, in_pool, target_gap, widest};
+use crate::solve::{Interrupt, Status, check_memory, check_scale, target_gap};
 use crate::uncertainty::UncertaintySet;
 
 /// Worst-case and nominal cost of a given policy (flat over rows), with bounds.

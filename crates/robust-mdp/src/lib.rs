@@ -43,11 +43,14 @@ pub mod saddle;
 pub mod uncertainty;
 
 mod algorithm;
+mod choice;
 mod evaluate;
 mod game;
+mod incumbent;
 #[doc(hidden)]
 pub mod measure;
 mod oracle;
+mod pool;
 mod solution;
 mod solve;
 

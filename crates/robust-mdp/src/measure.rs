@@ -9,18 +9,18 @@ use pulp::{Simd, WithSimd};
 use crate::algorithm::bellman::{Bellman, Player};
 use crate::algorithm::evaluation::Evaluation;
 use crate::algorithm::fom_vi::{FomSettings, FomVi};
+use crate::algorithm::games::Games;
 use crate::algorithm::linear::Chain;
 use crate::algorithm::response::Response;
 use crate::error::Error;
-use crate::game::{Game, GameMemory, Layout, Lookahead, Reference};
+use crate::game::Layout;
 use crate::lanes::{dispatch, dot};
 use crate::model::Model;
 use crate::oracle::exact::{Exact, RowMemory, Worker};
 use crate::oracle::first_order::Setup;
-use crate::oracle::interior_point;
-use crate::oracle::worst_case::Memory;
-use crate::solve::{Interrupt, Oracle, in_pool};
-use crate::uncertainty::{Scratch, UncertaintySet};
+use crate::pool::in_pool;
+use crate::solve::{Interrupt, Oracle, default_setup};
+use crate::uncertainty::UncertaintySet;
 
 /// out_s = min_a c_a + λ⟨y⁰_a, v⟩ for a dense model, one thread: the unit that other costs are
 /// measured in. It runs at the speed of the dot products, i.e. of memory.
@@ -126,25 +126,16 @@ pub fn bellman(
         bellman.sweep(values, Player::Both, 0.0, None);
         return Ok((bellman.lower, bellman.upper, bellman.policy));
     }
-    if oracle == Oracle::InteriorPoint {
-        return Ok(interior_point_bellman(model, set, values));
-    }
-    let y = crate::geometry::Geometry::Euclidean;
-    let (lower, upper) = bellman_enclosure(model, set, Setup { x: y, y }, values, 1000)?;
-    Ok((lower, upper, vec![0.0; model.rows()]))
-}
-
-/// Encloses F_x(v) state by state for a policy that is flat over rows, with the exact oracle.
-pub fn respond(
-    model: &Model,
-    set: &UncertaintySet,
-    policy: &[f64],
-    values: &[f64],
-) -> Result<(Vec<f64>, Vec<f64>), Error> {
-    set.validate(model)?;
+    let games = match oracle {
+        Oracle::InteriorPoint => Games::interior_point(model, set),
+        _ => Games::first_order(model, set, default_setup(set), &FomSettings::default()),
+    };
     let mut bellman = Bellman::new(model, set);
-    bellman.sweep(values, Player::Nature(policy), 0.0, None);
-    Ok((bellman.lower, bellman.upper))
+    let (mut games, interrupt) = (games, Interrupt::new());
+    let Bellman { lower, upper, policy, .. } = &mut bellman;
+    let tolerance = 1e-4 * values.iter().fold(model.largest_cost(), |m, v| m.max(v.abs()));
+    games.sweep(values, tolerance, lower, upper, policy, None, &interrupt.signal());
+    Ok((bellman.lower, bellman.upper, bellman.policy))
 }
 
 /// What a sweep of the exact oracle leaves: bounds, policy and chain, states × states.
@@ -252,50 +243,4 @@ pub fn exact_sweep_seconds(
         let passes = bellman.take_entries() as f64 / model.transitions() as f64;
         (times, passes / repeats as f64)
     })
-}
-
-/// Seconds of one exact sweep without memory and with a chain, and how often it reads the model.
-pub fn exact_cold_sweep(model: &Model, set: &UncertaintySet, values: &[f64]) -> (f64, f64, f64) {
-    let mut bellman = Bellman::new(model, set);
-    let states = model.states();
-    let mut chain = Chain::new(states, |_| states);
-    let started = Instant::now();
-    bellman.sweep(values, Player::Both, 0.0, None);
-    let seconds = started.elapsed().as_secs_f64();
-    let passes = bellman.take_entries() as f64 / model.transitions() as f64;
-    bellman.sweep(values, Player::Both, 0.0, Some(&mut chain));
-    let started = Instant::now();
-    bellman.sweep(values, Player::Both, 0.0, Some(&mut chain));
-    (seconds, passes, started.elapsed().as_secs_f64())
-}
-
-/// F(v) by the interior-point oracle, state after state.
-fn interior_point_bellman(
-    model: &Model,
-    set: &UncertaintySet,
-    values: &[f64],
-) -> (Vec<f64>, Vec<f64>, Vec<f64>) {
-    let layout = Layout::new(model, set);
-    let (rows, entries) = layout.largest_state(model);
-    let mut ahead = Lookahead::new(Reference::Maximum, model.discount(), model.states());
-    ahead.set(values);
-    let (mut game, mut scratch) = (GameMemory::new(rows, entries), Scratch::new(rows, entries));
-    let (mut y, mut budget, mut row) = (vec![0.0; entries], vec![0.0; rows], vec![0.0; rows]);
-    let (mut lower, mut upper) = (vec![0.0; model.states()], vec![0.0; model.states()]);
-    let mut policy = vec![0.0; model.rows()];
-    for s in 0..model.states() {
-        let of = model.rows_of(s);
-        if of.is_empty() {
-            continue;
-        }
-        let game = Game::load(model, &layout, s, &ahead, &mut game);
-        budget.fill(0.0);
-        row.fill(0.0);
-        let memory = Memory { budget: &mut budget[..of.len()], row: &mut row[..of.len()] };
-        let x = &mut policy[of.clone()];
-        let value =
-            interior_point::update(set, s, of.start, &game, x, &mut y, memory, &mut scratch);
-        (lower[s], upper[s]) = (value.lower, value.upper);
-    }
-    (lower, upper, policy)
 }

@@ -3,9 +3,10 @@
 use std::ops::Range;
 
 use crate::algorithm::bounds::Bounds;
+use crate::choice::Chosen;
 use crate::model::Model;
 use crate::oracle::first_order::Setup;
-use crate::solve::{Chosen, Method, Oracle, Run, Status, Work};
+use crate::solve::{Method, Oracle, Run, Status, Work};
 
 /// A policy with certified bounds. Values are in the model's own sign (rewards as rewards).
 #[derive(Clone, Debug, PartialEq)]

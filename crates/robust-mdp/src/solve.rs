@@ -2,12 +2,9 @@
 //!
 //! This file owns the clock, the limits and the observer; it does no input or output.
 
-use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use rayon::{ThreadPool, ThreadPoolBuilder};
 use serde::{Deserialize, Serialize};
 
 use crate::algorithm::bounds::rounding;
@@ -15,11 +12,14 @@ use crate::algorithm::fom_vi::{self, FomSettings};
 use crate::algorithm::games::Games;
 use crate::algorithm::operator::Operator;
 use crate::algorithm::outer;
+use crate::choice::{Chosen, choose};
 use crate::error::Error;
 use crate::game::Layout;
 use crate::geometry::Geometry;
+use crate::incumbent::{Incumbent, width};
 use crate::model::Model;
 use crate::oracle::first_order::Setup;
+use crate::pool::in_pool;
 use crate::solution::Solution;
 use crate::uncertainty::{Distance, Support, UncertaintySet};
 
@@ -113,14 +113,6 @@ pub struct Options {
     pub fom: FomSettings,
     /// Differences that Anderson's method combines; `None` means 5.
     pub anderson: Option<usize>,
-}
-
-/// What runs, and why if the library chose it.
-#[derive(Clone, Debug)]
-pub(crate) struct Chosen {
-    pub(crate) method: Method,
-    pub(crate) oracle: Oracle,
-    pub(crate) reason: Option<String>,
 }
 
 /// Work counted independently of the machine.
@@ -219,50 +211,6 @@ impl Signal<'_> {
 pub(crate) struct Limits {
     pub(crate) gap: f64,
     pub(crate) max_sweeps: u64,
-}
-
-/// The best certified answer so far: lower ≤ v* ≤ v^policy ≤ upper.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Incumbent {
-    pub(crate) policy: Vec<f64>,
-    pub(crate) lower: Vec<f64>,
-    pub(crate) upper: Vec<f64>,
-}
-
-impl Incumbent {
-    /// Largest upper − lower.
-    pub(crate) fn gap(&self) -> f64 {
-        widest(&self.lower, &self.upper)
-    }
-
-    /// Lower bounds are kept state by state; an upper bound belongs to its policy.
-    pub(crate) fn improve(&mut self, policy: Vec<f64>, lower: &[f64], upper: Vec<f64>) {
-        for (best, lower) in self.lower.iter_mut().zip(lower) {
-            *best = best.max(*lower); // a NaN changes nothing
-        }
-        let sound = policy.iter().all(|x| x.is_finite());
-        if sound && widest(&self.lower, &upper) < self.gap() {
-            self.policy = policy;
-            self.upper = upper;
-        }
-    }
-
-    /// Largest |bound|.
-    fn scale(&self) -> f64 {
-        self.lower.iter().chain(&self.upper).fold(0.0, |m, v| m.max(v.abs()))
-    }
-}
-
-/// Largest upper − lower; infinite if a bound is not a number or the bounds cross, so that nothing
-/// can be certified by them.
-pub(crate) fn widest(lower: &[f64], upper: &[f64]) -> f64 {
-    lower.iter().zip(upper).fold(0.0, |widest: f64, (&l, &u)| widest.max(width(l, u)))
-}
-
-fn width(lower: f64, upper: f64) -> f64 {
-    let width = upper - lower;
-    let sound = width.is_finite() && width >= -1e-12 * (lower.abs() + upper.abs());
-    if sound { width } else { f64::INFINITY }
 }
 
 /// A run in progress.
@@ -423,66 +371,6 @@ fn drive(
     outer::run(chosen.method, options.anderson.unwrap_or(5), operator, run)
 }
 
-/// What to run for these options.
-fn choose(model: &Model, set: &UncertaintySet, options: &Options) -> Result<Chosen, Error> {
-    use Oracle::{Exact, FirstOrder, InteriorPoint};
-    let chosen = |method, oracle| Chosen { method, oracle, reason: None };
-    match (options.method, options.oracle) {
-        (Method::FomVi, Some(Exact | InteriorPoint)) => Err(Error::Input(
-            "fom-vi is value iteration with the first-order oracle; with another oracle ask for vi"
-                .into(),
-        )),
-        (Method::FomVi, _) => Ok(chosen(Method::FomVi, FirstOrder)),
-        (Method::Auto, Some(FirstOrder)) => Ok(Chosen {
-            reason: Some("the loop made for the first-order oracle".into()),
-            ..chosen(Method::FomVi, FirstOrder)
-        }),
-        (Method::Auto, oracle) => Ok(automatic(model, set, oracle.unwrap_or(Exact))),
-        (method, oracle) => Ok(chosen(method, oracle.unwrap_or(Exact))),
-    }
-}
-
-/// The loop for an oracle that is exact or as good: Newton's method, which takes plain steps where
-/// they suffice and evaluates policies where it must. Measured on dense and sparse, fast and slow
-/// mixing models (docs/methods.md), no other loop is much faster anywhere.
-fn automatic(model: &Model, set: &UncertaintySet, oracle: Oracle) -> Chosen {
-    let states = model.states();
-    let reason = if set.distance == Distance::None {
-        "no uncertainty, so that it is policy iteration".to_owned()
-    } else if model.is_dense() {
-        format!("linear systems of {states} states are cheaper than further sweeps")
-    } else {
-        "few sweeps whatever the discount".to_owned()
-    };
-    Chosen { method: Method::Newton, oracle, reason: Some(reason) }
-}
-
-/// Runs a job on so many threads. Pools are kept: starting one takes longer than many a solve.
-pub(crate) fn in_pool<T: Send>(
-    threads: Option<usize>,
-    job: impl FnOnce() -> T + Send,
-) -> Result<T, Error> {
-    static POOLS: Mutex<BTreeMap<usize, Arc<ThreadPool>>> = Mutex::new(BTreeMap::new());
-    if threads == Some(0) {
-        return Err(Error::Input("the number of threads must be at least 1".into()));
-    }
-    let threads = threads.unwrap_or(0);
-    let pool = {
-        let mut pools = POOLS.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        match pools.get(&threads) {
-            Some(pool) => pool.clone(),
-            None => {
-                let pool = ThreadPoolBuilder::new()
-                    .num_threads(threads)
-                    .build()
-                    .map_err(|e| Error::Input(format!("threads could not be started: {e}")))?;
-                pools.entry(threads).or_insert(Arc::new(pool)).clone()
-            }
-        }
-    };
-    Ok(pool.install(job))
-}
-
 pub(crate) fn target_gap(model: &Model, gap: Option<f64>) -> Result<f64, Error> {
     match gap {
         None => Ok(1e-6 * model.largest_cost().max(1.0)),
@@ -499,10 +387,15 @@ fn check_fom(set: &UncertaintySet, fom: &FomSettings) -> Result<Setup, Error> {
             )));
         }
     }
+    Ok(fom.setup.unwrap_or(default_setup(set)))
+}
+
+/// The geometries that serve a set best.
+pub(crate) fn default_setup(set: &UncertaintySet) -> Setup {
     // Measured on Garnet, banded and healthcare instances: the policy is best kept Euclidean with
     // either set, the kernel in the set's own geometry.
     let y = if set.distance == Distance::Kl { Geometry::Entropy } else { Geometry::Euclidean };
-    Ok(fom.setup.unwrap_or(Setup { x: Geometry::Euclidean, y }))
+    Setup { x: Geometry::Euclidean, y }
 }
 
 /// Values are squared on the way; they must stay far from overflow.

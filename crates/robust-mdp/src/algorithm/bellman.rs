@@ -23,8 +23,6 @@ pub(crate) struct Bellman<'a> {
     nu: Vec<f64>,
     floor: Vec<f64>,
     workers: Workers<Worker>,
-    /// Sweeps done so far.
-    pub(crate) sweeps: u64,
 }
 
 /// Whose choice a sweep makes.
@@ -52,7 +50,6 @@ impl<'a> Bellman<'a> {
             nu: vec![0.0; rows],
             floor: vec![f64::NEG_INFINITY; rows],
             workers: Workers::new(Worker::default),
-            sweeps: 0,
         }
     }
 
@@ -154,7 +151,6 @@ impl<'a> Bellman<'a> {
     pub(crate) fn sweep_in_place(&mut self, v: &mut [f64], tolerance: f64) {
         self.ahead.set(v);
         self.ahead.begin_in_place();
-        self.sweeps += 1;
         let worker = self.workers.first();
         for s in 0..v.len() {
             let rows = self.model.rows_of(s);
@@ -184,7 +180,6 @@ impl<'a> Bellman<'a> {
         chain: Option<&mut Chain>,
     ) {
         self.ahead.set(v);
-        self.sweeps += 1;
         let (model, oracle, ahead) = (self.model, self.oracle, &self.ahead);
         let with_chain = chain.is_some();
         let (rows, shape) = match chain {

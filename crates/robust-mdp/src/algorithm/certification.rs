@@ -7,8 +7,9 @@
 use super::evaluation::Evaluation;
 use super::linear::Chain;
 use super::response::{Kernel, Response};
+use crate::incumbent::Incumbent;
 use crate::model::Model;
-use crate::solve::{Incumbent, Run, Status};
+use crate::solve::{Run, Status};
 
 /// Work of a check may be this share of the first-order work.
 const CHECK_SHARE: f64 = 0.09;

@@ -3,8 +3,9 @@
 
 use super::bounds::{Bounds, macqueen_porteus, rounding};
 use super::linear::Chain;
+use crate::incumbent::widest;
 use crate::model::Model;
-use crate::solve::{Signal, widest};
+use crate::solve::Signal;
 
 /// Rounds before the best bounds so far are returned, whatever the size of the model.
 const MAX_ROUNDS: usize = 20_000;

@@ -1,0 +1,45 @@
+//! The best certified answer of a run.
+
+/// The best certified answer so far: lower ≤ v* ≤ v^policy ≤ upper.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Incumbent {
+    pub(crate) policy: Vec<f64>,
+    pub(crate) lower: Vec<f64>,
+    pub(crate) upper: Vec<f64>,
+}
+
+impl Incumbent {
+    /// Largest upper − lower.
+    pub(crate) fn gap(&self) -> f64 {
+        widest(&self.lower, &self.upper)
+    }
+
+    /// Lower bounds are kept state by state; an upper bound belongs to its policy.
+    pub(crate) fn improve(&mut self, policy: Vec<f64>, lower: &[f64], upper: Vec<f64>) {
+        for (best, lower) in self.lower.iter_mut().zip(lower) {
+            *best = best.max(*lower); // a NaN changes nothing
+        }
+        let sound = policy.iter().all(|x| x.is_finite());
+        if sound && widest(&self.lower, &upper) < self.gap() {
+            self.policy = policy;
+            self.upper = upper;
+        }
+    }
+
+    /// Largest |bound|.
+    pub(crate) fn scale(&self) -> f64 {
+        self.lower.iter().chain(&self.upper).fold(0.0, |m, v| m.max(v.abs()))
+    }
+}
+
+/// Largest upper − lower; infinite if a bound is not a number or the bounds cross, so that nothing
+/// can be certified by them.
+pub(crate) fn widest(lower: &[f64], upper: &[f64]) -> f64 {
+    lower.iter().zip(upper).fold(0.0, |widest: f64, (&l, &u)| widest.max(width(l, u)))
+}
+
+pub(crate) fn width(lower: f64, upper: f64) -> f64 {
+    let width = upper - lower;
+    let sound = width.is_finite() && width >= -1e-12 * (lower.abs() + upper.abs());
+    if sound { width } else { f64::INFINITY }
+}
