@@ -102,8 +102,9 @@ pub(crate) fn padding<S: Simd>(len: usize) -> f64 {
 #[inline(always)]
 pub(crate) fn dot<S: Simd>(simd: S, a: &[f64], b: &[f64]) -> f64 {
     let n = a.len().min(b.len());
-    let (av, at) = S::as_simd_f64s(&a[..n]);
-    let (bv, bt) = S::as_simd_f64s(&b[..n]);
+    let (a, b) = (&a[..n], &b[..n]);
+    let (av, rest) = S::as_simd_f64s(a);
+    let (bv, _) = S::as_simd_f64s(b);
     let mut sum = [simd.splat_f64s(0.0); 4];
     let (a4, a1) = pulp::as_arrays::<4, _>(av);
     let (b4, b1) = pulp::as_arrays::<4, _>(bv);
@@ -116,9 +117,8 @@ pub(crate) fn dot<S: Simd>(simd: S, a: &[f64], b: &[f64]) -> f64 {
     for (&a, &b) in a1.iter().zip(b1) {
         sum[0] = simd.mul_add_e_f64s(a, b, sum[0]);
     }
-    if !at.is_empty() {
-        let (a, b) = (simd.partial_load_f64s(at), simd.partial_load_f64s(bt));
-        sum[1] = simd.mul_add_e_f64s(a, b, sum[1]);
+    if !rest.is_empty() {
+        sum[1] = simd.mul_add_e_f64s(last(simd, a), last(simd, b), sum[1]);
     }
     let left = simd.add_f64s(sum[0], sum[1]);
     let right = simd.add_f64s(sum[2], sum[3]);

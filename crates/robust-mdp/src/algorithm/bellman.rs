@@ -120,7 +120,7 @@ impl<'a> Bellman<'a> {
             None => *chain = Some(Chain::new(model.states(), used)),
         }
         let Some(Chain { states, pointers, columns, entries, tails, .. }) = chain else { return };
-        if let (Some(ranking), Some(_)) = (&ahead.ranking, &*pointers) {
+        if let (Some(ranking), true, Some(_)) = (&ahead.ranking, oracle.spreads(), &*pointers) {
             let tails =
                 tails.get_or_insert_with(|| Tails::new(model.states(), |s| model.rows_of(s).len()));
             tails.order.copy_from_slice(&ranking.order);

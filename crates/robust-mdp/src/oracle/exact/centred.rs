@@ -69,10 +69,15 @@ impl WithSimd for OneRow<'_> {
         let (mut n, mut sy, mut off) = (zero, zero, zero);
         let (mut sw, mut sww, mut syw) = (zero, zero, zero);
         let lanes = size_of::<S::f64s>() / 8;
-        let iota = simd.partial_load_f64s(&super::forms::IOTA[..lanes]);
+        let iota = S::as_simd_f64s(&super::forms::IOTA[..lanes]).0[0];
         for (y0, w) in nominal.chunks(lanes).zip(gain.chunks(lanes)) {
             let live = simd.less_than_f64s(iota, simd.splat_f64s(y0.len() as f64));
-            let (y0, w) = (simd.partial_load_f64s(y0), simd.partial_load_f64s(w));
+            // Whole registers without a masked load, which costs a call.
+            let load = |x: &[f64]| match S::as_simd_f64s(x).0 {
+                [x] => *x,
+                _ => simd.partial_load_f64s(x),
+            };
+            let (y0, w) = (load(y0), load(w));
             let w = simd.sub_f64s(w, cv);
             let p = simd.mul_add_e_f64s(tv, w, simd.sub_f64s(y0, nuv));
             let inside = simd.and_m64s(live, simd.less_than_f64s(zero, p));

@@ -161,7 +161,7 @@ impl WithSimd for Assess<'_> {
         let rows = active.len();
         let lanes = size_of::<S::f64s>() / 8;
         let (zero, infinity) = (simd.splat_f64s(0.0), simd.splat_f64s(f64::INFINITY));
-        let iota = simd.partial_load_f64s(&IOTA[..lanes]);
+        let iota = S::as_simd_f64s(&IOTA[..lanes]).0[0];
         let origin = active.base[0];
         let reference = simd.splat_f64s(origin);
         let (mut total, mut value, mut logs, mut used) = (zero, zero, zero, zero);
@@ -228,7 +228,7 @@ impl WithSimd for Step<'_> {
         let lanes = size_of::<S::f64s>() / 8;
         let (mu, infinity) = (simd.splat_f64s(mu), simd.splat_f64s(f64::INFINITY));
         let (eight, longest) = (simd.splat_f64s(8.0), simd.splat_f64s(longest));
-        let iota = simd.partial_load_f64s(&IOTA[..lanes]);
+        let iota = S::as_simd_f64s(&IOTA[..lanes]).0[0];
         let tiny = simd.splat_f64s(1e-300);
         let (mut least, mut sum) = (infinity, simd.splat_f64s(0.0));
         let mut at = 0;

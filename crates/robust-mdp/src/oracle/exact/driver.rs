@@ -82,8 +82,9 @@ pub(super) trait Ball {
     /// Prepares the rows under work from the j-th on, which have no multiplier yet and whose nominal
     /// values have been read in this sweep.
     fn admit(&mut self, j: usize);
-    /// At most what moving a row by this share of the way to its peak costs.
-    fn move_cost(&self, share: f64) -> f64;
+    /// At most what moving a row by this share of the way to its peak costs, where all of it costs
+    /// `peak_cost` or less.
+    fn move_cost(&self, share: f64, peak_cost: f64) -> f64;
     /// The share of the way from y⁰ that the budget allows where the whole way costs this much.
     fn share(&self, cost: f64) -> f64;
     /// Reads the rows under work where earlier readings do not hold.
@@ -97,9 +98,9 @@ pub(super) trait Ball {
     fn scale(&mut self, x: &[f64]) -> bool;
     /// The largest value of row k and the least budget that attains it.
     fn peak(&mut self, k: usize) -> (f64, f64);
-    /// Row k lifted to the value μ, below its peak and above its nominal value; `guess` is a
-    /// multiplier that may be near, if positive.
-    fn lift(&mut self, k: usize, mu: f64, guess: f64) -> Lifted;
+    /// Row k lifted to the value μ, give or take `slack`, below its peak and above its nominal value,
+    /// which was read before; `guess` is a multiplier that may be near, if positive.
+    fn lift(&mut self, k: usize, mu: f64, slack: f64, guess: f64) -> Lifted;
     /// Row k at the multiplier t.
     fn at(&mut self, k: usize, t: f64) -> Lifted;
 }
@@ -148,7 +149,7 @@ pub(super) fn free<B: Ball>(ball: &mut B, memory: &mut RowMemory<'_>, tolerance:
         if was_saturated && let Some(outcome) = saturated(ball, memory, ceiling) {
             return outcome;
         }
-        match begin(ball, memory, ceiling) {
+        match begin(ball, memory, tolerance, ceiling) {
             Begun::At(lowest) => known = lowest,
             Begun::Done(outcome) => return outcome,
         }
@@ -156,7 +157,7 @@ pub(super) fn free<B: Ball>(ball: &mut B, memory: &mut RowMemory<'_>, tolerance:
     if let Some(outcome) = joint(ball, memory, tolerance, ceiling, known) {
         return outcome;
     }
-    saturated(ball, memory, ceiling).unwrap_or_else(|| nested(ball, memory))
+    saturated(ball, memory, ceiling).unwrap_or_else(|| nested(ball, memory, tolerance))
 }
 
 enum Begun {
@@ -166,11 +167,16 @@ enum Begun {
 }
 
 /// Multipliers for a state that has none.
-fn begin<B: Ball>(ball: &mut B, memory: &mut RowMemory<'_>, ceiling: f64) -> Begun {
+fn begin<B: Ball>(
+    ball: &mut B,
+    memory: &mut RowMemory<'_>,
+    tolerance: f64,
+    ceiling: f64,
+) -> Begun {
     admit_below(ball, memory, ceiling);
     let drift = ball.drift().0;
     let known = dispatch(Least(memory.floor)) + drift;
-    if ball.move_cost(1.0) < f64::INFINITY
+    if ball.move_cost(1.0, f64::INFINITY) < f64::INFINITY
         && let Some(outcome) = super::saturation::cheaply_saturated(ball, memory, ceiling)
     {
         return Begun::Done(outcome);
@@ -189,7 +195,7 @@ fn begin<B: Ball>(ball: &mut B, memory: &mut RowMemory<'_>, ceiling: f64) -> Beg
         }
     }
     let outcome = saturated(ball, memory, ceiling);
-    Begun::Done(outcome.unwrap_or_else(|| nested(ball, memory)))
+    Begun::Done(outcome.unwrap_or_else(|| nested(ball, memory, tolerance)))
 }
 
 /// Joint steps until the bounds meet; `None` if they do not.

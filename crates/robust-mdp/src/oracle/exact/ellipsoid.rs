@@ -131,7 +131,7 @@ impl Ball for Ellipsoid<'_> {
     }
 
     /// ½‖e_i − y⁰‖² ≤ 1.
-    fn move_cost(&self, share: f64) -> f64 {
+    fn move_cost(&self, share: f64, _: f64) -> f64 {
         share * share
     }
 
@@ -223,7 +223,7 @@ impl Ball for Ellipsoid<'_> {
         (self.rows.base[k], 0.5 * (r * r / at.n.max(1.0) + at.off))
     }
 
-    fn lift(&mut self, k: usize, mu: f64, guess: f64) -> Lifted {
+    fn lift(&mut self, k: usize, mu: f64, slack: f64, guess: f64) -> Lifted {
         let goal = mu - self.rows.base[k];
         let (mut low, mut high) = (0.0_f64, f64::INFINITY);
         let mut t = if guess > 0.0 && guess.is_finite() { guess } else { 1e-3 / self.rows.range };
@@ -244,7 +244,8 @@ impl Ball for Ellipsoid<'_> {
             } else {
                 4.0 * t
             };
-            if (fresh - t).abs() <= 2e-16 * t || t > 1e300 {
+            let there = (value - goal).abs() <= slack;
+            if there || (fresh - t).abs() <= 2e-16 * t || t > 1e300 {
                 break;
             }
             t = fresh;

@@ -32,7 +32,7 @@ impl WithSimd for Assess<'_> {
         let splat = |x: f64| simd.splat_f64s(x);
         let (zero, one, half) = (splat(0.0), splat(1.0), splat(0.5));
         let infinity = splat(f64::INFINITY);
-        let iota = simd.partial_load_f64s(&IOTA[..lanes]);
+        let iota = S::as_simd_f64s(&IOTA[..lanes]).0[0];
         // All m are measured from that of the first row, so that large costs do not cancel.
         let r = 1.0 - sums.sy[0];
         let origin = active.base[0] + sums.syw[0] + r * sums.sw[0] / sums.n[0];
@@ -147,7 +147,7 @@ impl WithSimd for Raise<'_> {
         let lanes = size_of::<S::f64s>() / 8;
         let (mu, range) = (simd.splat_f64s(mu), simd.splat_f64s(range));
         let infinity = simd.splat_f64s(f64::INFINITY);
-        let iota = simd.partial_load_f64s(&IOTA[..lanes]);
+        let iota = S::as_simd_f64s(&IOTA[..lanes]).0[0];
         let (mut least, mut sum) = (infinity, simd.splat_f64s(0.0));
         let mut at = 0;
         while at < rows {

@@ -53,8 +53,17 @@ impl Kl<'_> {
     /// The largest w of row k where y⁰ is positive, and the mass there.
     fn top(&mut self, k: usize) -> (f64, f64) {
         let (nominal, gain) = self.rows.row(k);
-        *self.entries += nominal.len() as u64;
-        dispatch(Top { nominal, gain })
+        match &self.ahead.ranking {
+            Some(ranking) if self.rows.shared() => {
+                let (top, mass, seen) = ranking.top(nominal);
+                *self.entries += seen as u64;
+                (top, mass)
+            }
+            _ => {
+                *self.entries += nominal.len() as u64;
+                dispatch(Top { nominal, gain })
+            }
+        }
     }
 
     fn tabled(&self) -> bool {
@@ -187,9 +196,11 @@ impl Ball for Kl<'_> {
         }
     }
 
-    /// No bound that is worth its price.
-    fn move_cost(&self, _: f64) -> f64 {
-        f64::INFINITY
+    /// KL((1 − θ)y⁰ + θe‖y⁰), e on the peak where y⁰ has the mass p = e^{−peak_cost}.
+    fn move_cost(&self, share: f64, peak_cost: f64) -> f64 {
+        let (rest, p) = (1.0 - share, (-peak_cost).exp());
+        let top = share + rest * p;
+        rest * (1.0 - p) * (-share).ln_1p() + top * (top.ln() + peak_cost)
     }
 
     fn share(&self, cost: f64) -> f64 {
@@ -311,12 +322,16 @@ impl Ball for Kl<'_> {
         (self.rows.base[k] + top, -mass.min(1.0).ln())
     }
 
-    fn lift(&mut self, k: usize, mu: f64, guess: f64) -> Lifted {
+    fn lift(&mut self, k: usize, mu: f64, slack: f64, guess: f64) -> Lifted {
         let top = self.top(k).0;
         let peak = self.rows.base[k] + top;
         let goal = peak - mu;
         let (mut low, mut high) = (0.0_f64, f64::INFINITY);
-        let mut t = if guess > 0.0 && guess.is_finite() { guess } else { 1.0 / self.rows.range };
+        let [mean, square] = self.cumulants.nominal[k];
+        let start = (top - mean) / (square - mean * mean) * ((top - mean) / goal).ln();
+        let usable = |t: &f64| *t > 0.0 && t.is_finite();
+        let start = Some(start).filter(usable).unwrap_or(1.0 / self.rows.range);
+        let mut t = Some(guess).filter(usable).unwrap_or(start);
         let mut last = Lifted { t, nu: 0.0, value: mu, cost: 0.0 };
         for _ in 0..ROW_STEPS {
             let [log, mean, variance] = self.tilt(k, t, top);
@@ -327,6 +342,9 @@ impl Ball for Kl<'_> {
                 low = t
             } else {
                 high = t
+            }
+            if (below - goal).abs() <= slack {
+                break;
             }
             let fresh = t + below / variance * (below / goal).ln();
             let fresh = if fresh > low && fresh < high {

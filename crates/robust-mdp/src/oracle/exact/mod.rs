@@ -90,7 +90,11 @@ impl<'a> Exact<'a> {
 
     /// The values of a sweep, for this oracle.
     pub(crate) fn outlook(&self) -> Outlook {
-        let ranked = self.reading == Reading::WithTail;
+        let ranked = match self.reading {
+            Reading::Shared => self.set.distance == Distance::Kl && !self.nominal,
+            Reading::Gathered => false,
+            Reading::WithTail => true,
+        };
         Outlook::new(self.model.discount(), self.model.states(), ranked)
     }
 

@@ -12,7 +12,11 @@ use crate::uncertainty::Enclosure;
 const STEPS: usize = 200;
 
 /// min over policies, max over the set.
-pub(super) fn nested<B: Ball>(ball: &mut B, memory: &mut RowMemory<'_>) -> Outcome {
+pub(super) fn nested<B: Ball>(
+    ball: &mut B,
+    memory: &mut RowMemory<'_>,
+    tolerance: f64,
+) -> Outcome {
     let rows = ball.rows().len();
     let (mut ceiling, mut lowest) = (f64::INFINITY, 0);
     let mut nominal = std::mem::take(&mut ball.active().nominal_of);
@@ -36,7 +40,7 @@ pub(super) fn nested<B: Ball>(ball: &mut B, memory: &mut RowMemory<'_>) -> Outco
         let (mut cost, mut slope, mut value) = (0.0, 0.0, 0.0);
         for k in 0..rows {
             let guess = lifted[k].map_or(0.0, |row: Lifted| row.t);
-            lifted[k] = (nominal[k] < mu).then(|| ball.lift(k, mu, guess));
+            lifted[k] = (nominal[k] < mu).then(|| ball.lift(k, mu, 0.1 * tolerance, guess));
             if let Some(row) = lifted[k] {
                 cost += row.cost;
                 slope += row.t;
@@ -61,7 +65,7 @@ pub(super) fn nested<B: Ball>(ball: &mut B, memory: &mut RowMemory<'_>) -> Outco
                 }
             }
         }
-        if best.upper - best.lower <= noise(ball, mu) {
+        if best.upper - best.lower <= tolerance.max(noise(ball, mu)) {
             break;
         }
         if cost <= ball.radius() {

@@ -87,6 +87,21 @@ impl Ranking {
         }
     }
 
+    /// The largest level where `weight` is positive, the weight there and the entries seen.
+    pub(crate) fn top(&self, weight: &[f64]) -> (f64, f64, usize) {
+        let found = self.order.iter().position(|&i| weight[i as usize] > 0.0);
+        let start = found.unwrap_or(0);
+        let top = self.level[start];
+        let mut mass = 0.0;
+        for (seen, &i) in self.order.iter().enumerate().skip(start) {
+            if self.level[seen] < top {
+                return (top, mass, seen + 1);
+            }
+            mass += weight[i as usize];
+        }
+        (top, mass, self.order.len())
+    }
+
     /// Σ(w − c) and Σ(w − c)² of the first `count` levels.
     pub(crate) fn sums_about(&self, count: usize, c: f64) -> [f64; 2] {
         let [sum, square] = self.prefix[count];

@@ -13,6 +13,9 @@ use crate::uncertainty::Enclosure;
 /// Headroom, as a share of what the lowest row is lifted.
 const HEADROOM: f64 = 1.0 / 16.0;
 
+/// Rows are priced above the level by this share of the way to their peaks.
+const PRICING: f64 = 1.0 / 64.0;
+
 /// Row `k` under work, alone, at its peak.
 pub(super) fn at_peak<B: Ball>(ball: &mut B, memory: &RowMemory<'_>, k: usize) {
     let base = ball.rows().base[k];
@@ -75,7 +78,7 @@ pub(super) fn cheaply_saturated<B: Ball>(
             let floor = memory.floor[k] + drift;
             if floor < level {
                 // Rows whose own peak lies below the level are lifted there.
-                cost += ball.move_cost(share(level, floor, base));
+                cost += ball.move_cost(share(level, floor, base), f64::INFINITY);
             }
         }
         if cost <= ball.radius() {
@@ -84,7 +87,7 @@ pub(super) fn cheaply_saturated<B: Ball>(
                 let (floor, base) = (memory.floor[k] + drift, ball.rows().base[k]);
                 memory.t[k] = 0.0;
                 if floor < level {
-                    let cost = ball.move_cost(share(level, floor, base));
+                    let cost = ball.move_cost(share(level, floor, base), f64::INFINITY);
                     (memory.t[k], memory.nu[k]) = (-cost.max(f64::MIN_POSITIVE), base - anchor);
                 }
             }
@@ -142,18 +145,19 @@ fn priced<B: Ball>(ball: &mut B, memory: &mut RowMemory<'_>, level: f64) -> f64 
     let (mut exact, mut loose) = (0.0, 0.0);
     memory.t.fill(0.0);
     for k in 0..ball.rows().len() {
-        if memory.floor[k] + drift >= level {
+        let floor = memory.floor[k] + drift;
+        if floor >= level {
             continue;
         }
-        let nominal = ball.nominal(k);
         let (peak, peak_cost) = ball.peak(k);
         memory.nu[k] = peak - anchor;
-        let mut price = 0.0;
+        let mut price = peak_cost;
         if peak <= level {
-            price = peak_cost;
             exact += price;
-        } else if nominal < level {
-            price = ball.move_cost((level - nominal) / (peak - nominal)).min(peak_cost);
+        } else {
+            if floor > f64::NEG_INFINITY {
+                price = ball.move_cost((level - floor) / (peak - floor), peak_cost).min(peak_cost);
+            }
             charged.push((price, k));
             loose += price;
         }
@@ -164,15 +168,26 @@ fn priced<B: Ball>(ball: &mut B, memory: &mut RowMemory<'_>, level: f64) -> f64 
         if exact + loose <= radius || exact > radius {
             break;
         }
-        let lifted = ball.lift(k, level, 0.0);
-        let arrived = lifted.value >= level - noise(ball, level);
-        let cost = if arrived { lifted.cost } else { ball.peak(k).1 };
+        let cost = price_of(ball, k, level);
         memory.t[k] = -cost.max(f64::MIN_POSITIVE);
         exact += cost;
         loose = (loose - price).max(0.0);
     }
     ball.active().charged = charged;
     exact + loose
+}
+
+/// What it costs to lift row `k` to the level, below its peak.
+fn price_of<B: Ball>(ball: &mut B, k: usize, level: f64) -> f64 {
+    if ball.nominal(k) >= level {
+        return 0.0;
+    }
+    // A little higher, so that less care arrives.
+    let (peak, peak_cost) = ball.peak(k);
+    let more = PRICING * (peak - level);
+    let lifted = ball.lift(k, level + more, more, 0.0);
+    let arrived = lifted.value >= level - noise(ball, level);
+    if arrived { lifted.cost.min(peak_cost) } else { peak_cost }
 }
 
 /// Whether the budget puts every row of a fixed policy on its peak.
