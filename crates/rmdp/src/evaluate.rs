@@ -10,7 +10,7 @@ use crate::interrupt;
 use crate::model::Reading;
 use crate::output::{self, Sink};
 use crate::render::evaluation::{Heading, page};
-use crate::report::EvaluateReport;
+use crate::result::EvaluateReport;
 use crate::set::SetArgs;
 
 #[derive(Debug, clap::Args)]

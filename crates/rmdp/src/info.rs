@@ -11,7 +11,7 @@ use crate::model::Reading;
 use crate::output::{self, Sink};
 use crate::render::facts;
 use crate::render::number::{grouped, short};
-use crate::report::objective_name;
+use crate::result::objective_name;
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]

@@ -18,7 +18,7 @@ mod method;
 mod model;
 mod output;
 mod render;
-mod report;
+mod result;
 mod set;
 mod solve;
 mod watch;

@@ -14,7 +14,7 @@ use crate::method::{self, MethodArgs};
 use crate::model::{Reading, Source};
 use crate::output::{self, Sink};
 use crate::render::solution::{Heading, page};
-use crate::report::SolveReport;
+use crate::result::SolveReport;
 use crate::set::{ChosenSet, SetArgs};
 use crate::watch::Watch;
 
