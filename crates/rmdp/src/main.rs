@@ -17,7 +17,9 @@ mod interrupt;
 mod method;
 mod model;
 mod output;
+mod page;
 mod render;
+mod report;
 mod result;
 mod set;
 mod solve;
@@ -36,6 +38,7 @@ fn main() -> ExitCode {
         Command::Generate(args) => generate::run(&args),
         Command::Info(args) => info::run(&args),
         Command::Convert(args) => convert::run(&args),
+        Command::Report(args) => report::run(&args),
         Command::Completions(args) => completions::run(&args),
     };
     match done {

@@ -131,6 +131,11 @@ impl MethodArgs {
     }
 }
 
+/// The names of a method and an oracle.
+pub(crate) fn names(method: Method, oracle: Oracle) -> (&'static str, &'static str) {
+    (METHODS.name(method), ORACLES.name(oracle))
+}
+
 /// What ran, and why if the library chose it.
 pub(crate) fn describe(solution: &Solution) -> String {
     let (method, oracle) = (METHODS.name(solution.method), ORACLES.name(solution.oracle));

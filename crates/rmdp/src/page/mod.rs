@@ -1,4 +1,26 @@
-//! What a page says, apart from how it looks: sections of text, figures, tables and verdicts.
+//! What a page says, apart from how it looks: sections of text, figures, tables and verdicts;
+//! and what makes it a file that stands alone.
+
+mod axis;
+mod draw;
+mod html;
+#[cfg(test)]
+mod tests;
+mod text;
+mod write;
+
+pub(crate) use html::html;
+pub(crate) use write::{write, write_figures};
+
+/// The figure as an SVG file.
+pub(crate) fn svg(figure: &Figure) -> String {
+    draw::plot::svg(figure)
+}
+
+/// The heat map as an SVG file.
+pub(crate) fn heat_svg(map: &HeatMap) -> String {
+    draw::heat::svg(map)
+}
 
 /// One self-contained page.
 #[derive(Clone, Debug, Default)]
@@ -34,7 +56,7 @@ pub(crate) enum Block {
 /// Lines and marks over two axes.
 #[derive(Clone, Debug)]
 pub(crate) struct Figure {
-    /// Name of its file, without ending; used in links too.
+    /// Name of its file, without ending; used in links too, and different for every figure.
     pub(crate) id: String,
     pub(crate) title: String,
     pub(crate) caption: String,

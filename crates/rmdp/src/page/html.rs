@@ -1,0 +1,261 @@
+//! A page as one HTML file that needs nothing else: no network, no fonts, no libraries.
+
+use super::draw::{heat, plot};
+use super::text::{escaped, significant, slug};
+use super::{Block, Figure, HeatMap, Page, Ruling, Section, Table, Verdict};
+
+const STYLE: &str = include_str!("style.css");
+const SCRIPT: &str = include_str!("script.js");
+
+/// Points that the table under a figure holds at most.
+const LISTED: usize = 500;
+
+/// The whole file.
+pub(crate) fn html(page: &Page) -> String {
+    let title = escaped(&page.title);
+    // Nothing is fetched, whatever the page says.
+    let policy = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'";
+    let sections: String = page.sections.iter().map(section).collect();
+    format!(
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"{policy}\">\n\
+         <meta name=\"color-scheme\" content=\"light dark\">\n\
+         <title>{title}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n\
+         <div class=\"layout\">\n<header>\n<h1>{title}</h1>\n{}</header>\n{}\
+         <main>\n{sections}</main>\n{}</div>\n<script>\n{SCRIPT}</script>\n</body>\n</html>\n",
+        match page.summary.as_str() {
+            "" => String::new(),
+            summary => format!("<p class=\"summary\">{}</p>\n", escaped(summary)),
+        },
+        contents(page),
+        foot(page)
+    )
+}
+
+fn contents(page: &Page) -> String {
+    let line =
+        |s: &Section| format!("<li><a href=\"#{}\">{}</a></li>\n", slug(&s.id), escaped(&s.title));
+    match page.sections.len() {
+        0 | 1 => String::new(),
+        _ => format!(
+            "<nav aria-label=\"Contents\">\n<h2>Contents</h2>\n<ol>\n{}</ol>\n</nav>\n",
+            page.sections.iter().map(line).collect::<String>()
+        ),
+    }
+}
+
+fn section(section: &Section) -> String {
+    let blocks: String = section.blocks.iter().map(block).collect();
+    let (id, title) = (slug(&section.id), escaped(&section.title));
+    format!(
+        "<section id=\"{id}\" aria-labelledby=\"{id}-heading\">\n\
+         <h2 id=\"{id}-heading\">{title}</h2>\n{blocks}</section>\n"
+    )
+}
+
+fn block(block: &Block) -> String {
+    match block {
+        Block::Text(text) => paragraphs(text),
+        Block::Figure(one) => figure(one),
+        Block::HeatMap(map) => heat_map(map),
+        Block::Table(one) => table(one),
+        Block::Verdicts(all) => verdicts(all),
+        Block::Command(line) => command(line),
+    }
+}
+
+fn paragraphs(text: &str) -> String {
+    let parts = text.split("\n\n").map(str::trim).filter(|p| !p.is_empty());
+    parts.map(|p| format!("<p>{}</p>\n", escaped(p))).collect()
+}
+
+fn figure(figure: &Figure) -> String {
+    let entries = figure.series.iter().zip(plot::samples(&figure.series));
+    let legend: String = entries
+        .map(|(series, sample)| {
+            format!("<li>{sample}<span>{}</span></li>\n", escaped(&series.name))
+        })
+        .collect();
+    format!(
+        "<figure id=\"{}\">\n<h3>{}</h3>\n\
+         <div class=\"tools\"><button type=\"button\" aria-label=\"Zoom in\">+</button>\
+         <button type=\"button\" aria-label=\"Zoom out\">−</button>\
+         <button type=\"button\">Reset</button>\
+         <span>Drag to zoom, double-click to reset.</span></div>\n\
+         <div class=\"drawing of-plot\" tabindex=\"0\" aria-label=\"{}: arrow keys show values, \
+         plus and minus zoom, 0 resets\">\n{}</div>\n<ul class=\"legend-list\">\n{legend}</ul>\n\
+         {}</figure>\n",
+        slug(&figure.id),
+        escaped(&figure.title),
+        escaped(&figure.title),
+        plot::svg(figure),
+        caption(&figure.caption, &listing(figure), figure.command.as_deref()),
+    )
+}
+
+fn caption(text: &str, further: &str, made_by: Option<&str>) -> String {
+    let text = match text {
+        "" => String::new(),
+        text => paragraphs(text),
+    };
+    let made_by = made_by.map(command).unwrap_or_default();
+    format!("<figcaption>\n{text}{further}{made_by}</figcaption>\n")
+}
+
+/// The figure's values as a table, for those who read or copy them.
+fn listing(figure: &Figure) -> String {
+    let count: usize = figure.series.iter().map(|s| s.points.len()).sum();
+    if count == 0 || count > LISTED {
+        return String::new();
+    }
+    let mut rows = Vec::new();
+    for series in &figure.series {
+        for point in &series.points {
+            let least = if point.stopped { "> " } else { "" };
+            rows.push(vec![
+                series.name.clone(),
+                significant(point.x, 6),
+                format!("{least}{}", significant(point.y, 6)),
+                plot::bounds(point).unwrap_or_default(),
+                match (point.stopped, point.note.as_str()) {
+                    (true, "") => "stopped by its limit".into(),
+                    (true, note) => format!("stopped by its limit; {note}"),
+                    (false, note) => note.into(),
+                },
+            ]);
+        }
+    }
+    let header = ["line", &figure.x.label, &figure.y.label, "between", "note"];
+    let header = header.map(str::to_owned).to_vec();
+    let inner = table(&Table { caption: String::new(), header, rows });
+    format!("<details>\n<summary>Values</summary>\n{inner}</details>\n")
+}
+
+fn heat_map(map: &HeatMap) -> String {
+    format!(
+        "<figure id=\"{}\">\n<h3>{}</h3>\n<div class=\"drawing of-heat\" tabindex=\"0\" \
+         aria-label=\"{}: arrow keys show values\">\n<div class=\"wide\">{}</div>\n</div>\n\
+         {}</figure>\n",
+        slug(&map.id),
+        escaped(&map.title),
+        escaped(&map.title),
+        heat::svg(map),
+        caption(&map.caption, "", None),
+    )
+}
+
+fn table(table: &Table) -> String {
+    let columns = table.header.len();
+    let numeric: Vec<bool> = (0..columns)
+        .map(|k| {
+            let mut cells =
+                table.rows.iter().filter_map(|r| r.get(k)).filter(|c| !c.is_empty()).peekable();
+            cells.peek().is_some() && cells.all(|c| is_number(c))
+        })
+        .collect();
+    let class = |k: usize| match numeric.get(k) {
+        Some(true) => " class=\"number\"",
+        _ => "",
+    };
+    let head: String = (table.header.iter().enumerate())
+        .map(|(k, name)| format!("<th scope=\"col\"{}>{}</th>", class(k), escaped(name)))
+        .collect();
+    let row = |row: &Vec<String>| {
+        let cells = row.iter().enumerate();
+        let cells: String =
+            cells.map(|(k, cell)| format!("<td{}>{}</td>", class(k), escaped(cell))).collect();
+        format!("<tr>{cells}</tr>\n")
+    };
+    let caption = match table.caption.as_str() {
+        "" => String::new(),
+        text => format!("<caption>{}</caption>\n", escaped(text)),
+    };
+    format!(
+        "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Table\">\n<table>\n{caption}\
+         <thead><tr>{head}</tr></thead>\n<tbody>\n{}</tbody>\n</table>\n</div>\n",
+        table.rows.iter().map(row).collect::<String>()
+    )
+}
+
+/// Whether a cell begins like a number and holds little else, such as “> 1.2 s” or “−3×10⁻⁴”.
+fn is_number(cell: &str) -> bool {
+    let rest = cell.trim_start_matches(['>', '<', '≥', '≤', '~', ' ', '−', '-', '+']);
+    rest.starts_with(|c: char| c.is_ascii_digit() || c == '∞')
+        && cell.chars().filter(|c| c.is_alphabetic()).count() <= 4
+}
+
+impl Ruling {
+    fn in_words(self) -> (&'static str, &'static str) {
+        match self {
+            Ruling::Holds => ("holds", "✓ holds"),
+            Ruling::Partly => ("partly", "◐ holds in part"),
+            Ruling::Fails => ("fails", "✗ does not hold"),
+            Ruling::Open => ("open-ruling", "? open"),
+        }
+    }
+}
+
+fn verdicts(all: &[Verdict]) -> String {
+    const HEADER: [&str; 5] = ["Claim", "Measured", "Verdict", "Why", "Ours today"];
+    let head: String = HEADER.map(|name| format!("<th scope=\"col\">{name}</th>")).concat();
+    let row = |one: &Verdict| {
+        let (class, word) = one.ruling.in_words();
+        let texts = [&one.claim, &one.measured, word, &one.why, &one.ours];
+        let cell = |(k, text): (usize, &str)| {
+            let class = if k == 2 { format!(" class=\"ruling {class}\"") } else { String::new() };
+            format!("<td{class} data-label=\"{}\">{}</td>", HEADER[k], escaped(text))
+        };
+        format!("<tr>{}</tr>\n", texts.into_iter().enumerate().map(cell).collect::<String>())
+    };
+    format!(
+        "<p>{}</p>\n<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Verdicts\">\n\
+         <table class=\"verdicts\">\n<thead><tr>{head}</tr></thead>\n<tbody>\n{}</tbody>\n</table>\n\
+         </div>\n",
+        counted(all),
+        all.iter().map(row).collect::<String>()
+    )
+}
+
+/// “Of 7 claims 4 hold, 2 hold in part, 1 does not hold.”
+fn counted(all: &[Verdict]) -> String {
+    let words = [
+        (Ruling::Holds, "holds", "hold"),
+        (Ruling::Partly, "holds in part", "hold in part"),
+        (Ruling::Fails, "does not hold", "do not hold"),
+        (Ruling::Open, "is open", "are open"),
+    ];
+    let part = |&(ruling, one, many): &(Ruling, &str, &str)| match all
+        .iter()
+        .filter(|v| v.ruling == ruling)
+        .count()
+    {
+        0 => None,
+        1 => Some(format!("1 {one}")),
+        n => Some(format!("{n} {many}")),
+    };
+    let parts: Vec<String> = words.iter().filter_map(part).collect();
+    let claims = if all.len() == 1 { "claim" } else { "claims" };
+    format!("Of {} {claims} {}.", all.len(), parts.join(", "))
+}
+
+fn command(line: &str) -> String {
+    format!(
+        "<div class=\"command\"><code>{}</code>\
+         <button type=\"button\" aria-label=\"Copy the command\">Copy</button></div>\n",
+        escaped(line)
+    )
+}
+
+fn foot(page: &Page) -> String {
+    let pair = |(name, value): &(String, String)| {
+        format!("<dt>{}</dt><dd>{}</dd>\n", escaped(name), escaped(value))
+    };
+    match page.provenance.is_empty() {
+        true => String::new(),
+        false => format!(
+            "<footer>\n<dl>\n{}</dl>\n</footer>\n",
+            page.provenance.iter().map(pair).collect::<String>()
+        ),
+    }
+}

@@ -1,0 +1,34 @@
+//! Pages and figures as files, each replaced in one step.
+
+use std::path::{Path, PathBuf};
+
+use robust_mdp::io::write_atomically;
+
+use super::text::slug;
+use super::{Block, Page, heat_svg, html, svg};
+use crate::failure::Failure;
+
+/// Writes the page as one HTML file.
+pub(crate) fn write(path: &Path, page: &Page) -> Result<(), Failure> {
+    put(path, &html(page))
+}
+
+/// Writes every figure of the page as `folder/ID.svg`; returns the files.
+pub(crate) fn write_figures(folder: &Path, page: &Page) -> Result<Vec<PathBuf>, Failure> {
+    let mut written = Vec::new();
+    for block in page.sections.iter().flat_map(|s| &s.blocks) {
+        let (id, text) = match block {
+            Block::Figure(figure) => (&figure.id, svg(figure)),
+            Block::HeatMap(map) => (&map.id, heat_svg(map)),
+            _ => continue,
+        };
+        let path = folder.join(format!("{}.svg", slug(id)));
+        put(&path, &text)?;
+        written.push(path);
+    }
+    Ok(written)
+}
+
+fn put(path: &Path, text: &str) -> Result<(), Failure> {
+    write_atomically(path, |w| w.write_all(text.as_bytes())).map_err(Failure::output)
+}

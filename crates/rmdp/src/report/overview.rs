@@ -1,0 +1,74 @@
+//! What was solved, and how each run ended.
+
+use robust_mdp::Model;
+
+use super::solved::Solved;
+use super::{Material, between};
+use crate::method::names;
+use crate::page::{Block, Section, Table};
+use crate::render::number::{gap_text, grouped, short, time_text};
+use crate::render::sizes;
+use crate::render::solution::ending;
+
+/// One paragraph: the model and the question.
+pub(super) fn summary(material: &Material<'_>) -> String {
+    let first = &material.results[0];
+    let size = match material.source {
+        Some(source) => format!("{}: {}", super::file_name(&source.name), sizes(&source.model)),
+        None => format!("A model of {} states", grouped(first.states() as u64)),
+    };
+    let what = match first.file.objective.as_str() {
+        "max-reward" => "maximise the expected discounted reward",
+        _ => "minimise the expected discounted cost",
+    };
+    format!(
+        "{size}. To {what} at discount {}, whatever kernel of the uncertainty set is the true one. \
+         All values are proved bounds.",
+        short(first.discount())
+    )
+}
+
+pub(super) fn section_blocks(material: &Material<'_>) -> Vec<Block> {
+    let header =
+        ["result", "set", "method", "ended", "value at the start", "gap at most", "sweeps", "time"];
+    let row = |r: &Solved| {
+        let (method, oracle) = names(r.file.method, r.file.oracle);
+        vec![
+            r.name.clone(),
+            r.set_in_words(),
+            format!("{method}, {oracle} oracle"),
+            ending(r.file.status).to_owned(),
+            between((r.file.value.lower, r.file.value.upper)),
+            gap_text(r.file.gap),
+            grouped(r.file.sweeps),
+            time_text(r.file.seconds),
+        ]
+    };
+    let mut blocks = vec![Block::Table(Table {
+        caption: format!("Bounds of the worst-case value {}.", start(material.model())),
+        header: header.map(str::to_owned).to_vec(),
+        rows: material.results.iter().map(row).collect(),
+    })];
+    let mut warnings: Vec<String> = Vec::new();
+    for result in &material.results {
+        for warning in &result.file.warnings {
+            let told = format!("{}: {warning}", result.name);
+            if !warnings.contains(&told) {
+                warnings.push(told);
+            }
+        }
+    }
+    if !warnings.is_empty() {
+        blocks.push(Block::Text(format!("Warnings of the runs.\n\n{}", warnings.join("\n\n"))));
+    }
+    blocks
+}
+
+pub(super) fn section(material: &Material<'_>) -> Section {
+    super::section("results", "Results", section_blocks(material))
+}
+
+/// Where values are taken.
+pub(super) fn start(model: Option<&Model>) -> &'static str {
+    model.map_or("at the initial distribution", crate::render::solution::start)
+}

@@ -1,0 +1,286 @@
+//! A result of `rmdp solve --json`, read back and checked.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use robust_mdp::uncertainty::{Distance, Radius, Rectangularity, Support, UncertaintySet};
+use robust_mdp::{Error, Evaluated, Method, Model, Oracle, Status};
+use serde::Deserialize;
+
+use crate::failure::Failure;
+use crate::model::Source;
+use crate::render::number::short;
+use crate::result::objective_name;
+
+/// One result.
+#[derive(Debug)]
+pub(super) struct Solved {
+    /// What the page calls it.
+    pub(super) name: String,
+    path: PathBuf,
+    pub(super) file: File,
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct Interval {
+    pub(super) lower: f64,
+    pub(super) upper: f64,
+}
+
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(untagged)]
+pub(super) enum Budget {
+    Uniform(f64),
+    Each(Vec<f64>),
+}
+
+/// The fields of the file that pages need.
+#[derive(Debug, Deserialize)]
+pub(super) struct File {
+    pub(super) status: Status,
+    pub(super) objective: String,
+    discount: f64,
+    pub(super) set: Distance,
+    pub(super) radius: Budget,
+    pub(super) rectangular: Rectangularity,
+    pub(super) support: Support,
+    pub(super) method: Method,
+    pub(super) oracle: Oracle,
+    pub(super) value: Interval,
+    pub(super) lower: Vec<f64>,
+    pub(super) upper: Vec<f64>,
+    pub(super) gap: f64,
+    pub(super) policy: Vec<Vec<f64>>,
+    pub(super) sweeps: u64,
+    pub(super) seconds: f64,
+    pub(super) warnings: Vec<String>,
+}
+
+/// Reads results, which must all be of models of the same shape.
+pub(super) fn read_all(paths: &[PathBuf]) -> Result<Vec<Solved>, Failure> {
+    let mut results = paths.iter().map(|p| read(p)).collect::<Result<Vec<_>, _>>()?;
+    let (first, others) = results.split_first().map_or((None, &[][..]), |(f, o)| (Some(f), o));
+    if let Some(first) = first {
+        others.iter().try_for_each(|other| other.check_alike(first))?;
+    }
+    let names: Vec<String> = results.iter().map(|r| r.name.clone()).collect();
+    for result in &mut results {
+        if names.iter().filter(|n| **n == result.name).count() > 1 {
+            result.name = result.path.display().to_string();
+        }
+    }
+    Ok(results)
+}
+
+fn read(path: &Path) -> Result<Solved, Failure> {
+    let text = fs::read_to_string(path)
+        .map_err(|source| Failure::input(Error::Io { path: path.to_owned(), source }))?;
+    let wrong = |what: String| Failure::usage(format!("{}: {what}", path.display()));
+    let file: File = serde_json::from_str(&text).map_err(|e| {
+        let failure = wrong(format!("no result of `rmdp solve --json`: {e}"));
+        match text.contains("\"worst\":") {
+            true => failure.hint("this seems to be a result of `rmdp evaluate`"),
+            false => failure.hint("`rmdp solve MODEL --radius R --json FILE` writes one"),
+        }
+    })?;
+    file.check().map_err(wrong)?;
+    let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    Ok(Solved { name, path: path.to_owned(), file })
+}
+
+impl File {
+    /// What a result must be, whoever wrote it.
+    fn check(&self) -> Result<(), String> {
+        let states = self.lower.len();
+        if states == 0 {
+            return Err("no states in “lower”, expected one bound a state".into());
+        }
+        if self.upper.len() != states || self.policy.len() != states {
+            return Err(format!(
+                "“lower” has {states} states, “upper” {} and “policy” {}; expected as many",
+                self.upper.len(),
+                self.policy.len()
+            ));
+        }
+        let crossed = self.lower.iter().zip(&self.upper).position(|(l, u)| l > u);
+        if let Some(s) = crossed {
+            return Err(format!(
+                "state {s}: lower bound {} above the upper bound {}",
+                self.lower[s], self.upper[s]
+            ));
+        }
+        let no_distribution = |x: &Vec<f64>| {
+            !x.is_empty()
+                && (x.iter().any(|p| *p < 0.0) || (x.iter().sum::<f64>() - 1.0).abs() > 1e-9)
+        };
+        match self.policy.iter().position(no_distribution) {
+            Some(s) => Err(format!("state {s}: the policy is not a distribution over actions")),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Solved {
+    pub(super) fn discount(&self) -> f64 {
+        self.file.discount
+    }
+
+    pub(super) fn states(&self) -> usize {
+        self.file.lower.len()
+    }
+
+    /// Action probabilities, flat over states.
+    pub(super) fn policy(&self) -> Vec<f64> {
+        self.file.policy.concat()
+    }
+
+    /// The radius, where it is one number; the nominal problem has radius 0.
+    pub(super) fn radius(&self) -> Option<f64> {
+        match (&self.file.radius, self.file.set) {
+            (_, Distance::None) => Some(0.0),
+            (Budget::Uniform(radius), _) => Some(*radius),
+            (Budget::Each(_), _) => None,
+        }
+    }
+
+    /// Midpoints of the bounds.
+    pub(super) fn values(&self) -> Vec<f64> {
+        let pairs = self.file.lower.iter().zip(&self.file.upper);
+        pairs.map(|(l, u)| 0.5 * (l + u)).collect()
+    }
+
+    /// “KL, radius 0.1, s-rectangular, support nominal”.
+    pub(super) fn set_in_words(&self) -> String {
+        let radius = match &self.file.radius {
+            Budget::Uniform(radius) => short(*radius),
+            Budget::Each(radii) => {
+                let low = radii.iter().copied().fold(f64::INFINITY, f64::min);
+                let high = radii.iter().copied().fold(0.0, f64::max);
+                format!("{} to {}", short(low), short(high))
+            }
+        };
+        match self.kind_in_words() {
+            None => "none: the nominal kernel".into(),
+            Some((name, rest)) => format!("{name}, radius {radius}, {rest}"),
+        }
+    }
+
+    /// The set without its radius: name, and what else there is to say.
+    pub(super) fn kind_in_words(&self) -> Option<(&'static str, String)> {
+        let name = match self.file.set {
+            Distance::None => return None,
+            Distance::Ellipsoid => "ellipsoid",
+            Distance::Kl => "KL",
+        };
+        let owner = match self.file.rectangular {
+            Rectangularity::State => "s-rectangular",
+            Rectangularity::StateAction => "(s,a)-rectangular",
+        };
+        let support = match self.file.support {
+            Support::Nominal => "support nominal",
+            Support::All => "support all",
+        };
+        Some((name, format!("{owner}, {support}")))
+    }
+
+    /// The set of the result, for a model.
+    pub(super) fn set(&self, model: &Model) -> Result<UncertaintySet, Failure> {
+        let radius = match &self.file.radius {
+            Budget::Uniform(radius) => Radius::Uniform(*radius),
+            Budget::Each(radii) if radii.len() == model.states() => Radius::PerState(radii.clone()),
+            Budget::Each(radii) => Radius::PerRow(radii.clone()),
+        };
+        let set = self.set_of_radius(radius);
+        set.validate(model)
+            .map_err(|e| Failure::usage(format!("{}: its set: {e}", self.path.display())))?;
+        Ok(set)
+    }
+
+    /// The same kind of set with another radius.
+    pub(super) fn set_of_radius(&self, radius: Radius) -> UncertaintySet {
+        UncertaintySet {
+            distance: self.file.set,
+            radius,
+            rectangularity: self.file.rectangular,
+            support: self.file.support,
+        }
+    }
+
+    /// Whether two results can be of the same model.
+    fn check_alike(&self, first: &Solved) -> Result<(), Failure> {
+        let actions = |r: &Solved| r.file.policy.iter().map(Vec::len).collect::<Vec<_>>();
+        let (here, there) = (self.path.display(), first.path.display());
+        let differ = |what: &str, a: String, b: String| {
+            Err(Failure::usage(format!(
+                "{here}: {what} {a}, but {there} has {b}: expected results of one model"
+            )))
+        };
+        if self.states() != first.states() {
+            let of = |r: &Solved| r.states().to_string();
+            return differ("number of states", of(self), of(first));
+        }
+        let (mine, theirs) = (actions(self), actions(first));
+        if let Some(s) = (0..mine.len()).find(|&s| mine[s] != theirs[s]) {
+            let what = format!("state {s}: number of actions");
+            return differ(&what, mine[s].to_string(), theirs[s].to_string());
+        }
+        if self.file.objective != first.file.objective {
+            let of = |r: &Solved| r.file.objective.clone();
+            return differ("objective", of(self), of(first));
+        }
+        if self.discount() != first.discount() {
+            return differ("discount", short(self.discount()), short(first.discount()));
+        }
+        Ok(())
+    }
+
+    /// Whether the result can be of the model, by its shape.
+    pub(super) fn check_shape(&self, source: &Source) -> Result<(), Failure> {
+        let model = &source.model;
+        let misfit = |what: String| {
+            let path = self.path.display();
+            Failure::usage(format!("{path} is no result for the model {}: {what}", source.name))
+        };
+        if self.states() != model.states() {
+            return Err(misfit(format!("{} states, not {}", self.states(), model.states())));
+        }
+        for (s, x) in self.file.policy.iter().enumerate() {
+            let actions = model.rows_of(s).len();
+            if x.len() != actions {
+                let name = model.state_name(s);
+                return Err(misfit(format!("state {name}: {} actions, not {actions}", x.len())));
+            }
+        }
+        if self.file.objective != objective_name(model) {
+            let (a, b) = (&self.file.objective, objective_name(model));
+            return Err(misfit(format!("objective {a}, not {b}")));
+        }
+        Ok(())
+    }
+
+    /// Whether the result can be of the model, by the bounds of its policy.
+    pub(super) fn check_values(
+        &self,
+        source: &Source,
+        evaluated: &Evaluated,
+    ) -> Result<(), Failure> {
+        let worst = &evaluated.worst;
+        for s in 0..self.states() {
+            let (lower, upper) = (self.file.lower[s], self.file.upper[s]);
+            // Rounding of two ways to the same number.
+            let slack = 1e-9 * lower.abs().max(upper.abs()).max(1.0);
+            if worst.lower[s] > upper + slack || worst.upper[s] < lower - slack {
+                let name = source.model.state_name(s);
+                return Err(Failure::usage(format!(
+                    "{} is no result for the model {}: state {name}: the worst case of its policy \
+                     lies {}, but the result says {}",
+                    self.path.display(),
+                    source.name,
+                    super::between((worst.lower[s], worst.upper[s])),
+                    super::between((lower, upper)),
+                )));
+            }
+        }
+        Ok(())
+    }
+}
