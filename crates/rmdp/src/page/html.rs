@@ -10,6 +10,9 @@ const SCRIPT: &str = include_str!("script.js");
 /// Points that the table under a figure holds at most.
 const LISTED: usize = 500;
 
+/// Characters of a cell that does not wrap.
+const SHORT: usize = 22;
+
 /// The whole file.
 pub(crate) fn html(page: &Page) -> String {
     let title = escaped(&page.title);
@@ -78,7 +81,7 @@ fn figure(figure: &Figure) -> String {
         })
         .collect();
     format!(
-        "<figure id=\"{}\">\n<h3>{}</h3>\n\
+        "<figure id=\"figure-{}\">\n<h3>{}</h3>\n\
          <div class=\"tools\"><button type=\"button\" aria-label=\"Zoom in\">+</button>\
          <button type=\"button\" aria-label=\"Zoom out\">−</button>\
          <button type=\"button\">Reset</button>\
@@ -134,13 +137,13 @@ fn listing(figure: &Figure) -> String {
 
 fn heat_map(map: &HeatMap) -> String {
     format!(
-        "<figure id=\"{}\">\n<h3>{}</h3>\n<div class=\"drawing of-heat\" tabindex=\"0\" \
+        "<figure id=\"figure-{}\">\n<h3>{}</h3>\n<div class=\"drawing of-heat\" tabindex=\"0\" \
          aria-label=\"{}: arrow keys show values\">\n<div class=\"wide\">{}</div>\n</div>\n\
          {}</figure>\n",
         slug(&map.id),
         escaped(&map.title),
         escaped(&map.title),
-        heat::svg(map),
+        heat::inline(map),
         caption(&map.caption, "", None),
     )
 }
@@ -154,17 +157,21 @@ fn table(table: &Table) -> String {
             cells.peek().is_some() && cells.all(|c| is_number(c))
         })
         .collect();
-    let class = |k: usize| match numeric.get(k) {
+    // Short cells stay on one line.
+    let class = |k: usize, text: &str| match numeric.get(k) {
         Some(true) => " class=\"number\"",
+        _ if text.chars().count() <= SHORT => " class=\"short\"",
         _ => "",
     };
+    let head_class = |k: usize| if numeric[k] { " class=\"number\"" } else { "" };
     let head: String = (table.header.iter().enumerate())
-        .map(|(k, name)| format!("<th scope=\"col\"{}>{}</th>", class(k), escaped(name)))
+        .map(|(k, name)| format!("<th scope=\"col\"{}>{}</th>", head_class(k), escaped(name)))
         .collect();
     let row = |row: &Vec<String>| {
         let cells = row.iter().enumerate();
-        let cells: String =
-            cells.map(|(k, cell)| format!("<td{}>{}</td>", class(k), escaped(cell))).collect();
+        let cells: String = cells
+            .map(|(k, cell)| format!("<td{}>{}</td>", class(k, cell), escaped(cell)))
+            .collect();
         format!("<tr>{cells}</tr>\n")
     };
     let caption = match table.caption.as_str() {

@@ -132,6 +132,7 @@
     });
     const FULL = [0, 1, 0, 1];
     let view = FULL; // shares of the axes that are shown: x from, x to, y from, y to
+    const places = []; // of the marks, now
     let box; // left, top, width, height of the area of data
     const halo = make("circle", { class: "halo", r: 7 });
     halo.setAttribute("visibility", "hidden");
@@ -216,7 +217,8 @@
       marks.forEach((mark, i) => {
         const [x, y] = home[i], slack = 1e-6;
         const inside = x >= a - slack && x <= b + slack && y >= c - slack && y <= d + slack;
-        mark.setAttribute("transform", `translate(${px(x)} ${py(y)})`);
+        places[i] = [px(x), py(y)];
+        mark.setAttribute("transform", `translate(${places[i].join(" ")})`);
         mark.setAttribute("visibility", inside ? "visible" : "hidden");
       });
     };
@@ -241,7 +243,7 @@
       view[2] + (view[3] - view[2]) * (1 - (y - box[1]) / box[3]),
     ];
     const tell = (mark) => {
-      const [x, y] = mark.getAttribute("transform").match(/-?[\d.e-]+/g).map(Number);
+      const [x, y] = places[marks.indexOf(mark)];
       halo.setAttribute("cx", x);
       halo.setAttribute("cy", y);
       halo.setAttribute("visibility", "visible");
@@ -253,9 +255,9 @@
     };
     const nearest = ([x, y], reach) => {
       let best = null, least = reach * reach;
-      for (const mark of marks) {
+      for (const [i, mark] of marks.entries()) {
         if (mark.getAttribute("visibility") === "hidden") continue;
-        const [u, v] = mark.getAttribute("transform").match(/-?[\d.e-]+/g).map(Number);
+        const [u, v] = places[i];
         const far = (u - x) ** 2 + (v - y) ** 2;
         if (far < least) [best, least] = [mark, far];
       }
@@ -300,10 +302,14 @@
         drop();
         const mark = nearest(point(event), 44); // a tap
         if (mark) tell(mark);
+        else quiet();
       }
     });
     svg.addEventListener("pointercancel", drop);
-    svg.addEventListener("pointerleave", () => { if (!drag) quiet(); });
+    // A finger leaves as soon as it is lifted; what it asked for stays.
+    svg.addEventListener("pointerleave", (event) => {
+      if (!drag && event.pointerType !== "touch") quiet();
+    });
     svg.addEventListener("dblclick", (event) => { event.preventDefault(); zoom(FULL); });
     svg.addEventListener("wheel", (event) => {
       if (!event.ctrlKey && !event.metaKey) return; // a plain wheel scrolls the page
@@ -343,7 +349,9 @@
     };
     holder.addEventListener("pointermove", over);
     holder.addEventListener("pointerdown", over);
-    holder.addEventListener("pointerleave", hint.hide);
+    holder.addEventListener("pointerleave", (event) => {
+      if (event.pointerType !== "touch") hint.hide();
+    });
     holder.addEventListener("blur", hint.hide);
     holder.addEventListener("keydown", (event) => {
       const rows = new Map();

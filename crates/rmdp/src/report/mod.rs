@@ -232,6 +232,12 @@ fn between((lower, upper): (f64, f64)) -> String {
     format!("between {} and {}", rounded_down(lower, digits), rounded_up(upper, digits))
 }
 
+/// “1.2 to 1.3”, rounded outwards.
+fn interval((lower, upper): (f64, f64)) -> String {
+    let digits = table_decimals(upper - lower, &[&[lower, upper]]);
+    format!("{} to {}", rounded_down(lower, digits), rounded_up(upper, digits))
+}
+
 fn section(id: &str, title: &str, blocks: Vec<Block>) -> Section {
     Section { id: id.into(), title: title.into(), blocks }
 }

@@ -3,7 +3,7 @@
 use robust_mdp::Model;
 
 use super::solved::Solved;
-use super::{Material, between};
+use super::{Material, interval};
 use crate::method::names;
 use crate::page::{Block, Section, Table};
 use crate::render::number::{gap_text, grouped, short, time_text};
@@ -28,24 +28,36 @@ pub(super) fn summary(material: &Material<'_>) -> String {
     )
 }
 
-pub(super) fn section_blocks(material: &Material<'_>) -> Vec<Block> {
+/// Whether all results have the same kind of set, with radii of their own.
+fn one_kind(results: &[Solved]) -> Option<String> {
+    let first = results.first()?;
+    let (name, rest) = first.kind_in_words()?;
+    let same = results.iter().all(|r| r.kind_in_words() == first.kind_in_words());
+    same.then(|| format!("{name}, {rest}"))
+}
+
+fn section_blocks(material: &Material<'_>) -> Vec<Block> {
+    let kind = one_kind(&material.results);
+    let set = if kind.is_some() { "radius" } else { "set" };
     let header =
-        ["result", "set", "method", "ended", "value at the start", "gap at most", "sweeps", "time"];
+        ["result", set, "method", "oracle", "ended", "value", "gap at most", "sweeps", "time"];
     let row = |r: &Solved| {
         let (method, oracle) = names(r.file.method, r.file.oracle);
         vec![
             r.name.clone(),
-            r.set_in_words(),
-            format!("{method}, {oracle} oracle"),
+            if kind.is_some() { r.radius_in_words() } else { r.set_in_words() },
+            method.to_owned(),
+            oracle.to_owned(),
             ending(r.file.status).to_owned(),
-            between((r.file.value.lower, r.file.value.upper)),
+            interval((r.file.value.lower, r.file.value.upper)),
             gap_text(r.file.gap),
             grouped(r.file.sweeps),
             time_text(r.file.seconds),
         ]
     };
+    let set = kind.as_ref().map_or(String::new(), |kind| format!(" Uncertainty set: {kind}."));
     let mut blocks = vec![Block::Table(Table {
-        caption: format!("Bounds of the worst-case value {}.", start(material.model())),
+        caption: format!("Bounds of the worst-case value {}.{set}", start(material.model())),
         header: header.map(str::to_owned).to_vec(),
         rows: material.results.iter().map(row).collect(),
     })];

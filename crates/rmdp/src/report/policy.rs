@@ -10,7 +10,7 @@ const STATES: usize = 40;
 /// Different actions that a map shows.
 const ACTIONS: usize = 16;
 /// States that a table lists.
-const LISTED: usize = 100;
+const LISTED: usize = 40;
 
 pub(super) fn section(material: &Material<'_>) -> Section {
     let (pictured, told) = material.pictured();
@@ -34,7 +34,8 @@ fn states(policy: &[Vec<f64>]) -> (Vec<usize>, Option<String>) {
     chosen.sort_by(|&a, &b| largest(a).total_cmp(&largest(b)).then(a.cmp(&b)));
     chosen.truncate(STATES);
     chosen.sort_unstable();
-    let told = format!(" Of {count} states the {STATES} are shown where the policy is most mixed.");
+    let told =
+        format!(" Of {count} states those {STATES} are shown where the policy is most mixed.");
     (chosen, Some(told))
 }
 
@@ -147,7 +148,7 @@ mod tests {
         assert!(shown.contains(&70) && !shown.contains(&99) && shown.is_sorted());
         assert_eq!(
             told.as_deref(),
-            Some(" Of 99 states the 40 are shown where the policy is most mixed.")
+            Some(" Of 99 states those 40 are shown where the policy is most mixed.")
         );
         assert_eq!(states(&policy[..3]), (vec![0, 1, 2], None));
     }

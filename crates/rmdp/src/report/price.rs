@@ -8,7 +8,7 @@ use robust_mdp::{Interrupt, Options, Status, Stop, evaluate, solve_observed};
 
 use super::radii::Radii;
 use super::solved::Solved;
-use super::{Args, Material, between, ending_of};
+use super::{Args, Material, ending_of, interval};
 use crate::failure::{Ending, Failure};
 use crate::model::Source;
 use crate::output;
@@ -219,7 +219,7 @@ fn picture(
         band: false,
     });
     let row = |at: &At| {
-        let cell = |of: &dyn Fn(&At) -> Option<(f64, f64)>| of(at).map_or("—".into(), between);
+        let cell = |of: &dyn Fn(&At) -> Option<(f64, f64)>| of(at).map_or("—".into(), interval);
         let bounds = curves.iter().map(|(_, _, of)| cell(of));
         std::iter::once(short(at.radius)).chain(bounds).collect::<Vec<String>>()
     };

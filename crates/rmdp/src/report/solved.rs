@@ -149,19 +149,23 @@ impl Solved {
         pairs.map(|(l, u)| 0.5 * (l + u)).collect()
     }
 
-    /// “KL, radius 0.1, s-rectangular, support nominal”.
-    pub(super) fn set_in_words(&self) -> String {
-        let radius = match &self.file.radius {
+    /// “0.1” or “0.1 to 0.3”.
+    pub(super) fn radius_in_words(&self) -> String {
+        match &self.file.radius {
             Budget::Uniform(radius) => short(*radius),
             Budget::Each(radii) => {
                 let low = radii.iter().copied().fold(f64::INFINITY, f64::min);
                 let high = radii.iter().copied().fold(0.0, f64::max);
                 format!("{} to {}", short(low), short(high))
             }
-        };
+        }
+    }
+
+    /// “KL, radius 0.1, s-rectangular, support nominal”.
+    pub(super) fn set_in_words(&self) -> String {
         match self.kind_in_words() {
             None => "none: the nominal kernel".into(),
-            Some((name, rest)) => format!("{name}, radius {radius}, {rest}"),
+            Some((name, rest)) => format!("{name}, radius {}, {rest}", self.radius_in_words()),
         }
     }
 

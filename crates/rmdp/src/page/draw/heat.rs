@@ -8,6 +8,9 @@ use super::{FONT_SIZE, SOFT, WIDTH, at, cut, heading, open, text_width};
 const TOP: f64 = 40.0;
 const CELL_HEIGHT: f64 = 24.0;
 const ROW_NAMES: f64 = 210.0;
+/// Shares of the full colour from which letters change their colour, on white and on black.
+const STRONG: f64 = 0.92;
+const HALF: f64 = 0.6;
 const POSITIVE: &str = "#0072b2";
 const NEGATIVE: &str = "#d55e00";
 
@@ -44,7 +47,18 @@ impl Shade {
     }
 }
 
+/// The map as a document of its own.
 pub(in super::super) fn svg(map: &HeatMap) -> String {
+    drawn(map, true)
+}
+
+/// The map as a part of a page that has its title elsewhere.
+pub(in super::super) fn inline(map: &HeatMap) -> String {
+    drawn(map, false)
+}
+
+fn drawn(map: &HeatMap, headed: bool) -> String {
+    let shade = Shade::of(map);
     let names = map.rows.iter().map(|n| text_width(n, FONT_SIZE)).fold(30.0, f64::max);
     let left = names.min(ROW_NAMES) + 16.0;
     let columns = map.columns.len().max(1) as f64;
@@ -53,9 +67,12 @@ pub(in super::super) fn svg(map: &HeatMap) -> String {
     // Names that do not fit above their columns are turned.
     let turned = longest > cell - 4.0;
     let above = if turned { longest.min(120.0) + 12.0 } else { 22.0 };
-    let top = TOP + above;
+    let top = above + if headed { TOP } else { 4.0 };
     let bottom = top + CELL_HEIGHT * map.rows.len() as f64;
-    let size = (WIDTH, bottom + 44.0);
+    let key_end = left + if shade.signed { 350.0 } else { 250.0 };
+    let headline = if headed { text_width(&map.title, 15.0) + 24.0 } else { 0.0 };
+    let width = (left + cell * columns + 12.0).max(key_end).max(headline).min(WIDTH);
+    let size = (width, bottom + 36.0);
     let about = format!(
         "{} {} rows and {} columns; each cell has its value.",
         map.caption,
@@ -63,7 +80,9 @@ pub(in super::super) fn svg(map: &HeatMap) -> String {
         map.columns.len()
     );
     let mut out = open("heat", &slug(&map.id), size, "", &map.title, &about);
-    out += &heading(&map.title);
+    if headed {
+        out += &heading(&map.title, width);
+    }
     for (k, name) in map.columns.iter().enumerate() {
         let x = left + cell * (k as f64 + 0.5);
         let (place, anchor) = match turned {
@@ -76,7 +95,8 @@ pub(in super::super) fn svg(map: &HeatMap) -> String {
             escaped(&name)
         );
     }
-    let shade = Shade::of(map);
+    // Among many columns only what is not zero is written.
+    let zeros = map.columns.len() <= 6;
     for (r, (name, values)) in map.rows.iter().zip(&map.values).enumerate() {
         let y = top + CELL_HEIGHT * r as f64;
         out += &format!(
@@ -91,7 +111,7 @@ pub(in super::super) fn svg(map: &HeatMap) -> String {
                 map.columns.get(k).map_or("", String::as_str),
                 value.map_or("nothing".into(), |v| significant(v, 4))
             );
-            out += &drawn_cell(*value, shade, (left + cell * k as f64, y), cell, &told);
+            out += &drawn_cell(*value, shade, (left + cell * k as f64, y), cell, zeros, &told);
         }
     }
     out += &key(shade, left, bottom + 14.0);
@@ -103,6 +123,7 @@ fn drawn_cell(
     shade: Shade,
     place: (f64, f64),
     cell: f64,
+    zeros: bool,
     told: &str,
 ) -> String {
     let (w, h) = (cell - 2.0, CELL_HEIGHT - 2.0);
@@ -118,16 +139,29 @@ fn drawn_cell(
     };
     let strength = shade.at(value);
     let (class, colour) = if strength < 0.0 { ("n", NEGATIVE) } else { ("p", POSITIVE) };
-    let strong = strength.abs() > 0.6;
-    let shown = significant(value, 2);
+    // Light letters only on what is dark enough: full blue on white, nothing in the style for dark
+    // screens, where strong cells are the light ones.
+    let mut classes = Vec::new();
+    if strength > STRONG {
+        classes.push("strong");
+    }
+    if strength.abs() > HALF {
+        classes.push("half");
+    }
+    let class_of_text = match classes.join(" ") {
+        none if none.is_empty() => none,
+        some => format!(" class=\"{some}\""),
+    };
+    let light = if strength > STRONG { "#ffffff" } else { "#000000" };
+    let shown = if value == 0.0 && !zeros { String::new() } else { significant(value, 2) };
     let text = match text_width(&shown, 12.0) <= w {
-        true => format!(
-            "<text x=\"{}\" y=\"{}\" font-size=\"12\" text-anchor=\"middle\"{}>{shown}</text>",
+        true if !shown.is_empty() => format!(
+            "<text{class_of_text} x=\"{}\" y=\"{}\" font-size=\"12\" \
+             text-anchor=\"middle\" fill=\"{light}\">{shown}</text>",
             at(w / 2.0),
             at(h / 2.0 + 4.2),
-            if strong { " class=\"on\" fill=\"#ffffff\"" } else { "" }
         ),
-        false => String::new(),
+        _ => String::new(),
     };
     format!(
         "<g class=\"cell\" transform=\"translate({x} {y})\"><title>{told}</title>\
@@ -142,21 +176,24 @@ fn drawn_cell(
 /// What the colours mean.
 fn key(shade: Shade, left: f64, top: f64) -> String {
     let (from, to) = (shade.from, shade.from + shade.span);
-    let steps: String = (0..=4)
-        .map(|k| {
-            format!(
-                "<rect class=\"p\" x=\"{}\" y=\"{}\" width=\"22\" height=\"12\" \
-                 fill=\"{POSITIVE}\" fill-opacity=\"{:.2}\"/>",
-                at(left + 22.0 * f64::from(k)),
-                at(top),
-                0.04 + 0.24 * f64::from(k)
-            )
-        })
-        .collect();
-    let sign = if shade.signed { "; below 0 the same in vermilion" } else { "" };
+    let steps = if shade.signed { -4..=4 } else { 0..=4 };
+    let first = *steps.start();
+    let step = |k: i32| {
+        let (class, colour) = if k < 0 { ("n", NEGATIVE) } else { ("p", POSITIVE) };
+        format!(
+            "<rect class=\"{class}\" x=\"{}\" y=\"{}\" width=\"22\" height=\"12\" \
+             fill=\"{colour}\" fill-opacity=\"{:.2}\"/>",
+            at(left + 22.0 * f64::from(k - first)),
+            at(top),
+            0.04 + 0.24 * f64::from(k.abs())
+        )
+    };
+    let end = left + 22.0 * f64::from(5 - first) + 8.0;
+    let from = if shade.signed { -to } else { from };
     format!(
-        "<g class=\"key\" font-size=\"12\">{steps}<text x=\"{}\" y=\"{}\">{} to {}{sign}</text></g>\n",
-        at(left + 118.0),
+        "<g class=\"key\" font-size=\"12\">{}<text x=\"{}\" y=\"{}\">{} to {}</text></g>\n",
+        steps.map(step).collect::<String>(),
+        at(end),
         at(top + 10.5),
         significant(from, 3),
         significant(to, 3)

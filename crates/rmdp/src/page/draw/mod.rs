@@ -52,12 +52,12 @@ fn open(kind: &str, id: &str, size: (f64, f64), data: &str, title: &str, about: 
     )
 }
 
-fn heading(title: &str) -> String {
+fn heading(title: &str, width: f64) -> String {
     format!(
         "<text class=\"heading\" x=\"{}\" y=\"22\" font-size=\"15\" font-weight=\"600\" \
          text-anchor=\"middle\">{}</text>\n",
-        at(WIDTH / 2.0),
-        escaped(&cut(title, WIDTH - 20.0, 15.0))
+        at(width / 2.0),
+        escaped(&cut(title, width - 20.0, 15.0))
     )
 }
 

@@ -95,7 +95,7 @@ impl Plot<'_> {
             range_data(&self.y)
         );
         let mut out = open("plot", &id, (WIDTH, height), &data, &figure.title, &self.about());
-        out += &heading(&figure.title);
+        out += &heading(&figure.title, WIDTH);
         out += &self.axes();
         out += &format!(
             "<clipPath id=\"{id}-clip\"><rect x=\"{left}\" y=\"{}\" width=\"{w}\" \
