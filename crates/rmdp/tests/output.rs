@@ -381,7 +381,7 @@ fn a_reader_who_leaves_is_no_error() {
 #[test]
 fn every_command_has_help_and_shells_have_scripts() {
     let folder = Folder::new();
-    for command in ["solve", "evaluate", "generate", "info", "convert", "completions"] {
+    for command in ["solve", "evaluate", "generate", "info", "convert", "report", "completions"] {
         let help = folder.rmdp(&[command, "--help"]).expect(0).stdout;
         assert!(help.contains("Examples:"), "{help}");
     }

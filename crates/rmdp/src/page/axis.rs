@@ -202,7 +202,7 @@ mod tests {
         assert_eq!(of(1e-5, 1.0), ["10⁻⁵", "10⁻⁴", "10⁻³", "10⁻²", "10⁻¹", "10⁰"]);
         assert_eq!(of(30.0, 400.0), ["50", "100", "200"]);
         assert_eq!(of(2.9, 9.2), ["3", "5", "7"]);
-        assert_eq!(of(100.0, 104.0), ["100", "101", "102", "103", "104"]);
+        assert_eq!(of(100.0, 105.0), ["100", "101", "102", "103", "104", "105"]);
         let ticks = range(Scale::Log, 1.0, 100.0).ticks(6);
         assert_eq!(ticks.len(), 19); // 1, 2, …, 9, 10, 20, …, 90, 100
         assert_eq!(ticks.iter().filter(|t| t.label.is_some()).count(), 3);

@@ -176,11 +176,13 @@ fn table(table: &Table) -> String {
     };
     let caption = match table.caption.as_str() {
         "" => String::new(),
-        text => format!("<caption>{}</caption>\n", escaped(text)),
+        text => format!("<p class=\"caption\">{}</p>\n", escaped(text)),
     };
+    let label = if table.caption.is_empty() { "Table" } else { &table.caption };
     format!(
-        "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Table\">\n<table>\n{caption}\
-         <thead><tr>{head}</tr></thead>\n<tbody>\n{}</tbody>\n</table>\n</div>\n",
+        "{caption}<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{}\">\n\
+         <table>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{}</tbody>\n</table>\n</div>\n",
+        escaped(label),
         table.rows.iter().map(row).collect::<String>()
     )
 }

@@ -117,12 +117,12 @@ fn a_drawing_stands_alone() {
     let text = svg(&figure());
     assert_well_formed(&text);
     assert!(text.starts_with("<svg xmlns=\"http://www.w3.org/2000/svg\""));
-    assert_eq!(text.matches("<g class=\"mark").count(), 5);
+    assert_eq!(text.matches("<g class=\"mark ").count(), 5);
     assert_eq!(text.matches(" stopped\"").count(), 1);
     assert_eq!(text.matches("class=\"shape open\"").count(), 2); // stopped, and zero on a log axis
     assert!(text.contains("Time &amp; &quot;size&quot;"));
     assert!(
-        text.contains("a &lt;b&gt;\nstates S: 10\nseconds: 0.1\nbetween 0.0500000 and 0.200000"),
+        text.contains("a &lt;b&gt;\nstates S: 10\nseconds: 0.1\nbetween 0.05 and 0.2"),
         "{text}"
     );
     assert!(text.contains("seconds: more than 60\nstopped by its limit\n60 s</title>"), "{text}");
@@ -146,7 +146,7 @@ fn odd_numbers_do_not_break_a_drawing() {
     odd.series.push(Series { name: String::new(), family: 99, points: Vec::new(), band: true });
     let text = svg(&odd);
     assert_well_formed(&text);
-    assert_eq!(text.matches("<g class=\"mark").count(), 9);
+    assert_eq!(text.matches("<g class=\"mark ").count(), 9);
     assert!(!text.contains("NaN") && !text.contains("inf "), "{text}");
 }
 

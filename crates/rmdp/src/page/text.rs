@@ -70,7 +70,8 @@ pub(crate) fn superscript(power: i32) -> String {
     power.to_string().chars().map(of).collect()
 }
 
-fn trimmed(text: &str) -> &str {
+/// Without zeros at the end of the decimals.
+pub(crate) fn trimmed(text: &str) -> &str {
     match text.contains('.') {
         true => text.trim_end_matches('0').trim_end_matches('.'),
         false => text,

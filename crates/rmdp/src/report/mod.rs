@@ -128,7 +128,8 @@ pub(crate) fn run(args: &Args) -> Result<Ending, Failure> {
     let inputs = read.iter().chain(&args.model).map(PathBuf::as_path).collect::<Vec<_>>();
     output::check([("--output", args.output.as_path())], &inputs)?;
     if let Some(folder) = args.svg.as_deref().filter(|f| !f.is_dir()) {
-        return Err(Failure::no_folder(&folder.join("….svg"), folder));
+        let folder = folder.display();
+        return Err(Failure::usage(format!("--svg {folder}: expected a folder that exists")));
     }
     let results = solved::read_all(&args.results)?;
     let traces = trace::read_all(&args.trace, &results)?;
@@ -149,7 +150,11 @@ pub(crate) fn run(args: &Args) -> Result<Ending, Failure> {
     page::write(&args.output, &page)?;
     let drawn = page.sections.iter().flat_map(|s| &s.blocks);
     let drawn = drawn.filter(|b| matches!(b, Block::Figure(_) | Block::HeatMap(_))).count();
-    let mut told = format!("wrote {}: {} figures\n", args.output.display(), drawn);
+    let mut told = format!(
+        "wrote {}: {drawn} figure{}\n",
+        args.output.display(),
+        if drawn == 1 { "" } else { "s" }
+    );
     if let Some(folder) = &args.svg {
         let files = page::write_figures(folder, &page)?;
         told += &format!("wrote {} .svg files into {}\n", files.len(), folder.display());
@@ -226,15 +231,21 @@ fn file_name(path: &str) -> String {
     name.map_or_else(|| path.to_owned(), |n| n.to_string_lossy().into_owned())
 }
 
+/// Decimals that show bounds, seven digits in all at most.
+fn digits_of(lower: f64, upper: f64) -> usize {
+    let whole = lower.abs().max(upper.abs()).max(1.0).log10().floor() as usize;
+    table_decimals(upper - lower, &[&[lower, upper]]).min(6_usize.saturating_sub(whole))
+}
+
 /// “between 1.2 and 1.3”, rounded outwards.
 fn between((lower, upper): (f64, f64)) -> String {
-    let digits = table_decimals(upper - lower, &[&[lower, upper]]);
+    let digits = digits_of(lower, upper);
     format!("between {} and {}", rounded_down(lower, digits), rounded_up(upper, digits))
 }
 
 /// “1.2 to 1.3”, rounded outwards.
 fn interval((lower, upper): (f64, f64)) -> String {
-    let digits = table_decimals(upper - lower, &[&[lower, upper]]);
+    let digits = digits_of(lower, upper);
     format!("{} to {}", rounded_down(lower, digits), rounded_up(upper, digits))
 }
 

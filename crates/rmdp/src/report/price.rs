@@ -59,13 +59,13 @@ pub(super) fn section(
         end = ending;
         let (name, rest) = template.words;
         let caption = format!(
-            "Solved for this page, {name} set, one radius for every state, {rest}. Robust: the best \
-             worst case over the set. Nominal value of it: what the robust policy does if the \
-             nominal kernel is true. Worst case of the nominal policy: what the policy that is best \
-             for the nominal kernel risks."
+            "Solved for this page: {name} set, one radius for every state, {rest}. The robust \
+             value is the best worst case over the set; the nominal value of the robust policy is \
+             what it does if the nominal kernel is the true one; the worst case of the nominal \
+             policy is what the policy that is best for the nominal kernel risks."
         );
         if !all.is_empty() {
-            let title = "Price of robustness";
+            let title = "Worst case and nominal value by radius";
             blocks.extend(picture(material, "price", title, &caption, radii.scale, &all));
         }
         if all.len() < radii.values.len() {

@@ -246,13 +246,20 @@ impl Solved {
             Failure::usage(format!("{path} is no result for the model {}: {what}", source.name))
         };
         if self.states() != model.states() {
-            return Err(misfit(format!("{} states, not {}", self.states(), model.states())));
+            return Err(misfit(format!(
+                "number of states {}, not {}",
+                self.states(),
+                model.states()
+            )));
         }
         for (s, x) in self.file.policy.iter().enumerate() {
             let actions = model.rows_of(s).len();
             if x.len() != actions {
                 let name = model.state_name(s);
-                return Err(misfit(format!("state {name}: {} actions, not {actions}", x.len())));
+                return Err(misfit(format!(
+                    "state {name}: number of actions {}, not {actions}",
+                    x.len()
+                )));
             }
         }
         if self.file.objective != objective_name(model) {

@@ -169,6 +169,7 @@ def hover_and_zoom(browser, id):
     check(labels(browser, id) != before, f"{id}: the button zooms")
     browser.run(f"document.querySelectorAll('#{id} .tools button')[2].click()")
     check(labels(browser, id) == before, f"{id}: the button resets")
+    browser.run("document.activeElement.blur()")
 
 
 def touch(browser, id):

@@ -1,7 +1,7 @@
 //! Lines and marks over two axes.
 
 use super::super::axis::{Range, Tick};
-use super::super::text::{escaped, significant, slug};
+use super::super::text::{escaped, significant, slug, trimmed};
 use super::super::{Axis, Figure, Point, Scale, Series};
 use super::look::{Look, outline};
 use super::{FONT_SIZE, GROUND, RULE, SOFT, WIDTH, at, cut, heading, legend, open, text_width};
@@ -62,7 +62,7 @@ pub(in super::super) fn bounds(point: &Point) -> Option<String> {
     let apart = if high > low { decimals(high - low, largest) } else { usual };
     let digits = usual.max(apart);
     let (low, high) = (rounded_down(low, digits), rounded_up(high, digits));
-    Some(format!("{low} and {high}").replace('-', "−"))
+    Some(format!("{} and {}", trimmed(&low), trimmed(&high)).replace('-', "−"))
 }
 
 impl Plot<'_> {
