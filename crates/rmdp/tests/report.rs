@@ -3,8 +3,11 @@
 mod support;
 
 use std::fs;
+use std::process::Command;
+use std::thread;
+use std::time::Duration;
 
-use support::Folder;
+use support::{Folder, finish};
 
 /// A model, results of three radii and a trace.
 fn solved() -> Folder {
@@ -159,4 +162,21 @@ fn a_policy_of_another_model_is_refused() {
     let told = folder.rmdp(&args).expect(2).stderr;
     assert!(told.contains("t0.1.jsonl: the trace of none of the results"), "{told}");
     assert!(!folder.path().join("page.html").exists());
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupt_ends_with_the_radii_solved_so_far() {
+    let folder = Folder::new();
+    let run = |line: &str| folder.rmdp(&line.split(' ').collect::<Vec<_>>()).expect(0);
+    run("generate garnet --states 120 --branching 1 -o g.npz");
+    run("solve g.npz --set kl --radius 0.1 --json r.json");
+    let args = "report r.json --model g.npz --radii 0.0001:1:1000 --threads 1 -o page.html";
+    let child = folder.start(&args.split(' ').collect::<Vec<_>>());
+    thread::sleep(Duration::from_millis(1500));
+    let killed = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    assert!(killed.success());
+    finish(child).expect(3);
+    let page = folder.read("page.html");
+    assert!(page.contains("of 1000 radii were solved.") && page.ends_with("</html>\n"));
 }

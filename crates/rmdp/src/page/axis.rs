@@ -102,7 +102,7 @@ fn linear_ticks(low: f64, high: f64, wanted: usize) -> Vec<Tick> {
     let step = at(1.0);
     let (first, last) = ((low / step - 1e-9).ceil(), (high / step + 1e-9).floor());
     let label = |value: f64| match low.abs().max(high.abs()) {
-        most if most >= 1e6 || most < 1e-4 => {
+        most if !(1e-4..1e6).contains(&most) => {
             let digits = (most.log10().floor() - power + 1.0).clamp(1.0, 15.0);
             significant(value, digits as usize)
         }
@@ -129,13 +129,19 @@ fn log_ticks(low: f64, high: f64, wanted: usize) -> Vec<Tick> {
         true => significant(10f64.powi(k), 1),
         false => format!("10{}", superscript(k)),
     };
+    // Two decades alone say little: 2 and 5 times these are labelled too.
+    let few = decades.len() == 2 && plain;
     let mut ticks = Vec::new();
     for k in first..=last {
         for m in 1..10 {
             let at = scaled(m, k);
-            let named = m == 1 && k.rem_euclid(every) == 0;
             if within(at) && (m == 1 || every == 1) {
-                ticks.push(Tick { at, label: named.then(|| label(k)) });
+                let label = match m {
+                    1 if k.rem_euclid(every) == 0 => Some(label(k)),
+                    2 | 5 if few => Some(significant(at, 1)),
+                    _ => None,
+                };
+                ticks.push(Tick { at, label });
             }
         }
     }
@@ -200,6 +206,7 @@ mod tests {
         assert_eq!(of(0.5, 2000.0), ["1", "10", "100", "1000"]);
         assert_eq!(of(1e-6, 1.0), ["10⁻⁶", "10⁻⁴", "10⁻²", "10⁰"]);
         assert_eq!(of(1e-5, 1.0), ["10⁻⁵", "10⁻⁴", "10⁻³", "10⁻²", "10⁻¹", "10⁰"]);
+        assert_eq!(of(9.0, 260.0), ["10", "20", "50", "100", "200"]);
         assert_eq!(of(30.0, 400.0), ["50", "100", "200"]);
         assert_eq!(of(2.9, 9.2), ["3", "5", "7"]);
         assert_eq!(of(100.0, 105.0), ["100", "101", "102", "103", "104", "105"]);

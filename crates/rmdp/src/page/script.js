@@ -66,9 +66,12 @@
     }
     const every = Math.ceil(decades.length / Math.max(2, wanted));
     const plain = decades.every(([, , k]) => k >= -3 && k <= 4);
-    return all
-      .filter(([, m]) => m === 1 || every === 1)
-      .map(([v, m, k]) => [v, m === 1 && k % every === 0 ? (plain ? short(v) : "10" + raised(k)) : null]);
+    const few = decades.length === 2 && plain;
+    const label = (v, m, k) => {
+      if (m === 1 && k % every === 0) return plain ? short(v) : "10" + raised(k);
+      return few && (m === 2 || m === 5) ? short(v) : null;
+    };
+    return all.filter(([, m]) => m === 1 || every === 1).map(([v, m, k]) => [v, label(v, m, k)]);
   };
 
   // An axis: from values to shares of its length and back.

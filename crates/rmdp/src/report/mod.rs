@@ -124,6 +124,7 @@ impl Material<'_> {
 }
 
 pub(crate) fn run(args: &Args) -> Result<Ending, Failure> {
+    let interrupt = interrupt::listen(args.quiet)?;
     let read = [&args.results[..], &args.trace[..]].concat();
     let inputs = read.iter().chain(&args.model).map(PathBuf::as_path).collect::<Vec<_>>();
     output::check([("--output", args.output.as_path())], &inputs)?;
@@ -140,7 +141,6 @@ pub(crate) fn run(args: &Args) -> Result<Ending, Failure> {
         }
         None => None,
     };
-    let interrupt = interrupt::listen(args.quiet)?;
     let evaluated = match &source {
         Some(source) => evaluate_all(&results, source, args, interrupt)?,
         None => Vec::new(),
@@ -195,7 +195,12 @@ impl Args {
         sections.push(policy::section(material));
         sections.extend(worst_case::section(material)?);
         let price = price::section(material, self, interrupt)?;
-        let ending = price.as_ref().map_or(Ending::Done, |(_, ending)| *ending);
+        let interrupted = material.evaluated.iter().any(|e| e.status == Status::Interrupted);
+        let ending = match &price {
+            _ if interrupted => Ending::Early,
+            Some((_, ending)) => *ending,
+            None => Ending::Done,
+        };
         sections.extend(price.map(|(section, _)| section));
         let subject = match (material.source, &material.results[..]) {
             (Some(source), _) => file_name(&source.name),

@@ -110,7 +110,7 @@ def centre(browser, selector, index=0):
     """The middle of an element, scrolled into the window."""
     return browser.run(f"""(() => {{ const all = [...document.querySelectorAll({selector!r})]
       .filter(e => e.getAttribute('visibility') !== 'hidden');
-      const e = all[{index} < 0 ? all.length + {index} : {index}];
+      const e = all.at({index}) ?? all.at(-1);
       e.scrollIntoView({{block: 'center', behavior: 'instant'}});
       const b = e.getBoundingClientRect();
       return [b.left + b.width / 2, b.top + b.height / 2]; }})()""")
@@ -125,7 +125,7 @@ def labels(browser, id):
     return browser.run(f"[...document.querySelectorAll('#{id} .ticks text')].map(t => t.textContent)")
 
 
-def hover_and_zoom(browser, id):
+def hover_and_zoom(browser, id, ours):
     """The pointer and the keys show values; dragging zooms and a double click resets."""
     whole = f"#{id} .mark"
     x, y = centre(browser, whole, -1)
@@ -150,7 +150,9 @@ def hover_and_zoom(browser, id):
     browser.settle()
     check(labels(browser, id) != before, f"{id}: dragging zooms")
     check(len(labels(browser, id)) >= 4, f"{id}: ticks when zoomed: {labels(browser, id)}")
-    check(shown_marks(browser, id) < all_marks, f"{id}: zooming leaves marks outside")
+    # Of a page that is not ours we do not know where its marks lie.
+    left = shown_marks(browser, id)
+    check(left < all_marks or not ours, f"{id}: zooming leaves marks outside: {left} of {all_marks}")
     for count in (1, 2):
         browser.mouse("mousePressed", *end, button="left", clickCount=count)
         browser.mouse("mouseReleased", *end, button="left", clickCount=count)
@@ -234,7 +236,7 @@ def copies(browser):
         check(said == "Copied", f"the copy button says {said!r}")
 
 
-def look(browser, page, shots):
+def look(browser, page, shots, ours=False):
     name, url = page.stem, page.resolve().as_uri()
     print(f"{page.name}")
 
@@ -250,7 +252,7 @@ def look(browser, page, shots):
     plots = [f["id"] for f in found if f["kind"] == "plot"]
     heats = [f["id"] for f in found if f["kind"] == "heat"]
     for id in [plots[0], plots[-1]] if plots else []:
-        hover_and_zoom(browser, id)
+        hover_and_zoom(browser, id, ours)
     for id in heats[:1]:
         browser.mouse("mouseMoved", *centre(browser, f"#{id} .cell"))
         told = tip(browser, id)
@@ -260,7 +262,7 @@ def look(browser, page, shots):
     copies(browser)
     if shots and plots:
         # One figure with a hint, for people to see.
-        x, y = centre(browser, f"#{plots[-1]} .mark", 5)
+        x, y = centre(browser, f"#{max(found, key=lambda f: f['marks'])['id']} .mark", 10)
         browser.mouse("mouseMoved", x, y)
         browser.picture(shots / f"{name}-hover.png")
         browser.mouse("mouseMoved", 2, 2)
@@ -297,7 +299,7 @@ def main():
         args.shots.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as folder, Browser(args.chromium) as browser:
         report = make_report(os.path.abspath(args.rmdp), Path(folder))
-        count = look(browser, report, args.shots)
+        count = look(browser, report, args.shots, ours=True)
         check(count == 10, f"the report has {count} figures, expected 10")
         for page in args.pages:
             look(browser, page, args.shots)

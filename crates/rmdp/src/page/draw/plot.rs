@@ -72,7 +72,7 @@ impl Plot<'_> {
         let values = |p: &Point| [Some(p.y), p.low, p.high];
         let y = Range::of(figure.y.scale, points().flat_map(values).flatten());
         let widest = y
-            .ticks(6)
+            .ticks(labels(figure.y.scale))
             .iter()
             .filter_map(|t| t.label.as_deref())
             .map(|l| text_width(l, FONT_SIZE))
@@ -143,7 +143,7 @@ impl Plot<'_> {
     fn axes(&self) -> String {
         let (bottom, middle) = (TOP + HEIGHT, self.left + self.width / 2.0);
         let figure = self.figure;
-        let (x, y) = (self.x.ticks(7), self.y.ticks(6));
+        let (x, y) = (self.x.ticks(7), self.y.ticks(labels(figure.y.scale)));
         let mut grid = String::new();
         for (ticks, across) in [(&x, false), (&y, true)] {
             for tick in ticks.iter().filter(|t| t.label.is_some()) {
@@ -320,6 +320,11 @@ impl Plot<'_> {
             escaped(&told(self.figure, series, point))
         )
     }
+}
+
+/// About how many labels the upright axis has.
+fn labels(scale: Scale) -> usize {
+    if scale == Scale::Log { 9 } else { 6 }
 }
 
 /// “log 0.1 100”, for the script.
