@@ -99,6 +99,16 @@ impl Material<'_> {
         }
     }
 
+    /// The state's name, or “state 3” where it has only a number.
+    fn state_in_words(&self, s: usize) -> String {
+        in_words("state", self.state(s))
+    }
+
+    /// As [`Material::state_in_words`], for an action.
+    fn action_in_words(&self, s: usize, a: usize) -> String {
+        in_words("action", self.action(s, a))
+    }
+
     /// “ of r.json”, where there are several results.
     fn of(&self, i: usize) -> String {
         match self.results.len() {
@@ -120,6 +130,13 @@ impl Material<'_> {
              results to see others."
         );
         (chosen, Some(told))
+    }
+}
+
+fn in_words(what: &str, name: String) -> String {
+    match name.bytes().all(|b| b.is_ascii_digit()) {
+        true => format!("{what} {name}"),
+        false => name,
     }
 }
 

@@ -8,7 +8,7 @@ use crate::render::solution::table_decimals;
 /// States that a map shows.
 const STATES: usize = 40;
 /// Different actions that a map shows.
-const ACTIONS: usize = 16;
+const ACTIONS: usize = 20;
 /// States that a table lists.
 const LISTED: usize = 40;
 
@@ -83,7 +83,7 @@ fn map(material: &Material<'_>, i: usize) -> HeatMap {
             "Probability of each action (column) in each state (row); a dot where a state does not \
              have the action.{told}"
         ),
-        rows: shown.iter().map(|&s| material.state(s)).collect(),
+        rows: shown.iter().map(|&s| material.state_in_words(s)).collect(),
         values: shown.iter().map(|&s| columns.iter().map(|c| cell(s, c)).collect()).collect(),
         columns,
     }
@@ -101,7 +101,7 @@ fn values(material: &Material<'_>, i: usize) -> Table {
     }
     let row = |s: usize| {
         let mut cells = vec![
-            material.state(s),
+            material.state_in_words(s),
             likeliest(material, i, s),
             rounded_down(file.lower[s], digits),
             rounded_up(file.upper[s], digits),
@@ -129,8 +129,8 @@ fn likeliest(material: &Material<'_>, i: usize, s: usize) -> String {
     let best = (0..policy.len()).reduce(|a, b| if policy[b] > policy[a] { b } else { a });
     match best {
         None => "—".into(),
-        Some(a) if policy[a] > 0.9995 => material.action(s, a),
-        Some(a) => format!("{} ({:.3})", material.action(s, a), policy[a]),
+        Some(a) if policy[a] > 0.9995 => material.action_in_words(s, a),
+        Some(a) => format!("{} ({:.3})", material.action_in_words(s, a), policy[a]),
     }
 }
 

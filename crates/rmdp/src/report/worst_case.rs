@@ -94,8 +94,8 @@ fn changes(material: &Material<'_>, i: usize, model: &Model) -> Result<Vec<Chang
 
 fn pair(material: &Material<'_>, change: &Change) -> String {
     let first = material.model().map_or(0, |m| m.rows_of(change.state).start);
-    let action = material.action(change.state, change.row - first);
-    format!("{}, {action}", material.state(change.state))
+    let action = material.action_in_words(change.state, change.row - first);
+    format!("{}, {action}", material.state_in_words(change.state))
 }
 
 fn map(material: &Material<'_>, i: usize, changes: &[Change]) -> HeatMap {
@@ -146,7 +146,7 @@ fn table(material: &Material<'_>, i: usize, changes: &[Change]) -> Table {
         vec![
             pair(material, change),
             format!("{:.4}", change.played),
-            material.state(*s),
+            material.state_in_words(*s),
             format!("{p:.4}"),
             format!("{y:.4}"),
             format!("{:+.4}", y - p).replace('-', "−"),
