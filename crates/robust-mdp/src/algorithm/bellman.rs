@@ -22,6 +22,8 @@ pub(crate) struct Bellman<'a> {
     t: Vec<f64>,
     nu: Vec<f64>,
     floor: Vec<f64>,
+    /// No row leads farther than this from its state; `None`: rows may have mass anywhere.
+    reach: Option<usize>,
     workers: Workers<Worker>,
 }
 
@@ -49,6 +51,7 @@ impl<'a> Bellman<'a> {
             t: vec![0.0; rows],
             nu: vec![0.0; rows],
             floor: vec![f64::NEG_INFINITY; rows],
+            reach: (!model.is_dense() && !oracle.spreads()).then(|| model.reach()),
             workers: Workers::new(Worker::default),
         }
     }
@@ -114,26 +117,28 @@ impl<'a> Bellman<'a> {
             let rows = model.rows_of(s).filter(|&r| x[r] > 0.0);
             rows.map(|r| model.span(r).len() + more).sum()
         };
-        match chain {
-            Some(_) if !fitted => (),
-            Some(chain) => chain.reserve(used),
-            None => *chain = Some(Chain::new(model.states(), used)),
-        }
-        let Some(Chain { states, pointers, columns, entries, tails, .. }) = chain else { return };
-        if let (Some(ranking), Some(_)) = (&ahead.ranking, &*pointers) {
-            let tails =
-                tails.get_or_insert_with(|| Tails::new(model.states(), |s| model.rows_of(s).len()));
+        let chain = match chain {
+            Some(chain) if !fitted => chain,
+            _ => {
+                let chain = chain.get_or_insert_with(|| Chain::of_states(model.states()));
+                chain.reserve_compact(used, self.reach);
+                chain
+            }
+        };
+        if let (Some(ranking), Some(_)) = (&ahead.ranking, &chain.pointers) {
+            let new = || Tails::new(model.states(), |s| model.rows_of(s).len());
+            let tails = chain.tails.get_or_insert_with(new);
             tails.order.copy_from_slice(&ranking.order);
             tails.level.copy_from_slice(&ranking.level);
         }
+        let (rows, shape) = chain.rows();
         let fields = Fields {
-            states: 0..*states,
+            states: 0..model.states(),
             per_state: [],
             per_row: [&mut self.t, &mut self.nu, &mut self.floor],
             per_entry: [],
-            chain: ChainRows { entries, columns, tails: Tails::rows(tails) },
+            chain: rows,
         };
-        let shape = Chain::shape(pointers, *states);
         let cuts = Cuts { model, layout: &self.layout, chain: shape };
         for_each_state(cuts, fields, &self.workers, &|mut at, worker: &mut Worker| {
             let s = at.states.start;
@@ -183,10 +188,7 @@ impl<'a> Bellman<'a> {
         let (model, oracle, ahead) = (self.model, self.oracle, &self.ahead);
         let with_chain = chain.is_some();
         let (rows, shape) = match chain {
-            Some(Chain { states, pointers, columns, entries, tails, .. }) => {
-                let tails = Tails::rows(tails);
-                (ChainRows { entries, columns, tails }, Chain::shape(pointers, *states))
-            }
+            Some(chain) => chain.rows(),
             None => (ChainRows::default(), ChainShape::None),
         };
         let fields = Fields {

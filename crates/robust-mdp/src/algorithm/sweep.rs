@@ -23,7 +23,11 @@ pub(crate) struct Fields<'a, const K: usize, const N: usize, const M: usize> {
 /// Rows of the collapsed chain P^{x,y}; empty in sweeps that build none.
 #[derive(Default)]
 pub(crate) struct ChainRows<'a> {
+    /// Where rows are in double precision.
     pub(crate) entries: &'a mut [f64],
+    /// Where they are in single precision.
+    pub(crate) links: &'a mut [f32],
+    /// Where they are neither dense nor a band.
     pub(crate) columns: &'a mut [u32],
     /// Room for one tail a row of the state; empty in chains without tails.
     pub(crate) tails: &'a mut [Tail],
@@ -33,18 +37,61 @@ impl ChainRows<'_> {
     /// Starts one state's row anew.
     pub(crate) fn clear(&mut self) {
         self.entries.fill(0.0);
+        self.links.fill(0.0);
         self.tails.fill(Tail::default());
     }
 
-    /// Adds p to the row: in place when dense, else as its `at`-th entry.
-    pub(crate) fn add(&mut self, at: &mut usize, next: usize, p: f64) {
-        if self.columns.is_empty() {
+    /// Whether rows have an entry for every state.
+    pub(crate) fn is_dense(&self) -> bool {
+        self.columns.is_empty() && self.links.is_empty()
+    }
+
+    /// Adds p to the row of `s`: in place when dense or a band, else as its `at`-th entry.
+    pub(crate) fn add(&mut self, s: usize, at: &mut usize, next: usize, p: f64) {
+        if self.is_dense() {
             self.entries[next] += p;
-        } else {
-            self.entries[*at] = p;
-            self.columns[*at] = next as u32;
-            *at += 1;
+            return;
         }
+        if self.columns.is_empty() {
+            let reach = self.links.len() / 2;
+            self.links[next + reach - s] += p as f32;
+            return;
+        }
+        match self.links.get_mut(*at) {
+            Some(link) => *link = p as f32,
+            None => self.entries[*at] = p,
+        }
+        self.columns[*at] = next as u32;
+        *at += 1;
+    }
+}
+
+impl<'a> ChainRows<'a> {
+    /// Rows by where their entries lie, tails left out.
+    #[cfg(test)]
+    pub(crate) fn part(&mut self, entries: Range<usize>) -> ChainRows<'_> {
+        fn of<T>(array: &mut [T], part: Range<usize>) -> &mut [T] {
+            if array.is_empty() { array } else { &mut array[part] }
+        }
+        ChainRows {
+            entries: of(self.entries, entries.clone()),
+            links: of(self.links, entries.clone()),
+            columns: of(self.columns, entries),
+            tails: &mut [],
+        }
+    }
+
+    /// Cut after so many entries and tails; arrays that the chain does without are empty.
+    fn split(self, entries: usize, tails: usize) -> (ChainRows<'a>, ChainRows<'a>) {
+        fn cut<T>(array: &mut [T], at: usize) -> (&mut [T], &mut [T]) {
+            array.split_at_mut(at.min(array.len()))
+        }
+        let (wide, links) = (cut(self.entries, entries), cut(self.links, entries));
+        let (columns, tails) = (cut(self.columns, entries), cut(self.tails, tails));
+        (
+            ChainRows { entries: wide.0, links: links.0, columns: columns.0, tails: tails.0 },
+            ChainRows { entries: wide.1, links: links.1, columns: columns.1, tails: tails.1 },
+        )
     }
 }
 
@@ -62,6 +109,8 @@ pub(crate) enum ChainShape<'a> {
     None,
     Dense(usize),
     Sparse(&'a [usize]),
+    /// As many states on either side.
+    Band(usize),
 }
 
 impl ChainShape<'_> {
@@ -70,6 +119,7 @@ impl ChainShape<'_> {
             ChainShape::None => 0,
             ChainShape::Dense(width) => states.len() * width,
             ChainShape::Sparse(pointers) => pointers[states.end] - pointers[states.start],
+            ChainShape::Band(reach) => states.len() * (2 * reach + 1),
         }
     }
 }
@@ -84,26 +134,21 @@ impl<'a, const K: usize, const N: usize, const M: usize> Fields<'a, K, N, M> {
         let (row_left, row_right) = split_all(per_row, rows);
         let (entry_left, entry_right) = split_all(per_entry, entries);
         let links = cuts.chain.entries(states.start..at);
-        let (link_left, link_right) = chain.entries.split_at_mut(links);
-        let (column_left, column_right) = match cuts.chain {
-            ChainShape::Sparse(_) => chain.columns.split_at_mut(links),
-            _ => chain.columns.split_at_mut(0),
-        };
-        let (tail_left, tail_right) = chain.tails.split_at_mut(rows.min(chain.tails.len()));
+        let (chain_left, chain_right) = chain.split(links, rows);
         (
             Fields {
                 states: states.start..at,
                 per_state: state_left,
                 per_row: row_left,
                 per_entry: entry_left,
-                chain: ChainRows { entries: link_left, columns: column_left, tails: tail_left },
+                chain: chain_left,
             },
             Fields {
                 states: at..states.end,
                 per_state: state_right,
                 per_row: row_right,
                 per_entry: entry_right,
-                chain: ChainRows { entries: link_right, columns: column_right, tails: tail_right },
+                chain: chain_right,
             },
         )
     }

@@ -128,6 +128,18 @@ impl Model {
         self.rows_of(s).is_empty()
     }
 
+    /// The farthest that a stored transition of a sparse model leads from its state, in numbers of
+    /// states.
+    pub(crate) fn reach(&self) -> usize {
+        let farthest = |s: usize| {
+            // Next states are in order: the ends tell.
+            let rows = self.rows_of(s).filter_map(|r| self.row(r).next);
+            let ends = rows.flat_map(|next| [next.first(), next.last()]).flatten();
+            ends.map(|&i| s.abs_diff(i as usize)).max().unwrap_or(0)
+        };
+        (0..self.states()).map(farthest).max().unwrap_or(0)
+    }
+
     /// Whether some cost depends on the next state.
     pub fn has_transition_costs(&self) -> bool {
         self.transition_cost.is_some()
