@@ -143,6 +143,7 @@ impl<'a> Games<'a> {
             per_state: [lower, upper],
             per_row: [policy, &mut self.budget, &mut self.row, &mut self.x],
             per_entry: [&mut self.y],
+            halves: Default::default(),
             chain: rows,
         };
         let cuts = Cuts { model, layout, chain: shape };

@@ -134,6 +134,7 @@ impl<'a> Response<'a> {
             per_state: [],
             per_row: [&mut self.share, &mut self.scale],
             per_entry: [],
+            halves: Default::default(),
             chain: ChainRows::default(),
         };
         let cuts = Cuts { model, layout, chain: ChainShape::None };
@@ -177,6 +178,7 @@ impl<'a> Response<'a> {
             per_state: [&mut self.next],
             per_row: [&mut self.policy],
             per_entry: [],
+            halves: Default::default(),
             chain: links,
         };
         let cuts = Cuts { model, layout, chain };

@@ -8,6 +8,7 @@ use std::ops::Range;
 use std::sync::Mutex;
 
 use super::linear::Tail;
+use super::row_store::Halves;
 use crate::game::Layout;
 use crate::model::Model;
 
@@ -17,6 +18,8 @@ pub(crate) struct Fields<'a, const K: usize, const N: usize, const M: usize> {
     pub(crate) per_state: [&'a mut [f64]; K],
     pub(crate) per_row: [&'a mut [f64]; N],
     pub(crate) per_entry: [&'a mut [f64]; M],
+    /// What rows remember in halves of doubles, where they do.
+    pub(crate) halves: Halves<'a>,
     pub(crate) chain: ChainRows<'a>,
 }
 
@@ -126,13 +129,14 @@ impl ChainShape<'_> {
 
 impl<'a, const K: usize, const N: usize, const M: usize> Fields<'a, K, N, M> {
     fn split(self, cuts: Cuts<'_>, at: usize) -> (Self, Self) {
-        let Fields { states, per_state, per_row, per_entry, chain } = self;
+        let Fields { states, per_state, per_row, per_entry, halves, chain } = self;
         let rows = cuts.model.state_ptr[at] - cuts.model.state_ptr[states.start];
         let row_range = cuts.model.state_ptr[states.start]..cuts.model.state_ptr[at];
         let entries = cuts.layout.span(row_range).len();
         let (state_left, state_right) = split_all(per_state, at - states.start);
         let (row_left, row_right) = split_all(per_row, rows);
         let (entry_left, entry_right) = split_all(per_entry, entries);
+        let (half_left, half_right) = split_all(halves, rows);
         let links = cuts.chain.entries(states.start..at);
         let (chain_left, chain_right) = chain.split(links, rows);
         (
@@ -141,6 +145,7 @@ impl<'a, const K: usize, const N: usize, const M: usize> Fields<'a, K, N, M> {
                 per_state: state_left,
                 per_row: row_left,
                 per_entry: entry_left,
+                halves: half_left,
                 chain: chain_left,
             },
             Fields {
@@ -148,16 +153,17 @@ impl<'a, const K: usize, const N: usize, const M: usize> Fields<'a, K, N, M> {
                 per_state: state_right,
                 per_row: row_right,
                 per_entry: entry_right,
+                halves: half_right,
                 chain: chain_right,
             },
         )
     }
 }
 
-fn split_all<const N: usize>(
-    arrays: [&mut [f64]; N],
+fn split_all<T, const N: usize>(
+    arrays: [&mut [T]; N],
     at: usize,
-) -> ([&mut [f64]; N], [&mut [f64]; N]) {
+) -> ([&mut [T]; N], [&mut [T]; N]) {
     let mut right = [const { None }; N];
     let mut i = 0;
     let left = arrays.map(|a| {

@@ -123,11 +123,7 @@ impl Chain {
             Some(_) if total >= COMPACT_FROM => {
                 self.clear();
                 self.point(capacity);
-                if self.links.capacity() < total {
-                    self.links = Vec::new(); // not both the old and the new at once
-                }
-                self.links.reserve_exact(total);
-                self.links.resize(total, 0.0);
+                refill(&mut self.links, total);
             }
             _ => self.reserve(capacity),
         }
@@ -158,11 +154,7 @@ impl Chain {
             pointers.push(pointers[s] + capacity(s));
         }
         let total = pointers[n];
-        if self.columns.capacity() < total {
-            self.columns = Vec::new();
-        }
-        self.columns.reserve_exact(total);
-        self.columns.resize(total, 0);
+        refill(&mut self.columns, total);
         self.pointers = Some(pointers);
     }
 
@@ -229,6 +221,16 @@ impl Chain {
         dense.solve(cost, w, |s, row| a.expand(s, row));
         self.work += elimination;
     }
+}
+
+/// Zeros, with room for some more: the next system has about as many.
+fn refill<T: Copy + Default>(array: &mut Vec<T>, len: usize) {
+    array.clear();
+    if array.capacity() < len {
+        *array = Vec::new(); // not both the old and the new at once
+        array.reserve_exact(len + len / 8);
+    }
+    array.resize(len, T::default());
 }
 
 /// BiCGSTAB, and plain sweeps after it where it fails and elimination is out of reach; whether the

@@ -407,6 +407,7 @@ fn a_sweep_fills_the_tails_of_every_state() {
         per_state: [],
         per_row: [],
         per_entry: [],
+        halves: Default::default(),
         chain: rows,
     };
     for_each_state(cuts, fields, &Workers::new(|| ()), &|mut at: Fields<'_, 0, 0, 0>, ()| {

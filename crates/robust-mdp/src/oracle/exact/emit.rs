@@ -91,6 +91,13 @@ impl State<'_, '_> {
                 _ => 0.0,
             };
         }
+        if mass.is_nan() || mass <= 0.0 {
+            // Multipliers so steep that a shift off by rounding leaves nothing.
+            return match shape {
+                Shape::Peak => (),
+                _ => self.emit_row(k, x, Shape::Peak, chain, filled),
+            };
+        }
         // Bounds meet before masses do.
         let scale = x / mass;
         match self.rows.next_states(k) {

@@ -90,8 +90,7 @@ impl<'a> Exact<'a> {
 
     /// The values of a sweep, for this oracle.
     pub(crate) fn outlook(&self) -> Outlook {
-        let ranked = self.reading == Reading::WithTail;
-        Outlook::new(self.model.discount(), self.model.states(), ranked)
+        Outlook::new(self.model.discount(), self.model.states(), self.reading)
     }
 
     /// Encloses F(v)_s; `x` receives the policy of the upper bound.
