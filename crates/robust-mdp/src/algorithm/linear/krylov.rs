@@ -94,7 +94,7 @@ impl<T: Scalar> Krylov<T> {
             spent += self.cycle(a, end * self.unit, most - spent) + 1;
             self.move_by(w, 1.0);
             let residual = self.residual(a, w);
-            stalled = !(residual <= 0.5 * least);
+            stalled = residual.is_nan() || residual > 0.5 * least;
             if residual < least {
                 least = residual;
             } else {
