@@ -7,6 +7,7 @@
 use super::bellman::{Bellman, Player};
 use super::games::Games;
 use super::linear::Chain;
+use crate::kept_policy::KeptPolicy;
 use crate::model::Model;
 use crate::solve::{Signal, Work};
 use crate::uncertainty::UncertaintySet;
@@ -22,7 +23,12 @@ pub(crate) struct Operator<'a> {
 
 impl<'a> Operator<'a> {
     pub(crate) fn exact(model: &'a Model, set: &'a UncertaintySet) -> Operator<'a> {
-        Operator { model, bellman: Bellman::new(model, set), games: None, chain: None }
+        Operator {
+            model,
+            bellman: Bellman::new(model, set).in_little_memory(),
+            games: None,
+            chain: None,
+        }
     }
 
     pub(crate) fn of_games(
@@ -85,15 +91,22 @@ impl<'a> Operator<'a> {
         self.bellman.chain_of(None, self.chains_apart(), &mut self.chain);
     }
 
-    /// Encloses F_x(v) for the policy x, with its chain.
-    pub(crate) fn respond(&mut self, x: &[f64], v: &[f64], tolerance: f64) {
+    /// Goes back to a policy that was put aside, for [`respond`](Operator::respond).
+    pub(crate) fn adopt(&mut self, x: &KeptPolicy) {
+        x.restore(&mut self.bellman.policy);
+    }
+
+    /// Encloses F_x(v) for the policy x of the last sweep, or the one adopted, with its chain.
+    pub(crate) fn respond(&mut self, v: &[f64], tolerance: f64) {
+        let x = std::mem::take(&mut self.bellman.policy);
         if self.chains_apart() {
-            self.bellman.sweep(v, Player::Nature(x), tolerance, None);
-            self.bellman.chain_of(Some(x), true, &mut self.chain);
-            return;
+            self.bellman.sweep(v, Player::Nature(&x), tolerance, None);
+            self.bellman.chain_of(Some(&x), true, &mut self.chain);
+        } else {
+            self.bellman.make_room(&mut self.chain);
+            self.bellman.sweep(v, Player::Nature(&x), tolerance, self.chain.as_mut());
         }
-        self.bellman.make_room(&mut self.chain);
-        self.bellman.sweep(v, Player::Nature(x), tolerance, self.chain.as_mut());
+        self.bellman.policy = x;
     }
 
     /// A sweep in which every state sees the values of those before it; v moves to the upper bound.

@@ -12,6 +12,7 @@
 //! fast, they are taken instead. Work is counted, not timed, so that runs repeat.
 
 use super::{Course, Loop};
+use crate::kept_policy::KeptPolicy;
 use crate::model::Model;
 
 /// An evaluation may leave this share of the residual, and less where that proves too much.
@@ -30,7 +31,7 @@ pub(super) struct PolicyIteration {
     /// Whether plain steps are still good enough.
     plain: bool,
     /// The policy that the last step froze, and the span of the sweep that found it.
-    policy: Vec<f64>,
+    policy: KeptPolicy,
     span: f64,
     /// Whether the last step was Newton's, still to be judged.
     on_trial: bool,
@@ -50,7 +51,7 @@ impl PolicyIteration {
         PolicyIteration {
             newton: false,
             plain: false,
-            policy: vec![0.0; model.rows()],
+            policy: KeptPolicy::default(),
             span: f64::INFINITY,
             on_trial: false,
             share: if terminal { CLOSE_EVALUATION } else { EVALUATION },
@@ -86,7 +87,8 @@ impl Loop for PolicyIteration {
             self.on_trial = false;
             self.penance = self.sentence;
             self.sentence = self.sentence.saturating_mul(2);
-            evaluate(&self.policy, self.share * self.span, course);
+            course.operator.adopt(&self.policy);
+            evaluate(self.share * self.span, course);
             return;
         }
         // Spans need not fall at every step, but over several they do.
@@ -96,13 +98,13 @@ impl Loop for PolicyIteration {
             self.waiting += 1;
             self.share *= if self.waiting.is_multiple_of(5) { 0.2 } else { 1.0 };
         }
-        self.policy.copy_from_slice(course.operator.policy());
+        self.policy.keep(course.operator.policy());
         self.span = course.span;
         leap(course, LINEAR * course.span);
         self.on_trial = self.newton && self.penance == 0;
         self.penance = self.penance.saturating_sub(1);
         if !self.on_trial {
-            evaluate(&self.policy, self.share * self.span, course);
+            evaluate(self.share * self.span, course);
         }
     }
 }
@@ -125,8 +127,8 @@ fn leap(course: &mut Course<'_, '_, '_>, tolerance: f64) {
     course.pin_terminal_states();
 }
 
-/// v ← the worst case of x, up to `goal` in the residual.
-fn evaluate(x: &[f64], goal: f64, course: &mut Course<'_, '_, '_>) {
+/// v ← the worst case of the operator's policy, up to `goal` in the residual.
+fn evaluate(goal: f64, course: &mut Course<'_, '_, '_>) {
     let discount = course.model().discount();
     let goal = goal.max(0.1 * (1.0 - discount) * course.run.limits.gap);
     let mut least = f64::INFINITY;
@@ -134,7 +136,7 @@ fn evaluate(x: &[f64], goal: f64, course: &mut Course<'_, '_, '_>) {
         if course.run.work.sweeps >= course.run.limits.max_sweeps {
             return;
         }
-        course.operator.respond(x, &course.v, 0.1 * goal);
+        course.operator.respond(&course.v, 0.1 * goal);
         course.run.work.sweeps += 1;
         course.run.work.evaluations += 1;
         course.run.work.oracle_calls += course.v.len() as u64;
