@@ -6,7 +6,10 @@ use crate::game::Layout;
 use crate::model::Model;
 use crate::oracle::exact::outlook::Outlook;
 use crate::oracle::exact::{Exact, RowMemory, Worker};
-use crate::uncertainty::UncertaintySet;
+use crate::uncertainty::{Distance, UncertaintySet};
+
+/// How far values may move, in their spread as they were, for multipliers to be worth keeping.
+const FAR: f64 = 0.3;
 
 /// The exact Bellman operator of a model and a set; remembers multipliers between sweeps.
 pub(crate) struct Bellman<'a> {
@@ -168,6 +171,21 @@ impl<'a> Bellman<'a> {
             (self.lower[s], self.upper[s]) = (value.lower, value.upper);
             v[s] = value.upper;
             self.ahead.set_one(s, v[s]);
+        }
+    }
+
+    /// Drops the multipliers if a step of the values since the last sweep makes them worse than none,
+    /// as with ellipsoids: steps on the multipliers of a budget fall short while the support of a row
+    /// is the wrong one. Floors of nominal values stay.
+    pub(crate) fn forget_after(&mut self, step: &[f64]) {
+        if self.oracle.set.distance != Distance::Ellipsoid {
+            return;
+        }
+        let (low, high) = (step.iter())
+            .fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), &d| (l.min(d), h.max(d)));
+        if high - low > FAR * self.ahead.range {
+            self.t.fill(0.0);
+            self.nu.fill(0.0);
         }
     }
 

@@ -7,6 +7,7 @@
 
 mod accelerated;
 mod anderson;
+mod horizon;
 mod policy_iteration;
 
 use self::accelerated::Accelerated;
@@ -122,6 +123,13 @@ impl<'c, 'a, 'r> Course<'c, 'a, 'r> {
                 self.v[s] = 0.0;
             }
         }
+    }
+
+    /// Moves v by Newton's step for the discount `share`·λ, which stays in `scratch`.
+    fn leap(&mut self, share: f64, tolerance: f64) {
+        let Course { operator, v, scratch, run, .. } = self;
+        operator.leap(v, scratch, share, tolerance, &run.signal);
+        self.pin_terminal_states();
     }
 
     /// How narrow the oracle's enclosures should be now.
