@@ -10,6 +10,8 @@ use crate::uncertainty::{Distance, UncertaintySet};
 
 /// How far values may move, in their spread as they were, for multipliers to be worth keeping.
 const FAR: f64 = 0.3;
+/// The same where rows see a few states alone, whose values are closer to each other.
+const FAR_IF_SPARSE: f64 = 0.1;
 
 /// The exact Bellman operator of a model and a set; remembers multipliers between sweeps.
 pub(crate) struct Bellman<'a> {
@@ -183,7 +185,8 @@ impl<'a> Bellman<'a> {
         }
         let (low, high) = (step.iter())
             .fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), &d| (l.min(d), h.max(d)));
-        if high - low > FAR * self.ahead.range {
+        let far = if self.model.is_dense() { FAR } else { FAR_IF_SPARSE };
+        if high - low > far * self.ahead.range {
             self.t.fill(0.0);
             self.nu.fill(0.0);
         }

@@ -28,6 +28,9 @@ const MOST_ANSWERS: usize = 100;
 const AFTERWARDS: f64 = 2.0;
 /// Newton's steps are kept if the span is below the largest of so many before.
 const RECENT: usize = 3;
+/// Sweeps without progress, near what rounding allows, before it is taken to be the limit: linear
+/// systems get there at once or not at all, whatever the discount.
+const PATIENCE: f64 = 12.0;
 /// Residual of linear systems against that of the sweep.
 const LINEAR: f64 = 1e-4;
 
@@ -81,6 +84,10 @@ impl PolicyIteration {
 impl Loop for PolicyIteration {
     fn wants_chain(&self, course: &Course<'_, '_, '_>) -> bool {
         !self.plain || !course.operator.chains_on_demand()
+    }
+
+    fn patience(&self, discount: f64) -> f64 {
+        if self.plain { super::patience_of_plain_steps(discount) } else { PATIENCE }
     }
 
     fn advance(&mut self, course: &mut Course<'_, '_, '_>) {
@@ -144,7 +151,9 @@ fn plain_steps_are_cheaper(before: f64, course: &Course<'_, '_, '_>) -> bool {
 /// v ← the worst case of x, up to `goal` in the residual.
 fn evaluate(x: &[f64], goal: f64, course: &mut Course<'_, '_, '_>) {
     let discount = course.model().discount();
-    let goal = goal.max(0.1 * (1.0 - discount) * course.run.limits.gap);
+    // No closer than was asked for, or than rounding lets it come.
+    let least_gap = course.run.limits.gap.max(course.run.rounding_floor());
+    let goal = goal.max(0.1 * (1.0 - discount) * least_gap);
     let mut least = f64::INFINITY;
     for _ in 0..MOST_ANSWERS {
         if course.run.work.sweeps >= course.run.limits.max_sweeps {
