@@ -7,7 +7,12 @@ use crate::game::Layout;
 use crate::model::Model;
 use crate::oracle::exact::outlook::Outlook;
 use crate::oracle::exact::{Exact, Worker};
-use crate::uncertainty::UncertaintySet;
+use crate::uncertainty::{Distance, UncertaintySet};
+
+/// How far values may move, in their spread as they were, for multipliers to be worth keeping.
+const FAR: f64 = 0.3;
+/// The same where rows see a few states alone, whose values are closer to each other.
+const FAR_IF_SPARSE: f64 = 0.1;
 
 /// Rows of a sparse model from which on what they remember counts beside the model.
 const MANY_ROWS: usize = 1 << 16;
@@ -185,6 +190,21 @@ impl<'a> Bellman<'a> {
             (self.lower[s], self.upper[s]) = (value.lower, value.upper);
             v[s] = value.upper;
             self.ahead.set_one(s, v[s]);
+        }
+    }
+
+    /// Drops the multipliers if a step of the values since the last sweep makes them worse than none,
+    /// as with ellipsoids: steps on the multipliers of a budget fall short while the support of a row
+    /// is the wrong one. Floors of nominal values stay.
+    pub(crate) fn forget_after(&mut self, step: &[f64]) {
+        if self.oracle.set.distance != Distance::Ellipsoid {
+            return;
+        }
+        let (low, high) = (step.iter())
+            .fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), &d| (l.min(d), h.max(d)));
+        let far = if self.model.is_dense() { FAR } else { FAR_IF_SPARSE };
+        if high - low > far * self.ahead.range {
+            self.memory.forget_multipliers();
         }
     }
 

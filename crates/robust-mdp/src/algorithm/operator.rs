@@ -132,26 +132,34 @@ impl<'a> Operator<'a> {
         &self.bellman.policy
     }
 
-    /// v ← v + (I − λP)⁻¹(upper − v): the value of the pair that the last sweep froze.
+    /// Whether the pair that is frozen stays so after a leap.
+    pub(crate) fn keeps_chain(&self) -> bool {
+        self.chain.as_ref().is_some_and(|chain| !chain.is_used_up())
+    }
+
+    /// v ← v + (I − sλP)⁻¹(s·upper − v) for the `share` s: with s = 1 the value of the pair that the
+    /// last sweep froze, else s times its value at discount sλ.
     pub(crate) fn leap(
         &mut self,
         v: &mut [f64],
         step: &mut [f64],
+        share: f64,
         tolerance: f64,
         signal: &Signal<'_>,
     ) {
         let chain = self.chain.as_mut().expect("a sweep with a chain comes first");
         for ((cost, u), v) in chain.cost.iter_mut().zip(&self.bellman.upper).zip(&*v) {
-            *cost = u - v;
+            *cost = share * u - v;
         }
         step.copy_from_slice(&chain.cost);
-        chain.solve(self.model.discount(), step, tolerance, &|| signal.raised());
+        chain.solve(share * self.model.discount(), step, tolerance, &|| signal.raised());
         if !step.iter().all(|step| step.is_finite()) {
             step.copy_from_slice(&chain.cost); // no more than a step of value iteration
         }
         for (v, step) in v.iter_mut().zip(&*step) {
             *v += step;
         }
+        self.bellman.forget_after(step);
     }
 
     /// Moves the work done since the last call to the account.

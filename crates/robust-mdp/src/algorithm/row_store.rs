@@ -36,6 +36,16 @@ impl RowStore {
         RowStore { whole: Default::default(), halves: NOTHING.map(|x| vec![half(x); rows]) }
     }
 
+    /// Drops t and ν; floors stay.
+    pub(super) fn forget_multipliers(&mut self) {
+        let [t, nu, _] = &mut self.whole;
+        t.fill(0.0);
+        nu.fill(0.0);
+        let [t, nu, _] = &mut self.halves;
+        t.fill(half(0.0));
+        nu.fill(half(0.0));
+    }
+
     /// All rows.
     pub(super) fn all(&mut self) -> (Whole<'_>, Halves<'_>) {
         (self.whole.each_mut().map(|a| &mut a[..]), self.halves.each_mut().map(|a| &mut a[..]))

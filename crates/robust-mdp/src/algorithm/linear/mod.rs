@@ -183,6 +183,11 @@ impl Chain {
         (ChainRows { entries, links, columns, tails: Tails::rows(tails) }, shape)
     }
 
+    /// Whether solving a system takes the rows to pieces.
+    pub(crate) fn is_used_up(&self) -> bool {
+        self.band.is_some()
+    }
+
     /// Solves (I − λP)w = c, starting from the w given, until max|c − (I − λP)w| ≤ `tolerance`;
     /// 0 asks for what rounding allows. A band is used up by that and gives single precision; else P
     /// stays as it is. BiCGSTAB ends with what it has once `stop` says so.
