@@ -1,4 +1,5 @@
-//! A policy that is put aside: its weights that are not 0, and a bit a row that says where.
+//! A policy that is put aside: a copy while it is small, else its weights that are not 0 and a bit a
+//! row that says where.
 //!
 //! Most policies use one or two actions of a state, so that this is a fraction of one number a row.
 
@@ -8,9 +9,13 @@ use crate::model::Model;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct KeptPolicy {
     rows: usize,
+    /// Which weights there are; empty: all.
     used: Vec<u64>,
     weights: Vec<f64>,
 }
+
+/// Rows up to which a copy is cheaper than the bits.
+const FEW_ROWS: usize = 1 << 16;
 
 impl KeptPolicy {
     pub(crate) fn of(policy: &[f64]) -> KeptPolicy {
@@ -35,6 +40,12 @@ impl KeptPolicy {
     /// Replaces the policy by this one, in the memory at hand.
     pub(crate) fn keep(&mut self, policy: &[f64]) {
         self.rows = policy.len();
+        if self.rows <= FEW_ROWS {
+            self.used.clear();
+            self.weights.clear();
+            self.weights.extend_from_slice(policy);
+            return;
+        }
         let weights = policy.iter().copied().filter(|x| *x != 0.0);
         let count = weights.clone().count();
         self.weights.clear();
@@ -52,6 +63,9 @@ impl KeptPolicy {
 
     /// The policy itself.
     pub(crate) fn restore(&self, policy: &mut [f64]) {
+        if self.used.is_empty() {
+            return policy.copy_from_slice(&self.weights);
+        }
         let mut weights = self.weights.iter().copied();
         for (rows, used) in policy.chunks_mut(64).zip(&self.used) {
             for (i, x) in rows.iter_mut().enumerate() {
@@ -69,12 +83,12 @@ impl KeptPolicy {
 
 #[cfg(test)]
 mod tests {
-    use super::KeptPolicy;
+    use super::{FEW_ROWS, KeptPolicy};
 
     #[test]
     fn policies_come_back_as_they_were() {
         let mut kept = KeptPolicy::default();
-        for rows in [0, 1, 63, 64, 65, 200, 130] {
+        for rows in [0, 1, 200, FEW_ROWS, FEW_ROWS + 1, FEW_ROWS + 64, FEW_ROWS + 65, 130] {
             let weight = |r: usize| if r % 3 == 1 { 1.0 / r as f64 } else { 0.0 };
             let policy: Vec<f64> = (0..rows).map(weight).collect();
             kept.keep(&policy);
@@ -85,6 +99,9 @@ mod tests {
 
     #[test]
     fn what_is_not_a_number_is_kept_too() {
-        assert!(KeptPolicy::of(&[0.0, f64::NAN]).to_vec()[1].is_nan());
+        let mut policy = vec![0.0; FEW_ROWS + 1];
+        policy[1] = f64::NAN;
+        assert!(KeptPolicy::of(&policy).to_vec()[1].is_nan());
+        assert!(KeptPolicy::of(&policy[..2]).to_vec()[1].is_nan());
     }
 }

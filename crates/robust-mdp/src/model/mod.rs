@@ -67,6 +67,7 @@ impl RowStarts {
         }
     }
 
+    #[inline]
     fn span(&self, r: usize) -> Range<usize> {
         match self {
             RowStarts::Short(starts) => starts[r] as usize..starts[r + 1] as usize,
@@ -135,6 +136,7 @@ impl Model {
     }
 
     /// Where row `r` lies in the flat arrays of transitions.
+    #[inline]
     pub fn span(&self, r: usize) -> Range<usize> {
         match &self.storage {
             Storage::Dense => r * self.states()..(r + 1) * self.states(),
