@@ -19,7 +19,7 @@ use crate::lanes::dispatch;
 use crate::uncertainty::Enclosure;
 
 /// Joint steps before the nested search takes over.
-const JOINT_STEPS: usize = 40;
+const JOINT_STEPS: usize = 16;
 /// Steps that aim beyond the ceiling before saturation is tested.
 const STRIKES: usize = 3;
 
