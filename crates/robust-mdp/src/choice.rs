@@ -38,8 +38,8 @@ pub(crate) fn choose(
 
 /// The loop for an oracle that is exact or as good: Newton's method, which takes plain steps where
 /// they suffice and evaluates policies where it must. In the recorded runs (bench/runs) no other
-/// loop was faster by more than a fifth on dense models; policy iteration was, by up to 1.6, on
-/// some banded ones.
+/// loop was faster by more than a fifth on dense models. On banded ones policy iteration was, by up
+/// to 1.6, until Newton's method came to slow chains over growing horizons.
 fn automatic(model: &Model, set: &UncertaintySet, oracle: Oracle) -> Chosen {
     let states = model.states();
     let reason = if set.distance == Distance::None {

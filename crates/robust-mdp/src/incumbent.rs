@@ -1,9 +1,11 @@
 //! The best certified answer of a run.
 
+use crate::kept_policy::KeptPolicy;
+
 /// The best certified answer so far: lower ≤ v* ≤ v^policy ≤ upper.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Incumbent {
-    pub(crate) policy: Vec<f64>,
+    pub(crate) policy: KeptPolicy,
     pub(crate) lower: Vec<f64>,
     pub(crate) upper: Vec<f64>,
 }
@@ -15,13 +17,13 @@ impl Incumbent {
     }
 
     /// Lower bounds are kept state by state; an upper bound belongs to its policy.
-    pub(crate) fn improve(&mut self, policy: Vec<f64>, lower: &[f64], upper: Vec<f64>) {
+    pub(crate) fn improve(&mut self, policy: &[f64], lower: &[f64], upper: Vec<f64>) {
         for (best, lower) in self.lower.iter_mut().zip(lower) {
             *best = best.max(*lower); // a NaN changes nothing
         }
         let sound = policy.iter().all(|x| x.is_finite());
         if sound && widest(&self.lower, &upper) < self.gap() {
-            self.policy = policy;
+            self.policy.keep(policy);
             self.upper = upper;
         }
     }

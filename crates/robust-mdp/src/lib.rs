@@ -47,6 +47,7 @@ mod choice;
 mod evaluate;
 mod game;
 mod incumbent;
+mod kept_policy;
 #[doc(hidden)]
 pub mod measure;
 mod oracle;

@@ -68,7 +68,7 @@ impl Solution {
             initial_value: bounds.initial,
             lower: bounds.lower,
             upper: bounds.upper,
-            policy: incumbent.policy,
+            policy: incumbent.policy.to_vec(),
             work,
             seconds,
             check_seconds,

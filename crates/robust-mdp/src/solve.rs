@@ -17,6 +17,7 @@ use crate::error::Error;
 use crate::game::Layout;
 use crate::geometry::Geometry;
 use crate::incumbent::{Incumbent, width};
+use crate::kept_policy::KeptPolicy;
 use crate::model::Model;
 use crate::oracle::first_order::Setup;
 use crate::pool::in_pool;
@@ -238,10 +239,7 @@ impl Run<'_> {
         let of = |bound: f64| {
             (0..model.states()).map(|s| if model.is_terminal(s) { 0.0 } else { bound }).collect()
         };
-        let mut policy = vec![0.0; model.rows()];
-        for s in (0..model.states()).filter(|&s| !model.is_terminal(s)) {
-            policy[model.rows_of(s).start] = 1.0;
-        }
+        let policy = KeptPolicy::of_first_actions(model);
         self.incumbent = Incumbent { policy, lower: of(-bound), upper: of(bound) };
     }
 
@@ -265,7 +263,7 @@ impl Run<'_> {
         let gap = (upper.iter().zip(&best.lower).enumerate())
             .fold(0.0_f64, |m, (s, (&u, &l))| m.max(width(s, u, l)));
         if gap < best.gap() {
-            best.policy.copy_from_slice(policy);
+            best.policy.keep(policy);
             for (s, (best, u)) in best.upper.iter_mut().zip(upper).enumerate() {
                 *best = if terminal(s) { 0.0 } else { u + high };
             }

@@ -4,9 +4,11 @@
 mod cases;
 
 use cases::{Case, Family};
+use robust_mdp::instances::{Costs, Garnet, Xoshiro256};
 use robust_mdp::uncertainty::UncertaintySet;
 use robust_mdp::{
-    Interrupt, Method, Model, Objective, Options, Oracle, Solution, Status, Stop, evaluate, solve,
+    Interrupt, Method, Model, ModelBuilder, Objective, Options, Oracle, Solution, Status, Stop,
+    evaluate, solve,
 };
 
 const FAMILIES: [Family; 3] = [Family::EverywhereEllipsoid, Family::NominalEllipsoid, Family::Kl];
@@ -136,6 +138,90 @@ fn oracles_under_the_loops() {
             }
             runs.push(("fom-vi".into(), run(&case.model, &case.set, Method::FomVi, None, 30)));
             agree(&case, &runs);
+        }
+    }
+}
+
+/// Six actions a state, next states within ± 4, costs driven by the state: a chain that mixes slowly.
+fn banded(states: usize, discount: f64) -> Model {
+    let costs = Costs::StateDriven;
+    let garnet = Garnet { states, actions: 6, branching: 0.5, costs, ..Garnet::default() };
+    Garnet { band: Some(4), discount, seed: 1, ..garnet }.model().unwrap()
+}
+
+fn tight_sets() -> [UncertaintySet; 2] {
+    let radius = 0.05 * 3.0_f64.sqrt();
+    [UncertaintySet::ellipsoid(radius).on_nominal_support(), UncertaintySet::kl(radius)]
+}
+
+fn run_to(gap: f64, model: &Model, set: &UncertaintySet, method: Method, most: u64) -> Solution {
+    let stop = Stop { max_sweeps: most, ..Stop::at_gap(gap) };
+    let options = Options { method, stop, threads: Some(1), ..Options::default() };
+    solve(model, set, &options).unwrap()
+}
+
+#[test]
+fn sweeps_hardly_depend_on_the_discount() {
+    for (states, set) in [50, 200].into_iter().flat_map(|n| tight_sets().map(|set| (n, set))) {
+        let sweeps = [0.8, 0.99, 0.999].map(|discount| {
+            let model = banded(states, discount);
+            let run = run_to(1e-6, &model, &set, Method::Auto, 100);
+            assert_eq!(run.status, Status::Certified, "{states} states, {discount}");
+            run.work.sweeps
+        });
+        let (least, most) = (sweeps.iter().min().unwrap(), sweeps.iter().max().unwrap());
+        assert!(most <= &(3 * least), "{states} states, {:?}: {sweeps:?}", set.distance);
+    }
+}
+
+/// Steps that speed value iteration up must not stop it where chains mix slowly: about 500 sweeps
+/// here, 3200 without.
+#[test]
+fn accelerated_loops_keep_going_on_slow_chains() {
+    let model = banded(50, 0.999);
+    for set in tight_sets() {
+        for method in [Method::Anderson, Method::Avi] {
+            let run = run_to(1e-6, &model, &set, method, 2000);
+            assert_eq!(run.status, Status::Certified, "{method:?}, gap {:e}", run.gap);
+        }
+    }
+}
+
+/// Seven states, some of them terminal, one to four actions, about half of the states as next ones.
+fn with_terminal_states(seed: u64, discount: f64) -> Model {
+    let mut random = Xoshiro256::new(seed);
+    let mut model = ModelBuilder::new(discount);
+    for s in 0..7 {
+        model.add_state(None);
+        if s > 0 && random.uniform() < 0.3 {
+            model.mark_terminal();
+            continue;
+        }
+        for _ in 0..1 + (4.0 * random.uniform()) as usize {
+            model.add_action(None, 2.0 * random.uniform() - 1.0);
+            let mut draw = || if random.uniform() < 0.5 { 0.0 } else { random.uniform() };
+            let weights: Vec<f64> =
+                (0..7).map(|to| draw() + f64::from(u8::from(to == s))).collect();
+            let total: f64 = weights.iter().sum();
+            for (to, weight) in weights.iter().enumerate().filter(|(_, w)| **w > 0.0) {
+                model.add_transition(to, weight / total, 0.0);
+            }
+        }
+    }
+    model.build().unwrap()
+}
+
+/// What rounding leaves is told from slow progress: tens of sweeps, however near one λ is.
+#[test]
+fn few_sweeps_with_terminal_states_near_one() {
+    for seed in 0..40 {
+        let model = with_terminal_states(seed, [0.9999, 0.99999, 0.999999][seed as usize % 3]);
+        for set in [UncertaintySet::ellipsoid(0.5), UncertaintySet::kl(0.5)] {
+            for method in [Method::Pi, Method::Newton] {
+                let run = run_to(1e-9, &model, &set, method, 100);
+                let ended = matches!(run.status, Status::Certified | Status::PrecisionLimit);
+                assert!(ended, "{method:?}, seed {seed}, {:?}: gap {:e}", set.distance, run.gap);
+            }
         }
     }
 }

@@ -1,12 +1,21 @@
 //! Sweeps of the exact oracle over all states: F(v) or F_x(v), with bounds, policy and chain.
 
 use super::linear::{Chain, Tails};
+use super::row_store::{RowStore, remember};
 use super::sweep::{ChainRows, ChainShape, Cuts, Fields, Workers, for_each_state};
 use crate::game::Layout;
 use crate::model::Model;
 use crate::oracle::exact::outlook::Outlook;
-use crate::oracle::exact::{Exact, RowMemory, Worker};
-use crate::uncertainty::UncertaintySet;
+use crate::oracle::exact::{Exact, Worker};
+use crate::uncertainty::{Distance, UncertaintySet};
+
+/// How far values may move, in their spread as they were, for multipliers to be worth keeping.
+const FAR: f64 = 0.3;
+/// The same where rows see a few states alone, whose values are closer to each other.
+const FAR_IF_SPARSE: f64 = 0.1;
+
+/// Rows of a sparse model from which on what they remember counts beside the model.
+const MANY_ROWS: usize = 1 << 16;
 
 /// The exact Bellman operator of a model and a set; remembers multipliers between sweeps.
 pub(crate) struct Bellman<'a> {
@@ -19,10 +28,17 @@ pub(crate) struct Bellman<'a> {
     pub(crate) upper: Vec<f64>,
     /// The policy x of the upper bound.
     pub(crate) policy: Vec<f64>,
-    t: Vec<f64>,
-    nu: Vec<f64>,
-    floor: Vec<f64>,
-    workers: Workers<Worker>,
+    memory: RowStore,
+    /// No row leads farther than this from its state; `None`: rows may have mass anywhere.
+    reach: Option<usize>,
+    workers: Workers<Hand>,
+}
+
+/// What a thread works with: the oracle's memory, and room for what a state's rows remember.
+#[derive(Default)]
+struct Hand {
+    worker: Worker,
+    rows: Vec<f64>,
 }
 
 /// Whose choice a sweep makes.
@@ -46,11 +62,18 @@ impl<'a> Bellman<'a> {
             lower: vec![0.0; states],
             upper: vec![0.0; states],
             policy: vec![0.0; rows],
-            t: vec![0.0; rows],
-            nu: vec![0.0; rows],
-            floor: vec![f64::NEG_INFINITY; rows],
-            workers: Workers::new(Worker::default),
+            memory: RowStore::new(rows),
+            reach: (!model.is_dense() && !oracle.spreads()).then(|| model.reach()),
+            workers: Workers::new(Hand::default),
         }
+    }
+
+    /// The same, remembering half of each number where rows are many and short.
+    pub(crate) fn in_little_memory(mut self) -> Bellman<'a> {
+        if !self.model.is_dense() && self.model.rows() >= MANY_ROWS {
+            self.memory = RowStore::in_halves(self.model.rows());
+        }
+        self
     }
 
     /// Entries of the widest row.
@@ -64,17 +87,14 @@ impl<'a> Bellman<'a> {
     /// Visits nature's answer to `x` at the values of the last sweep, which was hers, as
     /// (row, next state, probability).
     pub(crate) fn kernel(&mut self, x: &[f64], mut visit: impl FnMut(usize, usize, f64)) {
-        let worker = self.workers.first();
+        let Hand { worker, rows: scratch } = self.workers.first();
         for s in 0..self.model.states() {
             let rows = self.model.rows_of(s);
-            let memory = RowMemory {
-                t: &mut self.t[rows.clone()],
-                nu: &mut self.nu[rows.clone()],
-                floor: &mut self.floor[rows.clone()],
-            };
-            let (first, x) = (rows.start, &x[rows]);
-            self.oracle.kernel(s, &self.ahead, memory, x, worker, |k, next, p| {
-                visit(first + k, next, p);
+            let (first, x) = (rows.start, &x[rows.clone()]);
+            remember(self.memory.of(rows), scratch, |memory| {
+                self.oracle.kernel(s, &self.ahead, memory, x, worker, |k, next, p| {
+                    visit(first + k, next, p);
+                });
             });
         }
     }
@@ -82,7 +102,7 @@ impl<'a> Bellman<'a> {
     /// Row entries visited since the last call.
     pub(crate) fn take_entries(&mut self) -> u64 {
         let mut total = 0;
-        self.workers.visit(|w| total += w.take_entries());
+        self.workers.visit(|hand| total += hand.worker.take_entries());
         total
     }
 
@@ -114,35 +134,40 @@ impl<'a> Bellman<'a> {
             let rows = model.rows_of(s).filter(|&r| x[r] > 0.0);
             rows.map(|r| model.span(r).len() + more).sum()
         };
-        match chain {
-            Some(_) if !fitted => (),
-            Some(chain) => chain.reserve(used),
-            None => *chain = Some(Chain::new(model.states(), used)),
-        }
-        let Some(Chain { states, pointers, columns, entries, tails, .. }) = chain else { return };
-        if let (Some(ranking), true, Some(_)) = (&ahead.ranking, oracle.spreads(), &*pointers) {
-            let tails =
-                tails.get_or_insert_with(|| Tails::new(model.states(), |s| model.rows_of(s).len()));
+        let chain = match chain {
+            Some(chain) if !fitted => chain,
+            _ => {
+                let chain = chain.get_or_insert_with(|| Chain::of_states(model.states()));
+                chain.reserve_compact(used, self.reach);
+                chain
+            }
+        };
+        if let (Some(ranking), true, Some(_)) = (&ahead.ranking, oracle.spreads(), &chain.pointers)
+        {
+            let new = || Tails::new(model.states(), |s| model.rows_of(s).len());
+            let tails = chain.tails.get_or_insert_with(new);
             tails.order.copy_from_slice(&ranking.order);
             tails.level.copy_from_slice(&ranking.level);
         }
+        let (rows, shape) = chain.rows();
+        let (whole, halves) = self.memory.all();
         let fields = Fields {
-            states: 0..*states,
+            states: 0..model.states(),
             per_state: [],
-            per_row: [&mut self.t, &mut self.nu, &mut self.floor],
+            per_row: whole,
             per_entry: [],
-            chain: ChainRows { entries, columns, tails: Tails::rows(tails) },
+            halves,
+            chain: rows,
         };
-        let shape = Chain::shape(pointers, *states);
         let cuts = Cuts { model, layout: &self.layout, chain: shape };
-        for_each_state(cuts, fields, &self.workers, &|mut at, worker: &mut Worker| {
+        for_each_state(cuts, fields, &self.workers, &|mut at, hand: &mut Hand| {
             let s = at.states.start;
             at.chain.clear();
-            let [t, nu, floor] = at.per_row;
-            let memory = RowMemory { t, nu, floor };
             let x = &x[model.rows_of(s)];
             if !x.is_empty() {
-                oracle.chain_row(s, ahead, memory, x, worker, &mut at.chain);
+                remember((at.per_row, at.halves), &mut hand.rows, |memory| {
+                    oracle.chain_row(s, ahead, memory, x, &mut hand.worker, &mut at.chain);
+                });
             }
         });
     }
@@ -151,23 +176,35 @@ impl<'a> Bellman<'a> {
     pub(crate) fn sweep_in_place(&mut self, v: &mut [f64], tolerance: f64) {
         self.ahead.set(v);
         self.ahead.begin_in_place();
-        let worker = self.workers.first();
+        let Hand { worker, rows: scratch } = self.workers.first();
         for s in 0..v.len() {
             let rows = self.model.rows_of(s);
             (self.lower[s], self.upper[s]) = (0.0, 0.0);
             if rows.is_empty() {
                 continue;
             }
-            let memory = RowMemory {
-                t: &mut self.t[rows.clone()],
-                nu: &mut self.nu[rows.clone()],
-                floor: &mut self.floor[rows.clone()],
-            };
-            let x = &mut self.policy[rows];
-            let value = self.oracle.update(s, &self.ahead, tolerance, memory, x, worker, None);
+            let x = &mut self.policy[rows.clone()];
+            let value = remember(self.memory.of(rows), scratch, |memory| {
+                self.oracle.update(s, &self.ahead, tolerance, memory, x, worker, None)
+            });
             (self.lower[s], self.upper[s]) = (value.lower, value.upper);
             v[s] = value.upper;
             self.ahead.set_one(s, v[s]);
+        }
+    }
+
+    /// Drops the multipliers if a step of the values since the last sweep makes them worse than none,
+    /// as with ellipsoids: steps on the multipliers of a budget fall short while the support of a row
+    /// is the wrong one. Floors of nominal values stay.
+    pub(crate) fn forget_after(&mut self, step: &[f64]) {
+        if self.oracle.set.distance != Distance::Ellipsoid {
+            return;
+        }
+        let (low, high) = (step.iter())
+            .fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), &d| (l.min(d), h.max(d)));
+        let far = if self.model.is_dense() { FAR } else { FAR_IF_SPARSE };
+        if high - low > far * self.ahead.range {
+            self.memory.forget_multipliers();
         }
     }
 
@@ -183,21 +220,20 @@ impl<'a> Bellman<'a> {
         let (model, oracle, ahead) = (self.model, self.oracle, &self.ahead);
         let with_chain = chain.is_some();
         let (rows, shape) = match chain {
-            Some(Chain { states, pointers, columns, entries, tails, .. }) => {
-                let tails = Tails::rows(tails);
-                (ChainRows { entries, columns, tails }, Chain::shape(pointers, *states))
-            }
+            Some(chain) => chain.rows(),
             None => (ChainRows::default(), ChainShape::None),
         };
+        let ([t, nu, floor], halves) = self.memory.all();
         let fields = Fields {
             states: 0..model.states(),
             per_state: [&mut self.lower, &mut self.upper],
-            per_row: [&mut self.policy, &mut self.t, &mut self.nu, &mut self.floor],
+            per_row: [&mut self.policy, t, nu, floor],
             per_entry: [],
+            halves,
             chain: rows,
         };
         let cuts = Cuts { model, layout: &self.layout, chain: shape };
-        for_each_state(cuts, fields, &self.workers, &|mut at, worker: &mut Worker| {
+        for_each_state(cuts, fields, &self.workers, &|mut at, hand: &mut Hand| {
             let s = at.states.start;
             let rows = model.rows_of(s);
             let [lower, upper] = at.per_state;
@@ -209,14 +245,14 @@ impl<'a> Bellman<'a> {
                 return;
             }
             let [x, t, nu, floor] = at.per_row;
-            let memory = RowMemory { t, nu, floor };
             let chain = with_chain.then_some(&mut at.chain);
-            let value = match player {
+            let Hand { worker, rows: scratch } = hand;
+            let value = remember(([t, nu, floor], at.halves), scratch, |memory| match player {
                 Player::Both => oracle.update(s, ahead, tolerance, memory, x, worker, chain),
                 Player::Nature(policy) => {
                     oracle.respond(s, ahead, tolerance, memory, &policy[rows], worker, chain)
                 }
-            };
+            });
             (lower[0], upper[0]) = (value.lower, value.upper);
         });
     }

@@ -8,6 +8,7 @@ use super::evaluation::Evaluation;
 use super::linear::Chain;
 use super::response::{Kernel, Response};
 use crate::incumbent::Incumbent;
+use crate::kept_policy::KeptPolicy;
 use crate::model::Model;
 use crate::solve::{Run, Status};
 
@@ -77,6 +78,7 @@ impl Checker {
         let policy = response.policy.clone();
         self.policy_values.copy_from_slice(&self.response_values);
         let above = evaluation.run(&policy, &mut self.policy_values, tolerance, &run.signal);
+        let policy = KeptPolicy::of(&policy);
         run.incumbent = Incumbent { policy, lower: below.lower, upper: above.upper };
         self.account(run, evaluation, response);
         self.spent = 0;
@@ -109,7 +111,7 @@ impl Checker {
         let (chain, values) =
             (evaluation.chain.get_or_insert_with(Chain::empty), &mut self.response_values);
         let below = response.run_on(chain, kernel, values, tolerance, &run.signal);
-        run.incumbent.improve(policy, &below.lower, above.upper);
+        run.incumbent.improve(&policy, &below.lower, above.upper);
         self.account(run, evaluation, response);
         self.verdict(run)
     }

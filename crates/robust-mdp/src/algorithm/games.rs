@@ -3,7 +3,7 @@
 //! The interior-point oracle solves each game anew. The first-order oracle goes on from the last
 //! iterates with twice the steps until its enclosure is as narrow as asked, or [`MOST_STEPS`].
 
-use super::linear::{Chain, Tails};
+use super::linear::Chain;
 use super::sweep::{ChainRows, ChainShape, Cuts, Fields, Workers, for_each_state};
 use crate::algorithm::fom_vi::FomSettings;
 use crate::game::{Game, GameMemory, Layout, Lookahead, Reference, Values, shares_budget};
@@ -133,10 +133,7 @@ impl<'a> Games<'a> {
         self.set_values(v);
         let with_chain = chain.is_some();
         let (rows, shape) = match chain {
-            Some(Chain { states, pointers, columns, entries, tails, .. }) => {
-                let tails = Tails::rows(tails);
-                (ChainRows { entries, columns, tails }, Chain::shape(pointers, *states))
-            }
+            Some(chain) => chain.rows(),
             None => (ChainRows::default(), ChainShape::None),
         };
         let (model, set, layout, play) = (self.model, self.set, &self.layout, &self.play);
@@ -146,6 +143,7 @@ impl<'a> Games<'a> {
             per_state: [lower, upper],
             per_row: [policy, &mut self.budget, &mut self.row, &mut self.x],
             per_entry: [&mut self.y],
+            halves: Default::default(),
             chain: rows,
         };
         let cuts = Cuts { model, layout, chain: shape };
@@ -355,7 +353,7 @@ impl One<'_> {
         let mut filled = 0;
         for (k, &x) in policy.iter().enumerate().filter(|(_, x)| **x > 0.0) {
             for (next, y) in game.entries_of(k, y).filter(|e| e.1 > 0.0) {
-                chain.add(&mut filled, next, x * y);
+                chain.add(self.s, &mut filled, next, x * y);
             }
         }
     }

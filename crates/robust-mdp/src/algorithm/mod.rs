@@ -11,4 +11,5 @@ pub(crate) mod linear;
 pub(crate) mod operator;
 pub(crate) mod outer;
 pub(crate) mod response;
+mod row_store;
 pub(crate) mod sweep;

@@ -7,6 +7,7 @@
 use super::bellman::{Bellman, Player};
 use super::games::Games;
 use super::linear::Chain;
+use crate::kept_policy::KeptPolicy;
 use crate::model::Model;
 use crate::solve::{Signal, Work};
 use crate::uncertainty::UncertaintySet;
@@ -22,7 +23,12 @@ pub(crate) struct Operator<'a> {
 
 impl<'a> Operator<'a> {
     pub(crate) fn exact(model: &'a Model, set: &'a UncertaintySet) -> Operator<'a> {
-        Operator { model, bellman: Bellman::new(model, set), games: None, chain: None }
+        Operator {
+            model,
+            bellman: Bellman::new(model, set).in_little_memory(),
+            games: None,
+            chain: None,
+        }
     }
 
     pub(crate) fn of_games(
@@ -85,15 +91,22 @@ impl<'a> Operator<'a> {
         self.bellman.chain_of(None, self.chains_apart(), &mut self.chain);
     }
 
-    /// Encloses F_x(v) for the policy x, with its chain.
-    pub(crate) fn respond(&mut self, x: &[f64], v: &[f64], tolerance: f64) {
+    /// Goes back to a policy that was put aside, for [`respond`](Operator::respond).
+    pub(crate) fn adopt(&mut self, x: &KeptPolicy) {
+        x.restore(&mut self.bellman.policy);
+    }
+
+    /// Encloses F_x(v) for the policy x of the last sweep, or the one adopted, with its chain.
+    pub(crate) fn respond(&mut self, v: &[f64], tolerance: f64) {
+        let x = std::mem::take(&mut self.bellman.policy);
         if self.chains_apart() {
-            self.bellman.sweep(v, Player::Nature(x), tolerance, None);
-            self.bellman.chain_of(Some(x), true, &mut self.chain);
-            return;
+            self.bellman.sweep(v, Player::Nature(&x), tolerance, None);
+            self.bellman.chain_of(Some(&x), true, &mut self.chain);
+        } else {
+            self.bellman.make_room(&mut self.chain);
+            self.bellman.sweep(v, Player::Nature(&x), tolerance, self.chain.as_mut());
         }
-        self.bellman.make_room(&mut self.chain);
-        self.bellman.sweep(v, Player::Nature(x), tolerance, self.chain.as_mut());
+        self.bellman.policy = x;
     }
 
     /// A sweep in which every state sees the values of those before it; v moves to the upper bound.
@@ -119,26 +132,34 @@ impl<'a> Operator<'a> {
         &self.bellman.policy
     }
 
-    /// v ← v + (I − λP)⁻¹(upper − v): the value of the pair that the last sweep froze.
+    /// Whether the pair that is frozen stays so after a leap.
+    pub(crate) fn keeps_chain(&self) -> bool {
+        self.chain.as_ref().is_some_and(|chain| !chain.is_used_up())
+    }
+
+    /// v ← v + (I − sλP)⁻¹(s·upper − v) for the `share` s: with s = 1 the value of the pair that the
+    /// last sweep froze, else s times its value at discount sλ.
     pub(crate) fn leap(
         &mut self,
         v: &mut [f64],
         step: &mut [f64],
+        share: f64,
         tolerance: f64,
         signal: &Signal<'_>,
     ) {
         let chain = self.chain.as_mut().expect("a sweep with a chain comes first");
         for ((cost, u), v) in chain.cost.iter_mut().zip(&self.bellman.upper).zip(&*v) {
-            *cost = u - v;
+            *cost = share * u - v;
         }
         step.copy_from_slice(&chain.cost);
-        chain.solve(self.model.discount(), step, tolerance, &|| signal.raised());
+        chain.solve(share * self.model.discount(), step, tolerance, &|| signal.raised());
         if !step.iter().all(|step| step.is_finite()) {
             step.copy_from_slice(&chain.cost); // no more than a step of value iteration
         }
         for (v, step) in v.iter_mut().zip(&*step) {
             *v += step;
         }
+        self.bellman.forget_after(step);
     }
 
     /// Moves the work done since the last call to the account.

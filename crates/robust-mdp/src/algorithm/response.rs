@@ -10,7 +10,7 @@ use pulp::{Simd, WithSimd};
 
 use super::bounds::Bounds;
 use super::fixed_point::{Operator, bound_fixed_point};
-use super::linear::{Chain, Tails};
+use super::linear::Chain;
 use super::sweep::{ChainRows, ChainShape, Cuts, Fields, Workers, for_each_state};
 use crate::game::{Game, GameMemory, Layout, Lookahead, Reference, Values, shares_budget};
 use crate::lanes::{dispatch, ln};
@@ -134,6 +134,7 @@ impl<'a> Response<'a> {
             per_state: [],
             per_row: [&mut self.share, &mut self.scale],
             per_entry: [],
+            halves: Default::default(),
             chain: ChainRows::default(),
         };
         let cuts = Cuts { model, layout, chain: ChainShape::None };
@@ -169,16 +170,16 @@ impl<'a> Response<'a> {
     fn sweep(&mut self, kernel: Kernel<'_>, w: &[f64]) {
         self.ahead.set(w);
         self.sweeps += 1;
-        let Chain { states, pointers, columns, entries, tails, .. } = &mut self.chain;
-        let chain = Chain::shape(pointers, *states);
+        let (links, chain) = self.chain.rows();
         let (model, layout, ahead) = (self.model, self.layout, &self.ahead);
         let (share, scale) = (&self.share, &self.scale);
         let fields = Fields {
-            states: 0..*states,
+            states: 0..self.model.states(),
             per_state: [&mut self.next],
             per_row: [&mut self.policy],
             per_entry: [],
-            chain: ChainRows { entries, columns, tails: Tails::rows(tails) },
+            halves: Default::default(),
+            chain: links,
         };
         let cuts = Cuts { model, layout, chain };
         for_each_state(cuts, fields, &self.workers, &|mut at, worker: &mut Worker| {
@@ -230,7 +231,7 @@ impl<'a> Response<'a> {
             }
             let mut filled = 0;
             for (next_state, y) in game.entries_of(best, &worker.y).filter(|e| e.1 > 0.0) {
-                at.chain.add(&mut filled, next_state, y);
+                at.chain.add(s, &mut filled, next_state, y);
             }
         });
     }

@@ -8,6 +8,7 @@ use std::ops::Range;
 use std::sync::Mutex;
 
 use super::linear::Tail;
+use super::row_store::Halves;
 use crate::game::Layout;
 use crate::model::Model;
 
@@ -17,13 +18,19 @@ pub(crate) struct Fields<'a, const K: usize, const N: usize, const M: usize> {
     pub(crate) per_state: [&'a mut [f64]; K],
     pub(crate) per_row: [&'a mut [f64]; N],
     pub(crate) per_entry: [&'a mut [f64]; M],
+    /// What rows remember in halves of doubles, where they do.
+    pub(crate) halves: Halves<'a>,
     pub(crate) chain: ChainRows<'a>,
 }
 
 /// Rows of the collapsed chain P^{x,y}; empty in sweeps that build none.
 #[derive(Default)]
 pub(crate) struct ChainRows<'a> {
+    /// Where rows are in double precision.
     pub(crate) entries: &'a mut [f64],
+    /// Where they are in single precision.
+    pub(crate) links: &'a mut [f32],
+    /// Where they are neither dense nor a band.
     pub(crate) columns: &'a mut [u32],
     /// Room for one tail a row of the state; empty in chains without tails.
     pub(crate) tails: &'a mut [Tail],
@@ -33,18 +40,61 @@ impl ChainRows<'_> {
     /// Starts one state's row anew.
     pub(crate) fn clear(&mut self) {
         self.entries.fill(0.0);
+        self.links.fill(0.0);
         self.tails.fill(Tail::default());
     }
 
-    /// Adds p to the row: in place when dense, else as its `at`-th entry.
-    pub(crate) fn add(&mut self, at: &mut usize, next: usize, p: f64) {
-        if self.columns.is_empty() {
+    /// Whether rows have an entry for every state.
+    pub(crate) fn is_dense(&self) -> bool {
+        self.columns.is_empty() && self.links.is_empty()
+    }
+
+    /// Adds p to the row of `s`: in place when dense or a band, else as its `at`-th entry.
+    pub(crate) fn add(&mut self, s: usize, at: &mut usize, next: usize, p: f64) {
+        if self.is_dense() {
             self.entries[next] += p;
-        } else {
-            self.entries[*at] = p;
-            self.columns[*at] = next as u32;
-            *at += 1;
+            return;
         }
+        if self.columns.is_empty() {
+            let reach = self.links.len() / 2;
+            self.links[next + reach - s] += p as f32;
+            return;
+        }
+        match self.links.get_mut(*at) {
+            Some(link) => *link = p as f32,
+            None => self.entries[*at] = p,
+        }
+        self.columns[*at] = next as u32;
+        *at += 1;
+    }
+}
+
+impl<'a> ChainRows<'a> {
+    /// Rows by where their entries lie, tails left out.
+    #[cfg(test)]
+    pub(crate) fn part(&mut self, entries: Range<usize>) -> ChainRows<'_> {
+        fn of<T>(array: &mut [T], part: Range<usize>) -> &mut [T] {
+            if array.is_empty() { array } else { &mut array[part] }
+        }
+        ChainRows {
+            entries: of(self.entries, entries.clone()),
+            links: of(self.links, entries.clone()),
+            columns: of(self.columns, entries),
+            tails: &mut [],
+        }
+    }
+
+    /// Cut after so many entries and tails; arrays that the chain does without are empty.
+    fn split(self, entries: usize, tails: usize) -> (ChainRows<'a>, ChainRows<'a>) {
+        fn cut<T>(array: &mut [T], at: usize) -> (&mut [T], &mut [T]) {
+            array.split_at_mut(at.min(array.len()))
+        }
+        let (wide, links) = (cut(self.entries, entries), cut(self.links, entries));
+        let (columns, tails) = (cut(self.columns, entries), cut(self.tails, tails));
+        (
+            ChainRows { entries: wide.0, links: links.0, columns: columns.0, tails: tails.0 },
+            ChainRows { entries: wide.1, links: links.1, columns: columns.1, tails: tails.1 },
+        )
     }
 }
 
@@ -62,6 +112,8 @@ pub(crate) enum ChainShape<'a> {
     None,
     Dense(usize),
     Sparse(&'a [usize]),
+    /// As many states on either side.
+    Band(usize),
 }
 
 impl ChainShape<'_> {
@@ -70,49 +122,48 @@ impl ChainShape<'_> {
             ChainShape::None => 0,
             ChainShape::Dense(width) => states.len() * width,
             ChainShape::Sparse(pointers) => pointers[states.end] - pointers[states.start],
+            ChainShape::Band(reach) => states.len() * (2 * reach + 1),
         }
     }
 }
 
 impl<'a, const K: usize, const N: usize, const M: usize> Fields<'a, K, N, M> {
     fn split(self, cuts: Cuts<'_>, at: usize) -> (Self, Self) {
-        let Fields { states, per_state, per_row, per_entry, chain } = self;
+        let Fields { states, per_state, per_row, per_entry, halves, chain } = self;
         let rows = cuts.model.state_ptr[at] - cuts.model.state_ptr[states.start];
         let row_range = cuts.model.state_ptr[states.start]..cuts.model.state_ptr[at];
         let entries = cuts.layout.span(row_range).len();
         let (state_left, state_right) = split_all(per_state, at - states.start);
         let (row_left, row_right) = split_all(per_row, rows);
         let (entry_left, entry_right) = split_all(per_entry, entries);
+        let (half_left, half_right) = split_all(halves, rows);
         let links = cuts.chain.entries(states.start..at);
-        let (link_left, link_right) = chain.entries.split_at_mut(links);
-        let (column_left, column_right) = match cuts.chain {
-            ChainShape::Sparse(_) => chain.columns.split_at_mut(links),
-            _ => chain.columns.split_at_mut(0),
-        };
-        let (tail_left, tail_right) = chain.tails.split_at_mut(rows.min(chain.tails.len()));
+        let (chain_left, chain_right) = chain.split(links, rows);
         (
             Fields {
                 states: states.start..at,
                 per_state: state_left,
                 per_row: row_left,
                 per_entry: entry_left,
-                chain: ChainRows { entries: link_left, columns: column_left, tails: tail_left },
+                halves: half_left,
+                chain: chain_left,
             },
             Fields {
                 states: at..states.end,
                 per_state: state_right,
                 per_row: row_right,
                 per_entry: entry_right,
-                chain: ChainRows { entries: link_right, columns: column_right, tails: tail_right },
+                halves: half_right,
+                chain: chain_right,
             },
         )
     }
 }
 
-fn split_all<const N: usize>(
-    arrays: [&mut [f64]; N],
+fn split_all<T, const N: usize>(
+    arrays: [&mut [T]; N],
     at: usize,
-) -> ([&mut [f64]; N], [&mut [f64]; N]) {
+) -> ([&mut [T]; N], [&mut [T]; N]) {
     let mut right = [const { None }; N];
     let mut i = 0;
     let left = arrays.map(|a| {

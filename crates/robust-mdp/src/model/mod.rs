@@ -48,7 +48,32 @@ impl Objective {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Storage {
     Dense,
-    Sparse { row_ptr: Vec<usize>, next: Vec<u32> },
+    Sparse { row_ptr: RowStarts, next: Vec<u32> },
+}
+
+/// Where sparse rows begin, in half the memory wherever that is enough.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum RowStarts {
+    Short(Vec<u32>),
+    Long(Vec<usize>),
+}
+
+impl RowStarts {
+    /// From ascending starts, the end of the last row included.
+    pub(crate) fn new(starts: Vec<usize>) -> RowStarts {
+        match starts.last() {
+            Some(&end) if u32::try_from(end).is_err() => RowStarts::Long(starts),
+            _ => RowStarts::Short(starts.iter().map(|&start| start as u32).collect()),
+        }
+    }
+
+    #[inline]
+    fn span(&self, r: usize) -> Range<usize> {
+        match self {
+            RowStarts::Short(starts) => starts[r] as usize..starts[r + 1] as usize,
+            RowStarts::Long(starts) => starts[r]..starts[r + 1],
+        }
+    }
 }
 
 /// A validated Markov decision process. Build one with [`ModelBuilder`].
@@ -111,10 +136,11 @@ impl Model {
     }
 
     /// Where row `r` lies in the flat arrays of transitions.
+    #[inline]
     pub fn span(&self, r: usize) -> Range<usize> {
         match &self.storage {
             Storage::Dense => r * self.states()..(r + 1) * self.states(),
-            Storage::Sparse { row_ptr, .. } => row_ptr[r]..row_ptr[r + 1],
+            Storage::Sparse { row_ptr, .. } => row_ptr.span(r),
         }
     }
 
@@ -126,6 +152,18 @@ impl Model {
     /// Whether state `s` has no actions; its value is then 0.
     pub fn is_terminal(&self, s: usize) -> bool {
         self.rows_of(s).is_empty()
+    }
+
+    /// The farthest that a stored transition of a sparse model leads from its state, in numbers of
+    /// states.
+    pub(crate) fn reach(&self) -> usize {
+        let farthest = |s: usize| {
+            // Next states are in order: the ends tell.
+            let rows = self.rows_of(s).filter_map(|r| self.row(r).next);
+            let ends = rows.flat_map(|next| [next.first(), next.last()]).flatten();
+            ends.map(|&i| s.abs_diff(i as usize)).max().unwrap_or(0)
+        };
+        (0..self.states()).map(farthest).max().unwrap_or(0)
     }
 
     /// Whether some cost depends on the next state.

@@ -7,6 +7,7 @@
 use rayon::prelude::*;
 
 use super::Matrix;
+use super::scalar::Scalar;
 
 /// States of a block, at least.
 const LEAST: usize = 4096;
@@ -30,11 +31,11 @@ pub(super) fn block_size(a: &Matrix<'_>) -> Option<usize> {
     let (mut narrow, mut near, mut all) = (0.0, 0.0, 0.0);
     for s in (0..a.states).step_by(a.states.div_ceil(SAMPLE).max(1)) {
         let row = pointers[s]..pointers[s + 1];
-        for (p, &j) in a.entries[row.clone()].iter().zip(&a.columns[row]) {
+        for (p, &j) in row.clone().map(|q| a.entry(q)).zip(&a.columns[row]) {
             let far = s.abs_diff(j as usize);
             all += p;
-            near += if far <= NEAR { *p } else { 0.0 };
-            narrow += if far <= NARROW { *p } else { 0.0 };
+            near += if far <= NEAR { p } else { 0.0 };
+            narrow += if far <= NARROW { p } else { 0.0 };
         }
     }
     if narrow >= NARROW_SHARE * all {
@@ -45,19 +46,19 @@ pub(super) fn block_size(a: &Matrix<'_>) -> Option<usize> {
 
 /// The factors, block by block.
 #[derive(Debug, Default)]
-pub(super) struct Incomplete {
-    blocks: Vec<Block>,
+pub(super) struct Incomplete<T> {
+    blocks: Vec<Block<T>>,
     size: usize,
 }
 
 /// Rows of one block: L without its unit diagonal, then U, by ascending columns.
 #[derive(Debug, Default)]
-struct Block {
+struct Block<T> {
     starts: Vec<u32>,
     /// Where the diagonal entry of each row lies; it is kept inverted.
     diagonal: Vec<u32>,
     columns: Vec<u32>,
-    entries: Vec<f64>,
+    entries: Vec<T>,
     row: Vec<(u32, f64)>,
     /// Where each column lies in the row at hand.
     place: Vec<u32>,
@@ -65,15 +66,15 @@ struct Block {
 
 const NOWHERE: u32 = u32::MAX;
 
-impl Incomplete {
+impl<T: Scalar> Incomplete<T> {
     /// Factors blocks of `size` states.
     pub(super) fn factor(&mut self, a: &Matrix<'_>, size: usize) {
         self.size = size;
         self.blocks.resize_with(a.states.div_ceil(size), Block::default);
-        let factor = |(i, block): (usize, &mut Block)| {
+        let factor = |(i, block): (usize, &mut Block<T>)| {
             let first = i * size;
             block.load(a, first..(first + size).min(a.states));
-            block.factor();
+            block.factor(1.0 - a.discount);
         };
         if let [block] = &mut self.blocks[..] {
             factor((0, block));
@@ -83,7 +84,7 @@ impl Incomplete {
     }
 
     /// out = (LU)⁻¹x.
-    pub(super) fn apply(&self, x: &[f64], out: &mut [f64]) {
+    pub(super) fn apply(&self, x: &[T], out: &mut [T]) {
         if let [block] = &self.blocks[..] {
             return block.solve(x, out);
         }
@@ -97,7 +98,7 @@ impl Incomplete {
     }
 }
 
-impl Block {
+impl<T: Scalar> Block<T> {
     /// Copies the rows of I − λP within the block, sorted, repeated columns added up.
     fn load(&mut self, a: &Matrix<'_>, states: std::ops::Range<usize>) {
         let pointers = a.pointers.expect("sparse rows");
@@ -106,12 +107,15 @@ impl Block {
         self.columns.clear();
         self.entries.clear();
         self.starts.push(0);
+        let room = pointers[states.end] - pointers[states.start] + states.len();
+        self.columns.reserve_exact(room);
+        self.entries.reserve_exact(room);
         for s in states.clone() {
             let own = (s - states.start) as u32;
             let row = pointers[s]..pointers[s + 1];
             self.row.clear();
             self.row.push((own, 1.0));
-            for (&p, &j) in a.entries[row.clone()].iter().zip(&a.columns[row]) {
+            for (p, &j) in row.clone().map(|q| a.entry(q)).zip(&a.columns[row]) {
                 if p != 0.0 && states.contains(&(j as usize)) {
                     self.row.push((j - states.start as u32, -a.discount * p));
                 }
@@ -122,20 +126,22 @@ impl Block {
                 if self.columns.len() > self.starts[own as usize] as usize
                     && self.columns.last() == Some(&j)
                 {
-                    *self.entries.last_mut().expect("as many entries as columns") += p;
+                    let last = self.entries.last_mut().expect("as many entries as columns");
+                    *last = T::of(last.wide() + p);
                     continue;
                 }
                 if j == own {
                     self.diagonal.push(self.columns.len() as u32);
                 }
                 self.columns.push(j);
-                self.entries.push(p);
+                self.entries.push(T::of(p));
             }
             self.starts.push(self.columns.len() as u32);
         }
     }
 
-    fn factor(&mut self) {
+    /// Rows of I − λP sum to 1 − λ at least, and so do pivots, which are `least` or more.
+    fn factor(&mut self, least: f64) {
         let n = self.diagonal.len();
         self.place.clear();
         self.place.resize(n, NOWHERE);
@@ -148,36 +154,39 @@ impl Block {
             for q in row.start..diagonal {
                 let k = self.columns[q] as usize;
                 let pivot = self.diagonal[k] as usize;
-                let factor = self.entries[q] * self.entries[pivot];
-                self.entries[q] = factor;
+                let factor = self.entries[q].wide() * self.entries[pivot].wide();
+                self.entries[q] = T::of(factor);
                 for z in pivot + 1..self.starts[k + 1] as usize {
                     let at = self.place[self.columns[z] as usize];
                     if at != NOWHERE {
-                        self.entries[at as usize] -= factor * self.entries[z];
+                        let entry = &self.entries[at as usize];
+                        let less = entry.wide() - factor * self.entries[z].wide();
+                        self.entries[at as usize] = T::of(less);
                     }
                 }
             }
-            self.entries[diagonal] = 1.0 / self.entries[diagonal];
+            self.entries[diagonal] = T::of(1.0 / self.entries[diagonal].wide().max(least));
             for q in row {
                 self.place[self.columns[q] as usize] = NOWHERE;
             }
         }
     }
 
-    fn solve(&self, x: &[f64], out: &mut [f64]) {
+    fn solve(&self, x: &[T], out: &mut [T]) {
         let n = self.diagonal.len();
-        let known = |span: std::ops::Range<usize>, out: &[f64]| -> f64 {
+        let known = |span: std::ops::Range<usize>, out: &[T]| -> f64 {
             let row = self.columns[span.clone()].iter().zip(&self.entries[span]);
-            row.map(|(&j, e)| e * out[j as usize]).sum()
+            row.map(|(&j, e)| e.wide() * out[j as usize].wide()).sum()
         };
         for s in 0..n {
             let lower = self.starts[s] as usize..self.diagonal[s] as usize;
-            out[s] = x[s] - known(lower, out);
+            out[s] = T::of(x[s].wide() - known(lower, out));
         }
         for s in (0..n).rev() {
             let diagonal = self.diagonal[s] as usize;
             let upper = diagonal + 1..self.starts[s + 1] as usize;
-            out[s] = (out[s] - known(upper, out)) * self.entries[diagonal];
+            let value = out[s].wide() - known(upper, out);
+            out[s] = T::of(value * self.entries[diagonal].wide());
         }
     }
 }

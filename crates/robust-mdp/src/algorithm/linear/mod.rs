@@ -5,23 +5,28 @@
 //! the rule where it costs no more than [`EAGER`] products with P: dense rows up to S ≈ 330.
 //! Elsewhere BiCGSTAB goes first, and up to [`DENSE_LIMIT`] it gives way when it has cost as much
 //! as elimination would, so that a solve takes at most twice the time of the better of the two.
+//! A large sparse P is kept in single precision, and one whose moves are all short as a band, which
+//! is eliminated in place ([`band`]).
 //! An inexact solution costs sweeps, never correctness: bounds come from sweeps.
 
+mod band;
 mod chunks;
 mod dense;
 mod incomplete;
 mod krylov;
+mod scalar;
 mod tail;
 #[cfg(test)]
 mod tests;
 
-use super::sweep::ChainShape;
+use super::sweep::{ChainRows, ChainShape};
 use crate::lanes::{self, dispatch};
 use chunks::{Totals, for_each_chunk, gather};
 use dense::Dense;
 use krylov::Krylov;
 use pulp::{Simd, WithSimd};
 use rayon::prelude::*;
+use scalar::Scalar;
 use tail::Prefix;
 pub(crate) use tail::{Tail, Tails};
 
@@ -36,14 +41,24 @@ const DENSE_TASK: usize = 1 << 17;
 /// Products with P before BiCGSTAB gives up where elimination is out of reach.
 const PRODUCTS: usize = 1000;
 
-/// P by rows: dense, or as (columns, entries) where repeated columns add up, plus tails.
+/// Entries from which on a sparse P is kept in single precision.
+const COMPACT_FROM: usize = 1 << 17;
+/// A row's mass that differs from 1 by less differs by rounding to single precision alone.
+const MASS: f64 = 1e-4;
+
+/// P by rows: dense, as a band, or as (columns, entries) where repeated columns add up, plus tails.
 #[derive(Debug, Default)]
 pub(crate) struct Chain {
     pub(crate) states: usize,
-    /// Row starts; `None`: dense rows of length `states`.
+    /// Row starts; `None`: dense rows of length `states`, or a band.
     pub(crate) pointers: Option<Vec<usize>>,
     pub(crate) columns: Vec<u32>,
+    /// Entries in double precision.
     pub(crate) entries: Vec<f64>,
+    /// Entries in single precision, in place of these.
+    pub(crate) links: Vec<f32>,
+    /// How many states on either side a band has.
+    band: Option<usize>,
     /// Further parts of the rows, if any.
     pub(crate) tails: Option<Tails>,
     /// One-step cost c.
@@ -51,7 +66,8 @@ pub(crate) struct Chain {
     /// Work done so far, in row entries.
     pub(crate) work: u64,
     dense: Dense,
-    krylov: Krylov,
+    krylov: Krylov<f64>,
+    compact: Krylov<f32>,
     /// BiCGSTAB has lost to elimination here before.
     slow: bool,
 }
@@ -59,34 +75,87 @@ pub(crate) struct Chain {
 impl Chain {
     /// `capacity(s)` bounds the entries of row s; rows are dense when they are not much sparser.
     pub(crate) fn new(states: usize, capacity: impl Fn(usize) -> usize) -> Chain {
-        let mut chain = Chain { states, cost: vec![0.0; states], ..Chain::default() };
+        let mut chain = Chain::of_states(states);
         chain.reserve(capacity);
         chain
     }
 
+    /// A chain without room for rows yet.
+    pub(crate) fn of_states(states: usize) -> Chain {
+        Chain { states, cost: vec![0.0; states], ..Chain::default() }
+    }
+
     /// Gives the rows new capacities, in the memory at hand; what was in them is lost.
     pub(crate) fn reserve(&mut self, capacity: impl Fn(usize) -> usize) {
-        let n = self.states;
-        self.slow = false;
-        let total: usize = (0..n).map(&capacity).sum();
-        // Dense rows are read four times as fast, and elimination wants them.
-        let dense = n <= SPARSE_FROM || if n <= DENSE_LIMIT { 8 } else { 2 } * total >= n * n;
-        self.entries.clear();
-        self.columns.clear();
-        if dense {
-            self.pointers = None;
-            self.entries.resize(n * n, 0.0);
-            return;
+        let total: usize = (0..self.states).map(&capacity).sum();
+        self.clear();
+        match self.dense_is_better(total) {
+            true => {
+                self.pointers = None;
+                self.entries.resize(self.states * self.states, 0.0);
+            }
+            false => {
+                self.point(capacity);
+                self.entries.resize(total, 0.0);
+            }
         }
+    }
+
+    /// The same in as little memory as a linear system can do with, for chains that are filled anew
+    /// for every system: single precision where rows are many, a band where `reach`, the longest
+    /// move, is short. `None` says that rows may have tails.
+    pub(crate) fn reserve_compact(
+        &mut self,
+        capacity: impl Fn(usize) -> usize,
+        reach: Option<usize>,
+    ) {
+        let total: usize = (0..self.states).map(&capacity).sum();
+        if self.dense_is_better(total) {
+            return self.reserve(capacity);
+        }
+        match reach {
+            Some(reach) if band::serves(self.states, total, reach) => {
+                self.clear();
+                self.pointers = None;
+                self.band = Some(reach);
+                self.links.resize(self.states * (2 * reach + 1), 0.0);
+            }
+            Some(_) if total >= COMPACT_FROM => {
+                self.clear();
+                self.point(capacity);
+                refill(&mut self.links, total);
+            }
+            _ => self.reserve(capacity),
+        }
+    }
+
+    /// Dense rows are read four times as fast, and elimination wants them.
+    fn dense_is_better(&self, total: usize) -> bool {
+        let n = self.states;
+        n <= SPARSE_FROM || if n <= DENSE_LIMIT { 8 } else { 2 } * total >= n * n
+    }
+
+    fn clear(&mut self) {
+        self.slow = false;
+        self.band = None;
+        self.entries.clear();
+        self.links.clear();
+        self.columns.clear();
+    }
+
+    /// Where sparse rows begin, and their columns.
+    fn point(&mut self, capacity: impl Fn(usize) -> usize) {
+        let n = self.states;
         let mut pointers = self.pointers.take().unwrap_or_default();
         pointers.clear();
+        pointers.reserve_exact(n + 1);
         pointers.push(0);
         for s in 0..n {
             pointers.push(pointers[s] + capacity(s));
         }
+        let total = pointers[n];
+        refill(&mut self.columns, total);
         self.pointers = Some(pointers);
-        self.entries.resize(total, 0.0);
-        self.columns.resize(total, 0);
     }
 
     /// No rows at all, for an operator that borrows another's chain.
@@ -103,17 +172,25 @@ impl Chain {
         }
     }
 
-    /// How the rows are stored, for sweeps that fill them.
-    pub(crate) fn shape(pointers: &Option<Vec<usize>>, states: usize) -> ChainShape<'_> {
-        match pointers {
-            None => ChainShape::Dense(states),
-            Some(pointers) => ChainShape::Sparse(pointers),
-        }
+    /// The rows and how they are stored, for sweeps that fill them.
+    pub(crate) fn rows(&mut self) -> (ChainRows<'_>, ChainShape<'_>) {
+        let Chain { states, pointers, columns, entries, links, tails, band, .. } = self;
+        let shape = match (pointers, *band) {
+            (Some(pointers), _) => ChainShape::Sparse(pointers),
+            (None, Some(reach)) => ChainShape::Band(reach),
+            (None, None) => ChainShape::Dense(*states),
+        };
+        (ChainRows { entries, links, columns, tails: Tails::rows(tails) }, shape)
+    }
+
+    /// Whether solving a system takes the rows to pieces.
+    pub(crate) fn is_used_up(&self) -> bool {
+        self.band.is_some()
     }
 
     /// Solves (I − λP)w = c, starting from the w given, until max|c − (I − λP)w| ≤ `tolerance`;
-    /// 0 asks for what rounding allows. P stays as it is. BiCGSTAB ends with what it
-    /// has once `stop` says so.
+    /// 0 asks for what rounding allows. A band is used up by that and gives single precision; else P
+    /// stays as it is. BiCGSTAB ends with what it has once `stop` says so.
     pub(crate) fn solve(
         &mut self,
         discount: f64,
@@ -121,24 +198,27 @@ impl Chain {
         tolerance: f64,
         stop: &(dyn Fn() -> bool + Sync),
     ) {
-        let Chain { states, pointers, columns, entries, tails, cost, dense, krylov, .. } = self;
-        let pointers = pointers.as_deref();
-        let tails = tails.as_ref();
-        let states = *states;
-        let a = Matrix { states, pointers, columns, entries, tails, cost, discount, stop };
+        if let Some(reach) = self.band {
+            w.copy_from_slice(&self.cost);
+            band::solve(&mut self.links, reach, discount, w);
+            self.work += band::price(self.states, reach);
+            return;
+        }
+        let states = self.states;
+        let Chain { pointers, columns, entries, links, tails, cost, dense, .. } = self;
+        let (pointers, tails) = (pointers.as_deref(), tails.as_ref());
+        let a = Matrix { states, pointers, columns, entries, links, tails, cost, discount, stop };
         let (elimination, product) = (a.elimination(), a.price() as u64);
         let direct = states <= DENSE_LIMIT && (self.slow || elimination <= EAGER * product);
         if !direct {
             let within_reach = states <= DENSE_LIMIT;
             let most = if within_reach { (elimination / product) as usize } else { PRODUCTS };
-            let outcome = krylov.solve(&a, w, tolerance, most);
-            self.work += (outcome.products * krylov.price(&a)) as u64;
-            if outcome.solved || stop() {
-                return;
-            }
-            if !within_reach {
-                let goal = tolerance.max(f64::EPSILON * outcome.residual);
-                self.work += krylov.sweeps(&a, w, goal) as u64 * product;
+            let (done, work) = match links.is_empty() {
+                true => iterate(&mut self.krylov, &a, w, tolerance, most),
+                false => iterate(&mut self.compact, &a, w, tolerance, most),
+            };
+            self.work += work;
+            if done || stop() || !within_reach {
                 return;
             }
             self.slow = true;
@@ -148,6 +228,34 @@ impl Chain {
     }
 }
 
+/// Zeros, with room for some more: the next system has about as many.
+fn refill<T: Copy + Default>(array: &mut Vec<T>, len: usize) {
+    array.clear();
+    if array.capacity() < len {
+        *array = Vec::new(); // not both the old and the new at once
+        array.reserve_exact(len + len / 8);
+    }
+    array.resize(len, T::default());
+}
+
+/// BiCGSTAB, and plain sweeps after it where it fails and elimination is out of reach; whether the
+/// system is solved, and the work.
+fn iterate<T: Scalar>(
+    krylov: &mut Krylov<T>,
+    a: &Matrix<'_>,
+    w: &mut [f64],
+    tolerance: f64,
+    most: usize,
+) -> (bool, u64) {
+    let outcome = krylov.solve(a, w, tolerance, most);
+    let mut work = (outcome.products * krylov.price(a)) as u64;
+    if !outcome.solved && !(a.stop)() && a.states > DENSE_LIMIT {
+        let goal = tolerance.max(f64::EPSILON * outcome.residual);
+        work += (krylov.sweeps(a, w, goal) * a.price()) as u64;
+    }
+    (outcome.solved, work)
+}
+
 /// I − λP and c, read only.
 #[derive(Clone, Copy)]
 struct Matrix<'a> {
@@ -155,6 +263,7 @@ struct Matrix<'a> {
     pointers: Option<&'a [usize]>,
     columns: &'a [u32],
     entries: &'a [f64],
+    links: &'a [f32],
     tails: Option<&'a Tails>,
     cost: &'a [f64],
     discount: f64,
@@ -165,13 +274,18 @@ impl Matrix<'_> {
     /// What a product costs with the vector arithmetic around it, in sparse row entries.
     fn price(&self) -> usize {
         let stored =
-            if self.pointers.is_some() { self.entries.len() } else { self.entries.len() / 4 };
+            if self.pointers.is_some() { self.columns.len() } else { self.entries.len() / 4 };
         stored + self.tails.map_or(0, |t| t.tails.len() + 4 * self.states) + 6 * self.states
     }
 
     /// What elimination costs, in the same unit: n³/3 multiply–adds, some twenty an entry.
     fn elimination(&self) -> u64 {
         (self.states as u64).pow(3) / 64 + (self.states as u64).pow(2)
+    }
+
+    /// A stored entry of a sparse row.
+    fn entry(&self, q: usize) -> f64 {
+        if self.links.is_empty() { self.entries[q] } else { f64::from(self.links[q]) }
     }
 
     /// Adds row s to zeros.
@@ -185,9 +299,12 @@ impl Matrix<'_> {
             }
             Some(pointers) => {
                 let span = pointers[s]..pointers[s + 1];
-                for (p, &j) in self.entries[span.clone()].iter().zip(&self.columns[span]) {
+                let mut mass = 0.0;
+                for (p, &j) in span.clone().map(|q| self.entry(q)).zip(&self.columns[span]) {
                     row[j as usize] -= self.discount * p;
+                    mass += p;
                 }
+                row[s] -= self.discount * self.lost(mass);
             }
         }
         if let Some(tails) = self.tails {
@@ -196,31 +313,43 @@ impl Matrix<'_> {
         row[s] += 1.0;
     }
 
-    /// out = (I − λP)u, with ⟨out, against⟩, ⟨out, out⟩ and max |outᵢ|.
-    fn apply(
+    /// What rounding to single precision has taken from a row of this mass, and its own state gets.
+    fn lost(&self, mass: f64) -> f64 {
+        let lost = 1.0 - mass;
+        if !self.links.is_empty() && lost.abs() <= MASS { lost } else { 0.0 }
+    }
+
+    /// out = `finish`((I − λP)u), with ⟨out, against⟩ (itself, if nothing is given), ⟨out, out⟩ and
+    /// max |outᵢ|.
+    fn apply<U: Scalar, T: Scalar>(
         &self,
-        u: &[f64],
-        out: &mut [f64],
-        against: &[f64],
+        u: &[U],
+        out: &mut [T],
+        against: Option<&[T]>,
         prefix: &mut Prefix,
         totals: &mut [Totals],
+        finish: &(impl Fn(usize, f64) -> f64 + Sync),
     ) -> Totals {
         if let Some(tails) = self.tails {
             prefix.set(tails, u);
         }
         let prefix = &*prefix;
-        if self.pointers.is_none() {
+        if let (None, Some(u), Some(out)) = (self.pointers, U::doubles(u), T::doubles_mut(out)) {
             self.dense_rows(u, out);
         }
         for_each_chunk([out], totals, &|start, [out]| {
-            if let Some(pointers) = self.pointers {
-                self.sparse_rows(pointers, start, u, out);
-            }
             for (i, out) in out.iter_mut().enumerate() {
-                let tail = self.tails.map_or(0.0, |tails| tails.expected(start + i, prefix));
-                *out = u[start + i] - self.discount * (*out + tail);
+                let s = start + i;
+                let tail = self.tails.map_or(0.0, |tails| tails.expected(s, prefix));
+                let stored = match self.pointers {
+                    None => out.wide(),
+                    Some(pointers) if self.links.is_empty() => self.sparse_row(pointers, s, u),
+                    Some(pointers) => self.compact_row(pointers, s, u),
+                };
+                *out = T::of(finish(s, u[s].wide() - self.discount * (stored + tail)));
             }
-            chunks::products(out, &against[start..start + out.len()])
+            let against = against.map_or(&*out, |against| &against[start..start + out.len()]);
+            T::products(out, against)
         });
         gather(totals)
     }
@@ -236,12 +365,22 @@ impl Matrix<'_> {
         groups.zip(out.par_chunks_mut(group)).for_each(rows);
     }
 
-    /// out = Pu for rows of one chunk.
-    fn sparse_rows(&self, pointers: &[usize], start: usize, u: &[f64], out: &mut [f64]) {
-        for (out, ends) in out.iter_mut().zip(pointers[start..].windows(2)) {
-            let row = self.entries[ends[0]..ends[1]].iter().zip(&self.columns[ends[0]..ends[1]]);
-            *out = row.map(|(p, &j)| p * u[j as usize]).sum();
+    /// (Pu)_s.
+    fn sparse_row<U: Scalar>(&self, pointers: &[usize], s: usize, u: &[U]) -> f64 {
+        let span = pointers[s]..pointers[s + 1];
+        let row = self.entries[span.clone()].iter().zip(&self.columns[span]);
+        row.map(|(p, &j)| p * u[j as usize].wide()).sum()
+    }
+
+    /// The same in single precision, with the mass that rows have lost.
+    fn compact_row<U: Scalar>(&self, pointers: &[usize], s: usize, u: &[U]) -> f64 {
+        let span = pointers[s]..pointers[s + 1];
+        let (mut sum, mut mass) = (0.0, 0.0);
+        for (&p, &j) in self.links[span.clone()].iter().zip(&self.columns[span]) {
+            sum += f64::from(p) * u[j as usize].wide();
+            mass += f64::from(p);
         }
+        sum + self.lost(mass) * u[s].wide()
     }
 }
 

@@ -1,4 +1,4 @@
-use super::super::sweep::{ChainRows, Cuts, Fields, Workers, for_each_state};
+use super::super::sweep::{Cuts, Fields, Workers, for_each_state};
 use super::*;
 use crate::game::Layout;
 use crate::instances::machine_replacement;
@@ -109,13 +109,14 @@ fn banded_and_upward_chains_leave_a_small_residual() {
 fn dense_rows_go_through_the_krylov_method_too() {
     let mut chain = random_chain(700, 90);
     assert!(chain.pointers.is_none());
-    let Chain { states, columns, entries, cost, krylov, .. } = &mut chain;
+    let Chain { states, columns, entries, links, cost, krylov, .. } = &mut chain;
     let (pointers, tails, discount) = (None, None, 0.99);
     let a = Matrix {
         states: *states,
         pointers,
         columns,
         entries,
+        links,
         tails,
         cost,
         discount,
@@ -192,7 +193,9 @@ fn bits_with(threads: usize, make: &(impl Fn() -> Chain + Sync)) -> Vec<u64> {
 
 #[test]
 fn threads_do_not_change_a_bit() {
-    let cases: [&(dyn Fn() -> Chain + Sync); 4] = [
+    let cases: [&(dyn Fn() -> Chain + Sync); 6] = [
+        &|| compact(&banded_chain(30_000), 4),
+        &|| compact(&random_chain(30_000, 6), 30_000),
         &|| random_chain(600, 100),
         &|| random_chain(30_000, 6),
         &|| banded_chain(30_000),
@@ -201,6 +204,101 @@ fn threads_do_not_change_a_bit() {
     for make in cases {
         assert_eq!(bits_with(1, &make), bits_with(2, &make));
         assert_eq!(bits_with(2, &make), bits_with(3, &make));
+    }
+}
+
+/// The same chain in as little memory as it can be kept in.
+fn compact(chain: &Chain, reach: usize) -> Chain {
+    let mut compact = Chain::of_states(chain.states);
+    compact.cost.copy_from_slice(&chain.cost);
+    compact.reserve_compact(|s| chain.span(s).len(), Some(reach));
+    let (mut rows, _) = compact.rows();
+    rows.clear();
+    for s in 0..chain.states {
+        let span = chain.span(s);
+        let mut row = match rows.columns.is_empty() {
+            true => rows.part(s * (2 * reach + 1)..(s + 1) * (2 * reach + 1)),
+            false => rows.part(span.clone()),
+        };
+        let mut filled = 0;
+        for (p, j) in chain.entries[span.clone()].iter().zip(&chain.columns[span]) {
+            row.add(s, &mut filled, *j as usize, *p);
+        }
+    }
+    compact
+}
+
+/// max |c − (I − λP)w| against max |c| after one solve of the compact chain.
+fn left_by_compact(chain: &Chain, reach: usize, discount: f64) -> f64 {
+    let mut w = vec![0.0; chain.states];
+    compact(chain, reach).solve(discount, &mut w, 0.0, &|| false);
+    let largest = chain.cost.iter().fold(0.0_f64, |m, c| m.max(c.abs()));
+    residual(chain, discount, &w) / largest
+}
+
+#[test]
+fn bands_are_solved_to_single_precision_whatever_the_discount() {
+    for states in [150, 151, 1000, 9001] {
+        for discount in [0.0, 0.5, 0.99, 0.9999, 1.0 - 1e-6, 1.0 - 1e-9] {
+            for make in [banded_chain, upward_chain] {
+                let chain = make(states);
+                assert!(compact(&chain, 4).band.is_some());
+                // Corrections by the chain itself get down to a share of 1e-6 or so each time,
+                // measured against the values, which are up to 1/(1 − λ) times the costs.
+                let left = left_by_compact(&chain, 4, discount);
+                assert!(left * (1.0 - discount) <= 1e-6, "{states} {discount}: {left:e}");
+                if discount <= 0.99 {
+                    assert!(left <= 1e-4, "{states} {discount}: {left:e}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn bands_of_still_and_of_dead_states() {
+    for states in [150, 901] {
+        let still = chain(states, 1, |s, _| s);
+        assert!(left_by_compact(&still, 0, 0.99) <= 1e-5);
+        let mut dead = banded_chain(states);
+        for s in (0..states).step_by(7) {
+            let span = dead.span(s);
+            dead.entries[span].fill(0.0);
+        }
+        assert!(left_by_compact(&dead, 4, 0.99) <= 1e-5);
+    }
+}
+
+#[test]
+fn single_precision_is_made_up_for_by_restarts() {
+    let random = random_chain(30_000, 6);
+    for discount in DISCOUNTS {
+        let mut narrow = compact(&random, 30_000);
+        assert!(!narrow.links.is_empty() && narrow.band.is_none());
+        let mut w = vec![0.0; random.states];
+        narrow.solve(discount, &mut w, 0.0, &|| false);
+        // The system of the rounded chain, whose rows have their mass.
+        let mut rounded = random_chain(30_000, 6);
+        for s in 0..rounded.states {
+            let span = rounded.span(s);
+            let mass: f64 = narrow.links[span.clone()].iter().map(|&p| f64::from(p)).sum();
+            for (p, &q) in rounded.entries[span].iter_mut().zip(&narrow.links[random.span(s)]) {
+                *p = f64::from(q);
+            }
+            rounded.cost[s] += discount * (1.0 - mass) * w[s];
+        }
+        let left = residual(&rounded, discount, &w);
+        assert!(left <= 1e-12 * size(&w), "{discount}: {left:e}");
+    }
+}
+
+#[test]
+fn near_moves_get_factors_in_single_precision_too() {
+    let near = |s: usize, u: f64| (s + (u * 300.0) as usize).saturating_sub(150).min(29_999);
+    let chain = chain(30_000, 6, near);
+    for discount in [0.9, 0.9999] {
+        let left = left_by_compact(&chain, 150, discount);
+        assert!(left * (1.0 - discount) <= 1e-6, "{discount}: {left:e}");
     }
 }
 
@@ -248,13 +346,14 @@ fn tailed_chain(states: usize) -> Chain {
 fn tails_agree_with_their_expansion() {
     for states in [1, 2, 60, 500, 2300] {
         let chain = tailed_chain(states);
-        let Chain { pointers, columns, entries, tails, cost, .. } = &chain;
+        let Chain { pointers, columns, entries, links, tails, cost, .. } = &chain;
         let (pointers, tails) = (pointers.as_deref(), tails.as_ref());
         let a = Matrix {
             states,
             pointers,
             columns,
             entries,
+            links,
             tails,
             cost,
             discount: 0.9,
@@ -264,7 +363,7 @@ fn tails_agree_with_their_expansion() {
         let u: Vec<f64> = (0..states).map(|_| uniform.next() - 0.3).collect();
         let mut out = vec![0.0; states];
         let mut totals = vec![Totals::default(); states.div_ceil(chunks::CHUNK)];
-        a.apply(&u, &mut out, &u, &mut Prefix::default(), &mut totals);
+        a.apply(&u, &mut out, None, &mut Prefix::default(), &mut totals, &|_, image| image);
         for s in (0..states).step_by(states.div_ceil(100)) {
             let mut row = vec![0.0; states];
             a.expand(s, &mut row);
@@ -301,16 +400,17 @@ fn a_sweep_fills_the_tails_of_every_state() {
     let layout = Layout::Full(model.states());
     let mut chain = Chain::new(model.states(), |_| 3);
     chain.tails = Some(Tails::new(model.states(), |s| model.rows_of(s).len()));
-    let Chain { states, pointers, columns, entries, tails, cost, .. } = &mut chain;
-    let cuts = Cuts { model: &model, layout: &layout, chain: Chain::shape(pointers, *states) };
+    let (rows, shape) = chain.rows();
+    let cuts = Cuts { model: &model, layout: &layout, chain: shape };
     let fields = Fields {
-        states: 0..*states,
-        per_state: [cost],
+        states: 0..model.states(),
+        per_state: [],
         per_row: [],
         per_entry: [],
-        chain: ChainRows { entries, columns, tails: Tails::rows(tails) },
+        halves: Default::default(),
+        chain: rows,
     };
-    for_each_state(cuts, fields, &Workers::new(|| ()), &|mut at, ()| {
+    for_each_state(cuts, fields, &Workers::new(|| ()), &|mut at: Fields<'_, 0, 0, 0>, ()| {
         at.chain.clear();
         let s = at.states.start;
         assert_eq!(at.chain.tails.len(), model.rows_of(s).len());

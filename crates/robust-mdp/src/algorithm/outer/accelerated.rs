@@ -2,19 +2,26 @@
 //! value iteration*): with h = v + γ(v − v⁻), v⁺ = h − α(h − F(h)), α = 1/(1+λ),
 //! γ = (1 − √(1−λ²))/λ.
 //!
-//! It need not converge for every model: where the residual at h has not fallen, the next step is
-//! plain value iteration from the best point so far, and the momentum starts anew.
+//! It need not converge for every model: where the span of the residual at h has not fallen, plain
+//! steps follow from the best point so far, twice as many as the last time, and the momentum starts
+//! anew. Plain steps leave at most λ of the span, so that it converges as value iteration does.
 
 use super::{Course, Loop};
+
+/// Plain steps after steps that failed, at most.
+const MOST_PLAIN: u32 = 64;
 
 pub(super) struct Accelerated {
     step: f64,
     momentum: f64,
     /// v of the step before; empty after a restart.
     before: Vec<f64>,
-    /// The least residual so far, and F there.
+    /// The residual of the last step that was kept, and F there.
     best: f64,
     best_image: Vec<f64>,
+    /// Plain steps still to take, and how many after the next that fails.
+    plain: u32,
+    sentence: u32,
 }
 
 impl Accelerated {
@@ -30,6 +37,8 @@ impl Accelerated {
             before: Vec::new(),
             best: f64::INFINITY,
             best_image: Vec::new(),
+            plain: 1,
+            sentence: 1,
         }
     }
 }
@@ -37,16 +46,20 @@ impl Accelerated {
 impl Loop for Accelerated {
     fn advance(&mut self, course: &mut Course<'_, '_, '_>) {
         let image = course.operator.upper();
+        let merit = course.merit();
         // course.v is h, the point of the sweep.
-        if course.residual > self.best {
+        if merit > self.best && self.plain == 0 {
             self.before.clear();
+            self.plain = self.sentence;
+            self.sentence = (2 * self.sentence).min(MOST_PLAIN);
             course.v.copy_from_slice(&self.best_image);
             return;
         }
-        self.best = course.residual;
+        self.best = merit;
         image.clone_into(&mut self.best_image);
-        if self.before.is_empty() {
-            self.before.extend_from_slice(image);
+        if self.plain > 0 {
+            self.plain -= 1;
+            image.clone_into(&mut self.before);
             course.v.copy_from_slice(image);
             return;
         }

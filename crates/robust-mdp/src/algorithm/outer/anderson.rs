@@ -1,8 +1,10 @@
 //! Anderson's method (type II) on v = F(v): with residuals f_i = F(v_i) − v_i of the last m + 1
 //! sweeps, v⁺ = Σ γ_i F(v_i) for the affine combination that minimises ‖Σ γ_i f_i‖₂.
 //!
-//! F is not smooth: a combination is kept only if the residual there has fallen, else the next
-//! step is plain value iteration from the best point and the memory starts anew.
+//! F is not smooth: a combination is kept only if the span of the residual has fallen there, else
+//! plain steps follow from the best point until the memory, which starts anew, is full again. Plain
+//! steps leave at most λ of the span, so that it converges as value iteration does. Without terminal
+//! states constants do not matter: they are taken out of the residuals.
 
 use super::{Course, Loop};
 
@@ -13,9 +15,11 @@ pub(super) struct Anderson {
     image_steps: Vec<Vec<f64>>,
     last_residual: Vec<f64>,
     last_image: Vec<f64>,
-    /// Residual of the best point, and its image to return to.
+    /// Residual of the last point that was kept, and its image to return to.
     best: f64,
     best_image: Vec<f64>,
+    /// Plain steps still to take.
+    plain: usize,
 }
 
 impl Anderson {
@@ -28,6 +32,7 @@ impl Anderson {
             last_image: Vec::new(),
             best: f64::INFINITY,
             best_image: Vec::new(),
+            plain: 1,
         }
     }
 
@@ -102,17 +107,27 @@ fn eliminate(mut a: Vec<Vec<f64>>) -> Option<Vec<f64>> {
 impl Loop for Anderson {
     fn advance(&mut self, course: &mut Course<'_, '_, '_>) {
         let image = course.operator.upper();
-        if course.residual > self.best {
+        let merit = course.merit();
+        if merit > self.best && self.plain == 0 {
             // Back to the best point; its image is a plain step of value iteration.
             self.forget();
+            self.plain = self.memory + 1;
             course.v.copy_from_slice(&self.best_image);
             return;
         }
-        self.best = course.residual;
+        self.best = merit;
         image.clone_into(&mut self.best_image);
-        let residual: Vec<f64> = image.iter().zip(&course.v).map(|(f, v)| f - v).collect();
+        let mut residual: Vec<f64> = image.iter().zip(&course.v).map(|(f, v)| f - v).collect();
+        if !course.has_terminal_states {
+            let mean = residual.iter().sum::<f64>() / residual.len() as f64;
+            residual.iter_mut().for_each(|d| *d -= mean);
+        }
         self.remember(&residual, image);
         course.v.copy_from_slice(image);
+        if self.plain > 0 {
+            self.plain -= 1;
+            return;
+        }
         if let Some(theta) = self.coefficients(&residual) {
             for (theta, step) in theta.iter().zip(&self.image_steps) {
                 for (v, step) in course.v.iter_mut().zip(step) {

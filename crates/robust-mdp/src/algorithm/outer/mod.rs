@@ -7,6 +7,7 @@
 
 mod accelerated;
 mod anderson;
+mod horizon;
 mod policy_iteration;
 
 use self::accelerated::Accelerated;
@@ -22,9 +23,17 @@ const ORACLE_SHARE: f64 = 0.2;
 /// Width of an oracle's answer against the last residual: more would be wasted on values that will
 /// change, less would hide how far they have come.
 const ORACLE_EFFORT: f64 = 1e-3;
-/// Sweeps without progress before rounding is taken to be the limit; where plain steps are slow by
-/// nature, at λ near 1, there are more.
+/// Sweeps without progress before rounding is taken to be the limit where it may be; where plain
+/// steps are slow by nature, at λ near 1, there are more.
 const PATIENCE: f64 = 60.0;
+/// Rounding may be the limit up to so many times what it is allowed for.
+const NEAR_ROUNDING: f64 = 1e3;
+/// The oracle may be the limit where its enclosures are no narrower than this share of the span.
+const WIDE: f64 = 0.1;
+/// Times the patience of plain steps after which it is taken to be.
+const WITH_THE_ORACLE: f64 = 1e2;
+/// Times the same after which a run ends wherever it stands: plain steps never take as long.
+const ENDLESS: f64 = 1e3;
 
 /// A run of an outer loop: where it stands after the last sweep.
 pub(super) struct Course<'c, 'a, 'r> {
@@ -51,8 +60,17 @@ trait Loop {
     fn wants_chain(&self, _: &Course<'_, '_, '_>) -> bool {
         false
     }
+    /// Sweeps without progress that are no sign of anything but this loop's way.
+    fn patience(&self, discount: f64) -> f64 {
+        patience_of_plain_steps(discount)
+    }
     /// Moves `course.v` on from the sweep there; may sweep for nature alone.
     fn advance(&mut self, course: &mut Course<'_, '_, '_>);
+}
+
+/// Plain steps leave up to λ of the span.
+fn patience_of_plain_steps(discount: f64) -> f64 {
+    PATIENCE + 0.01 / (1.0 - discount)
 }
 
 /// v ← F(v).
@@ -124,6 +142,13 @@ impl<'c, 'a, 'r> Course<'c, 'a, 'r> {
         }
     }
 
+    /// Moves v by Newton's step for the discount `share`·λ, which stays in `scratch`.
+    fn leap(&mut self, share: f64, tolerance: f64) {
+        let Course { operator, v, scratch, run, .. } = self;
+        operator.leap(v, scratch, share, tolerance, &run.signal);
+        self.pin_terminal_states();
+    }
+
     /// How narrow the oracle's enclosures should be now.
     pub(super) fn tolerance(&self) -> f64 {
         let last = if self.span.is_finite() { self.span } else { spread(&self.v) };
@@ -139,7 +164,7 @@ impl<'c, 'a, 'r> Course<'c, 'a, 'r> {
             let chain = method.wants_chain(self);
             self.pin_terminal_states();
             self.operator.sweep(&self.v, self.tolerance(), chain, &self.run.signal);
-            if let Some(status) = self.certify() {
+            if let Some(status) = self.certify(method.patience(self.model().discount())) {
                 return status;
             }
             method.advance(self);
@@ -152,14 +177,14 @@ impl<'c, 'a, 'r> Course<'c, 'a, 'r> {
     }
 
     /// Bounds from the sweep at v, and what they mean for the run.
-    fn certify(&mut self) -> Option<Status> {
+    fn certify(&mut self, patience: f64) -> Option<Status> {
         let discount = self.model().discount();
         let (lower, upper) = (self.operator.lower(), self.operator.upper());
         let (scale, width) = (self.run.largest_cost, self.width);
         let (low, _) = macqueen_porteus(&self.v, lower, discount, scale, width);
         let (_, high) = macqueen_porteus(&self.v, upper, discount, scale, width);
         self.record_residual();
-        self.conclude(low, high)
+        self.conclude(low, high, patience)
     }
 
     fn record_residual(&mut self) {
@@ -173,7 +198,7 @@ impl<'c, 'a, 'r> Course<'c, 'a, 'r> {
     }
 
     /// Offers the shifted bounds as an answer and decides whether the run is over.
-    fn conclude(&mut self, low: f64, high: f64) -> Option<Status> {
+    fn conclude(&mut self, low: f64, high: f64, patience: f64) -> Option<Status> {
         let (lower, upper) = (self.operator.lower(), self.operator.upper());
         self.run.offer(lower, low, upper, high, self.operator.policy());
         self.run.work.sweeps += 1;
@@ -192,10 +217,27 @@ impl<'c, 'a, 'r> Course<'c, 'a, 'r> {
             self.stalled += 1;
         }
         let floor = self.run.rounding_floor();
-        let patience = PATIENCE + 0.01 / (1.0 - self.model().discount());
-        let stalled = f64::from(self.stalled);
-        let stuck = stalled > patience && gap <= 1e3 * floor || stalled > 100.0 * patience;
+        let allowed = if gap <= NEAR_ROUNDING * floor {
+            patience
+        } else {
+            let wide = self.widest() >= WIDE * self.span;
+            let times = if wide { WITH_THE_ORACLE } else { ENDLESS };
+            times * patience_of_plain_steps(self.model().discount())
+        };
+        let stuck = f64::from(self.stalled) > allowed;
         (gap <= floor || stuck).then_some(Status::PrecisionLimit)
+    }
+
+    /// The widest enclosure of the last sweep.
+    fn widest(&self) -> f64 {
+        let (lower, upper) = (self.operator.lower(), self.operator.upper());
+        lower.iter().zip(upper).fold(0.0, |m, (l, u)| m.max(u - l))
+    }
+
+    /// What a step must make smaller. The bounds know of the span alone, and values of all states
+    /// may be off by a constant unless terminal ones hold them in place.
+    fn merit(&self) -> f64 {
+        if self.has_terminal_states { self.residual } else { self.span }
     }
 
     /// Every state sees the values of those before it. The operator is still monotone, with
@@ -219,10 +261,10 @@ impl<'c, 'a, 'r> Course<'c, 'a, 'r> {
             let slack = rounding(scale, self.model().discount(), self.width);
             // A state saw upper bounds of those before it: its lower bound is too high by at most
             // λ times the widest of these.
-            let width = lower.iter().zip(upper).fold(0.0_f64, |m, (l, u)| m.max(u - l));
-            let high_by = self.model().discount() * width;
+            let high_by = self.model().discount() * self.widest();
             let low = factor * (fall - high_by) - high_by - slack;
-            let status = self.conclude(low, factor * rise + slack);
+            let patience = patience_of_plain_steps(self.model().discount());
+            let status = self.conclude(low, factor * rise + slack, patience);
             self.scratch = std::mem::replace(&mut self.v, after);
             if let Some(status) = status {
                 return status;

@@ -6,12 +6,17 @@
 //! are as inexact as the residual allows: a fixed share of it.
 //!
 //! Newton: freeze both players at v and take the value of that pair (Pollatschek and Avi-Itzhak).
-//! It needs no evaluation but may cycle: its step is kept only if the residual there has fallen;
-//! otherwise the policy it came from is evaluated after all. As long as plain steps v ← F(v) promise
-//! to get there with less work than a linear system and the sweeps after it, as on models that mix
-//! fast, they are taken instead. Work is counted, not timed, so that runs repeat.
+//! It needs no evaluation but may cycle: its steps are kept only while the residual falls, over a
+//! few of them (Grippo, Lampariello and Lucidi, *A nonmonotone line search technique for Newton's
+//! method*, 1986: it often rises once before it falls for good); otherwise the policy it came from
+//! is evaluated after all. As long as plain steps v ← F(v) promise to get there with less work than
+//! a linear system and the sweeps after it, as on models that mix fast, they are taken instead;
+//! where they are slow, the first steps look less far ahead ([`super::horizon`]). Work is counted,
+//! not timed, so that runs repeat.
 
+use super::horizon::Horizon;
 use super::{Course, Loop};
+use crate::kept_policy::KeptPolicy;
 use crate::model::Model;
 
 /// An evaluation may leave this share of the residual, and less where that proves too much.
@@ -22,6 +27,11 @@ const CLOSE_EVALUATION: f64 = 0.01;
 const MOST_ANSWERS: usize = 100;
 /// Sweeps that are still needed after a linear system.
 const AFTERWARDS: f64 = 2.0;
+/// Newton's steps are kept if the span is below the largest of so many before.
+const RECENT: usize = 3;
+/// Sweeps without progress, near what rounding allows, before it is taken to be the limit: linear
+/// systems get there at once or not at all, whatever the discount.
+const PATIENCE: f64 = 12.0;
 /// Residual of linear systems against that of the sweep.
 const LINEAR: f64 = 1e-4;
 
@@ -29,11 +39,15 @@ pub(super) struct PolicyIteration {
     newton: bool,
     /// Whether plain steps are still good enough.
     plain: bool,
+    /// Steps of Newton's that look less far ahead, on the way to those that do.
+    horizon: Option<Horizon>,
     /// The policy that the last step froze, and the span of the sweep that found it.
-    policy: Vec<f64>,
+    policy: KeptPolicy,
     span: f64,
     /// Whether the last step was Newton's, still to be judged.
     on_trial: bool,
+    /// Spans of the last sweeps, infinite where there were none.
+    recent: [f64; RECENT],
     /// What an evaluation may leave of the residual.
     share: f64,
     /// The least span so far, and the steps since.
@@ -50,9 +64,11 @@ impl PolicyIteration {
         PolicyIteration {
             newton: false,
             plain: false,
-            policy: vec![0.0; model.rows()],
+            horizon: None,
+            policy: KeptPolicy::default(),
             span: f64::INFINITY,
             on_trial: false,
+            recent: [f64::INFINITY; RECENT],
             share: if terminal { CLOSE_EVALUATION } else { EVALUATION },
             least: f64::INFINITY,
             waiting: 0,
@@ -71,6 +87,10 @@ impl Loop for PolicyIteration {
         !self.plain || !course.operator.chains_on_demand()
     }
 
+    fn patience(&self, discount: f64) -> f64 {
+        if self.plain { super::patience_of_plain_steps(discount) } else { PATIENCE }
+    }
+
     fn advance(&mut self, course: &mut Course<'_, '_, '_>) {
         if self.plain {
             self.plain = self.span.is_infinite() || plain_steps_are_cheaper(self.span, course);
@@ -80,13 +100,23 @@ impl Loop for PolicyIteration {
                 return;
             }
             course.operator.freeze();
+            self.horizon = Horizon::ahead(self.span, course);
         }
-        if self.on_trial && course.span >= 0.9 * self.span {
-            // Newton's step was no good: evaluate the policy that it froze.
+        if let Some(horizon) = &mut self.horizon {
+            if horizon.leap(course, LINEAR * course.span) {
+                self.horizon = None;
+            }
+            return;
+        }
+        let largest = self.recent.iter().fold(0.0_f64, |m, span| m.max(*span));
+        if self.on_trial && course.span >= 0.9 * largest {
+            // Newton's steps were no good: evaluate the policy that the last one froze.
             self.on_trial = false;
+            self.recent.fill(f64::INFINITY);
             self.penance = self.sentence;
             self.sentence = self.sentence.saturating_mul(2);
-            evaluate(&self.policy, self.share * self.span, course);
+            course.operator.adopt(&self.policy);
+            evaluate(self.share * self.span, course);
             return;
         }
         // Spans need not fall at every step, but over several they do.
@@ -96,13 +126,15 @@ impl Loop for PolicyIteration {
             self.waiting += 1;
             self.share *= if self.waiting.is_multiple_of(5) { 0.2 } else { 1.0 };
         }
-        self.policy.copy_from_slice(course.operator.policy());
+        self.policy.keep(course.operator.policy());
         self.span = course.span;
-        leap(course, LINEAR * course.span);
+        self.recent.rotate_left(1);
+        self.recent[RECENT - 1] = course.span;
+        course.leap(1.0, LINEAR * course.span);
         self.on_trial = self.newton && self.penance == 0;
         self.penance = self.penance.saturating_sub(1);
         if !self.on_trial {
-            evaluate(&self.policy, self.share * self.span, course);
+            evaluate(self.share * self.span, course);
         }
     }
 }
@@ -118,23 +150,18 @@ fn plain_steps_are_cheaper(before: f64, course: &Course<'_, '_, '_>) -> bool {
         && steps * sweep <= course.operator.leap_price() as f64 + AFTERWARDS * sweep
 }
 
-/// v ← the value of the pair that the last sweep froze.
-fn leap(course: &mut Course<'_, '_, '_>, tolerance: f64) {
-    let Course { operator, v, scratch, run, .. } = course;
-    operator.leap(v, scratch, tolerance, &run.signal);
-    course.pin_terminal_states();
-}
-
-/// v ← the worst case of x, up to `goal` in the residual.
-fn evaluate(x: &[f64], goal: f64, course: &mut Course<'_, '_, '_>) {
+/// v ← the worst case of the operator's policy, up to `goal` in the residual.
+fn evaluate(goal: f64, course: &mut Course<'_, '_, '_>) {
     let discount = course.model().discount();
-    let goal = goal.max(0.1 * (1.0 - discount) * course.run.limits.gap);
+    // No closer than was asked for, or than rounding lets it come.
+    let least_gap = course.run.limits.gap.max(course.run.rounding_floor());
+    let goal = goal.max(0.1 * (1.0 - discount) * least_gap);
     let mut least = f64::INFINITY;
     for _ in 0..MOST_ANSWERS {
         if course.run.work.sweeps >= course.run.limits.max_sweeps {
             return;
         }
-        course.operator.respond(x, &course.v, 0.1 * goal);
+        course.operator.respond(&course.v, 0.1 * goal);
         course.run.work.sweeps += 1;
         course.run.work.evaluations += 1;
         course.run.work.oracle_calls += course.v.len() as u64;
@@ -148,7 +175,7 @@ fn evaluate(x: &[f64], goal: f64, course: &mut Course<'_, '_, '_>) {
             // The value of the pair where terminal states stay put, else the middle of the bounds
             // of v^x, which needs no linear system.
             if course.has_terminal_states {
-                leap(course, LINEAR * span);
+                course.leap(1.0, LINEAR * span);
                 return;
             }
             let shift = discount / (1.0 - discount) * 0.5 * (low + high);
@@ -158,6 +185,6 @@ fn evaluate(x: &[f64], goal: f64, course: &mut Course<'_, '_, '_>) {
             return;
         }
         least = span;
-        leap(course, LINEAR * span);
+        course.leap(1.0, LINEAR * span);
     }
 }

@@ -2,7 +2,7 @@
 
 use super::{ModelBuilder, check_discount};
 use crate::error::ModelError;
-use crate::model::{Model, Objective, Storage, distribution};
+use crate::model::{Model, Objective, RowStarts, Storage, distribution};
 
 impl ModelBuilder {
     /// Checks what can only be checked at the end and returns the model.
@@ -27,7 +27,7 @@ impl ModelBuilder {
             return Ok(self.into_model(discount, Storage::Dense));
         }
         let storage = Storage::Sparse {
-            row_ptr: shrunk(std::mem::take(&mut self.row_ptr)),
+            row_ptr: RowStarts::new(shrunk(std::mem::take(&mut self.row_ptr))),
             next: shrunk(std::mem::take(&mut self.next)),
         };
         Ok(self.into_model(discount, storage))

@@ -102,7 +102,8 @@ impl WithSimd for Evaluate<'_> {
         let Evaluate { active, out, range } = self;
         let lanes = size_of::<S::f64s>() / 8;
         let (zero, one) = (simd.splat_f64s(0.0), simd.splat_f64s(1.0));
-        let (reach, range) = (simd.splat_f64s(REACH), simd.splat_f64s(range));
+        let (reach, half) = (simd.splat_f64s(REACH), simd.splat_f64s(0.5 * range));
+        let range = simd.splat_f64s(range);
         let mut at = 0;
         while at < active.len() {
             let load = |x: &[f64]| S::as_simd_f64s(&x[at..at + lanes]).0[0];
@@ -134,8 +135,9 @@ impl WithSimd for Evaluate<'_> {
             let second = simd.mul_f64s(simd.add_f64s(s2, s2), inverse);
             let variance = simd.sub_f64s(second, simd.mul_f64s(mean, mean));
             let off = simd.mul_f64s(simd.abs_f64s(delta), range);
-            store(&mut out.log, log);
-            store(&mut out.mean, mean);
+            // Moments are about −range/2.
+            store(&mut out.log, simd.sub_f64s(log, simd.mul_f64s(delta, half)));
+            store(&mut out.mean, simd.sub_f64s(mean, half));
             store(&mut out.variance, simd.max_f64s(variance, zero));
             store(&mut out.safety, simd.sub_f64s(reach, off));
             at += lanes;

@@ -91,15 +91,22 @@ impl State<'_, '_> {
                 _ => 0.0,
             };
         }
+        if mass.is_nan() || mass <= 0.0 {
+            // Multipliers so steep that a shift off by rounding leaves nothing.
+            return match shape {
+                Shape::Peak => (),
+                _ => self.emit_row(k, x, Shape::Peak, chain, filled),
+            };
+        }
         // Bounds meet before masses do.
         let scale = x / mass;
         match self.rows.next_states(k) {
-            None if chain.columns.is_empty() => {
+            None if chain.is_dense() => {
                 dispatch(AddScaled { scale, y, to: &mut chain.entries[..] });
             }
             None => {
                 for (i, &y) in y.iter().enumerate() {
-                    chain.add(filled, i, scale * y);
+                    chain.add(self.s, filled, i, scale * y);
                 }
             }
             Some(columns) => {
@@ -111,7 +118,7 @@ impl State<'_, '_> {
                     }
                 }
                 for (&i, &y) in columns.iter().zip(&*y).filter(|e| *e.1 != 0.0) {
-                    chain.add(filled, i as usize, scale * y);
+                    chain.add(self.s, filled, i as usize, scale * y);
                 }
             }
         }
@@ -145,13 +152,13 @@ impl State<'_, '_> {
             }
             for (&i, &w) in ranking.order[..length].iter().zip(&ranking.level) {
                 if outside(&i) {
-                    chain.add(filled, i as usize, scale * (t * (w - shift) - nu));
+                    chain.add(self.s, filled, i as usize, scale * (t * (w - shift) - nu));
                 }
             }
         } else if rest > 0.0
             && let Some(&i) = ranking.order.iter().find(|i| outside(i))
         {
-            chain.add(filled, i as usize, scale * rest);
+            chain.add(self.s, filled, i as usize, scale * rest);
         }
     }
 }

@@ -240,6 +240,8 @@ impl Ball for Kl<'_> {
             let t = self.active.t[j];
             let [log, mean, variance] = self.tilt(k, t, top);
             self.cumulants.set(j, [log + t * top, mean + top, variance]);
+            // Moments that were read for a smaller t serve no more.
+            self.cumulants.centre[j] = f64::INFINITY;
         }
         self.active.pending = stale;
     }

@@ -95,7 +95,7 @@ impl<'a> Exact<'a> {
             Reading::Gathered => false,
             Reading::WithTail => true,
         };
-        Outlook::new(self.model.discount(), self.model.states(), ranked)
+        Outlook::new(self.model.discount(), self.model.states(), self.reading, ranked)
     }
 
     /// Encloses F(v)_s; `x` receives the policy of the upper bound.

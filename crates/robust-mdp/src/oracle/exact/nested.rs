@@ -12,11 +12,7 @@ use crate::uncertainty::Enclosure;
 const STEPS: usize = 200;
 
 /// min over policies, max over the set.
-pub(super) fn nested<B: Ball>(
-    ball: &mut B,
-    memory: &mut RowMemory<'_>,
-    tolerance: f64,
-) -> Outcome {
+pub(super) fn nested<B: Ball>(ball: &mut B, memory: &mut RowMemory<'_>, tolerance: f64) -> Outcome {
     let rows = ball.rows().len();
     let (mut ceiling, mut lowest) = (f64::INFINITY, 0);
     let mut nominal = std::mem::take(&mut ball.active().nominal_of);
@@ -73,8 +69,7 @@ pub(super) fn nested<B: Ball>(
         } else {
             high = mu
         }
-        let step = 2.0 * cost.sqrt() * (ball.radius().sqrt() - cost.sqrt()) / slope;
-        let fresh = mu + step;
+        let fresh = mu + step(ball.radius(), cost, slope, ceiling - mu);
         let middle = 0.5 * (low + high);
         let fresh = if fresh > low && fresh < high { fresh } else { middle };
         if fresh == mu || middle <= low || middle >= high {
@@ -89,6 +84,17 @@ pub(super) fn nested<B: Ball>(
         return peak_only(ball, memory, lowest, best);
     }
     Outcome::Met(best)
+}
+
+/// Newton's step from μ, where D = `cost` has the given slope, to D = `radius`: on √D, nearly linear
+/// in μ at first; on D against −ln(ceiling − μ), `below` being that difference, where D has come to
+/// grow like it.
+fn step(radius: f64, cost: f64, slope: f64, below: f64) -> f64 {
+    if slope * below < cost {
+        below * -((cost - radius) / (slope * below)).exp_m1()
+    } else {
+        2.0 * cost.sqrt() * (radius.sqrt() - cost.sqrt()) / slope
+    }
 }
 
 /// max over the set for a fixed policy: every row exactly at t = κ·x, a bracket on κ.

@@ -53,10 +53,10 @@ impl Exact<'_> {
         for (r, &x) in self.model.rows_of(s).zip(x).filter(|(_, x)| **x > 0.0) {
             let row = self.model.row(r);
             match row.next {
-                None if chain.columns.is_empty() => {
+                None if chain.is_dense() => {
                     chain.entries.iter_mut().zip(row.prob).for_each(|(sum, p)| *sum += x * p);
                 }
-                _ => row.entries().for_each(|(i, p, _)| chain.add(&mut filled, i, x * p)),
+                _ => row.entries().for_each(|(i, p, _)| chain.add(s, &mut filled, i, x * p)),
             }
         }
     }

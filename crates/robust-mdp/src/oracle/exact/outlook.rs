@@ -1,11 +1,14 @@
 //! What every state's update needs of the value vector, computed once a sweep.
 
+use super::rows::Reading;
+
 /// The values of a sweep: λ(v − max v), their order and how far they may have fallen since.
 #[derive(Clone, Debug)]
 pub(crate) struct Outlook {
     pub(crate) discount: f64,
     pub(crate) values: Vec<f64>,
-    /// λ(v − max v): the objective that all rows share, at most 0.
+    /// λ(v − max v): the objective that all rows share, at most 0; left out where rows are gathered
+    /// from `values`.
     pub(crate) shared: Vec<f64>,
     /// λ·max v.
     pub(crate) offset: f64,
@@ -115,11 +118,12 @@ impl Ranking {
 }
 
 impl Outlook {
-    pub(crate) fn new(discount: f64, states: usize, ranked: bool) -> Outlook {
+    pub(crate) fn new(discount: f64, states: usize, reading: Reading, ranked: bool) -> Outlook {
+        let shared = if reading == Reading::Gathered { 0 } else { states };
         Outlook {
             discount,
             values: vec![0.0; states],
-            shared: vec![0.0; states],
+            shared: vec![0.0; shared],
             offset: 0.0,
             range: 0.0,
             in_place: false,
@@ -162,29 +166,34 @@ impl Outlook {
         // the largest fall counts for all.
         let rounding = 4.0 * f64::EPSILON * self.anchor.abs();
         self.drift = self.drift.min(self.anchor + self.discount * fall - rounding);
-        self.values[s] = value;
-        let old = self.shared[s];
-        self.shared[s] = self.discount * value - self.offset;
-        self.sums[0] += self.shared[s] - old;
-        self.sums[1] += self.shared[s] * self.shared[s] - old * old;
+        let before = std::mem::replace(&mut self.values[s], value);
+        let gathered = self.shared.is_empty();
+        let old = if gathered { self.discount * before - self.offset } else { self.shared[s] };
+        let new = self.discount * value - self.offset;
+        if !gathered {
+            self.shared[s] = new;
+        }
+        self.sums[0] += new - old;
+        self.sums[1] += new * new - old * old;
         self.stamp += 1;
-        if self.shared[s] > 0.0 || old == 0.0 || self.ranking.is_some() || self.range <= -old {
+        if new > 0.0 || old >= 0.0 || self.ranking.is_some() || self.range <= -old {
             let top = self.values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
             self.refer_to(top);
         } else {
-            self.range = self.range.max(-self.shared[s]);
+            self.range = self.range.max(-new);
         }
     }
 
     fn refer_to(&mut self, top: f64) {
         self.offset = self.discount * top;
         let (mut sum, mut square, mut least) = (0.0, 0.0, 0.0_f64);
-        for (b, v) in self.shared.iter_mut().zip(&self.values) {
-            *b = self.discount * (v - top);
-            sum += *b;
-            square += *b * *b;
-            least = least.min(*b);
+        let levels = self.values.iter().map(|v| self.discount * (v - top));
+        for b in levels.clone() {
+            sum += b;
+            square += b * b;
+            least = least.min(b);
         }
+        self.shared.iter_mut().zip(levels).for_each(|(shared, b)| *shared = b);
         (self.sums, self.range) = ([sum, square], -least);
         if let Some(ranking) = &mut self.ranking {
             ranking.sort(&self.shared);

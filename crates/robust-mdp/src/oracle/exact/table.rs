@@ -1,11 +1,12 @@
 //! Exponential moments of dense rows from shared Taylor bases.
 //!
-//! All rows of a dense model share w = λ(v − max v), so that e^{tw} for t near a grid point t_c is
-//!   e^{tw_i} = Σ_j φ_j(i)·(t − t_c)^j,  φ_j(i) = e^{t_c·w_i}·w_i^j/j!,
+//! All rows of a dense model share w = λ(v − max v), −range ≤ w ≤ 0, so that e^{tw} for t near a grid
+//! point t_c is, with h = range/2,
+//!   e^{tw_i} = e^{−(t − t_c)h}·Σ_j φ_j(i)·(t − t_c)^j,  φ_j(i) = e^{t_c·w_i}·(w_i + h)^j/j!,
 //! with bases φ that serve every row of every state. The moments M_j = ⟨y⁰, φ_j⟩ of a row, one pass
 //! of [`ORDER`] dot products, then give Σ y⁰e^{tw} and its derivatives at any t near t_c without
-//! another look at the row. With |(t − t_c)w| ≤ [`REACH`] the series is truncated at a relative
-//! error of REACH⁸/8! < 1e-16, its derivative at REACH⁷/7! < 2e-14 of the range.
+//! another look at the row. With |t − t_c|·range ≤ [`REACH`] the series is truncated at a relative
+//! error of (REACH/2)⁸/8! < 1e-16, its derivative at (REACH/2)⁷/7! < 2e-14 of the range.
 
 use pulp::{Simd, WithSimd};
 
@@ -15,11 +16,11 @@ use crate::lanes::exp;
 /// Terms of the series.
 pub(super) const ORDER: usize = 8;
 /// Width of a cell in units of t·range.
-const CELL: f64 = 0.0625;
+const CELL: f64 = 0.125;
 /// Moments serve t this far from the middle of their cell, in the same units.
 pub(super) const REACH: f64 = 0.5625 * CELL;
 /// Cells beyond this are not tabulated: t·range ≤ 64.
-const CELLS: usize = 1024;
+const CELLS: usize = 512;
 
 /// Bases of the cells used so far, for one value vector.
 #[derive(Debug, Default)]
@@ -28,7 +29,7 @@ pub(super) struct Table {
     bases: Vec<Vec<f64>>,
     /// Sweep for which a cell was filled; 0: never.
     filled: Vec<u64>,
-    /// By state, w^j/j! next to each other, and the sweep for which they were computed.
+    /// By state, (w + h)^j/j! next to each other, and the sweep for which they were computed.
     powers: Vec<f64>,
     powers_filled: u64,
     /// Cells of the rows to be read, the first row of each and the next one after a row.
@@ -44,6 +45,12 @@ const NONE: u32 = u32::MAX;
 fn cell(t: f64, range: f64) -> Option<usize> {
     let at = t * range * (1.0 / CELL) + 0.5;
     (at < (CELLS + 1) as f64).then_some(at as u32 as usize)
+}
+
+/// The t_c of a cell.
+#[inline(always)]
+fn middle_of(cell: usize, range: f64) -> f64 {
+    cell as f64 * CELL / range
 }
 
 impl Table {
@@ -82,7 +89,7 @@ impl Table {
 
     /// The bases of a cell at these w, computed on first use in a sweep.
     #[inline(always)]
-    fn fill<S: Simd>(&mut self, simd: S, cell: usize, middle: f64, w: &[f64], stamp: u64) {
+    fn fill<S: Simd>(&mut self, simd: S, cell: usize, range: f64, w: &[f64], stamp: u64) {
         if self.filled[cell] == stamp {
             return;
         }
@@ -94,14 +101,14 @@ impl Table {
                 let mut term = 1.0;
                 for (j, power) in powers.iter_mut().enumerate() {
                     *power = term;
-                    term *= w * (1.0 / (j + 1) as f64);
+                    term *= (w + 0.5 * range) * (1.0 / (j + 1) as f64);
                 }
             }
         }
         let basis = &mut self.bases[cell];
         basis.resize(w.len() * (ORDER + 1), 0.0);
         let (products, first) = basis.split_at_mut(w.len() * ORDER);
-        let t = simd.splat_f64s(middle);
+        let t = simd.splat_f64s(middle_of(cell, range));
         let (full, rest) = S::as_simd_f64s(w);
         let (out, out_rest) = S::as_mut_simd_f64s(first);
         for (&w, out) in full.iter().zip(out) {
@@ -133,9 +140,8 @@ impl Table {
     ) -> Option<(&[f64], f64)> {
         let cell = cell(t, range)?;
         self.prepare();
-        let middle = cell as f64 * CELL / range;
-        self.fill(simd, cell, middle, w, stamp);
-        Some((&self.bases[cell][w.len() * ORDER..], middle))
+        self.fill(simd, cell, range, w, stamp);
+        Some((&self.bases[cell][w.len() * ORDER..], middle_of(cell, range)))
     }
 }
 
@@ -167,8 +173,8 @@ impl WithSimd for MomentPass<'_> {
         table.sort(stale, t, range);
         for i in 0..table.used.len() {
             let cell = table.used[i] as usize;
-            let middle = cell as f64 * CELL / range;
-            table.fill(simd, cell, middle, w, stamp);
+            let middle = middle_of(cell, range);
+            table.fill(simd, cell, range, w, stamp);
             let basis = &table.bases[cell][..width * ORDER];
             let y0 = |j: u32| &nominal[row[j as usize] as usize * width..][..width];
             let mut next = table.first[cell];

@@ -1,0 +1,98 @@
+//! Continuation in the discount, for chains that mix slowly.
+//!
+//! F(v) = min max c + λPv, so that sF(v) = v is the fixed point, times s, of the same model with
+//! discount sλ. Newton's step on it, (I − sλP)Δ = sF(v) − v, needs the sweep at v and nothing else.
+//! With a horizon 1/(1 − sλ) shorter than 1/(1 − λ) it moves the values less and changes the
+//! players' choices less: at the full horizon a first step from values that know of a few steps
+//! alone overshoots, and many more follow. So the horizon grows from a few steps to the full one by
+//! factors of about ten. Sweeps on the way prove bounds like any other.
+
+use super::{Course, spread};
+
+/// The first horizon.
+const FIRST: f64 = 10.0;
+/// The largest factor from one horizon to the next.
+const GROWTH: f64 = 10.5;
+/// Plain steps that leave less of the span than this need no continuation.
+const SLOW: f64 = 0.5;
+/// A horizon has done its part when its span is below so many times that of the plain steps.
+const ENOUGH: f64 = 4.0;
+/// Steps at one horizon.
+const MOST_STEPS: u32 = 3;
+/// A chain mixes fast if the first step spreads less than so many times the span it came from.
+const FAST: f64 = 3.0;
+
+pub(super) struct Horizon {
+    length: f64,
+    /// s, so that the discount of this horizon is sλ.
+    share: f64,
+    steps: u32,
+    /// Span of the last plain step.
+    plain_span: f64,
+    first: bool,
+}
+
+impl Horizon {
+    /// Continuation from a sweep whose span was `before` one plain step ago, if it promises to help.
+    pub(super) fn ahead(before: f64, course: &Course<'_, '_, '_>) -> Option<Horizon> {
+        let slow = course.span > SLOW * before && course.span.is_finite();
+        let far = full(course) > 1.5 * FIRST;
+        (slow && far).then(|| Horizon {
+            length: FIRST,
+            share: share(FIRST, course),
+            steps: 0,
+            plain_span: course.span,
+            first: true,
+        })
+    }
+
+    /// Newton's step at this horizon or a longer one; whether it was the first at the full one.
+    pub(super) fn leap(&mut self, course: &mut Course<'_, '_, '_>, tolerance: f64) -> bool {
+        if self.steps == MOST_STEPS || !self.first && self.span(course) < ENOUGH * self.plain_span {
+            self.lengthen(course);
+        }
+        self.steps += 1;
+        let span = course.span;
+        course.leap(self.share, tolerance);
+        let again = std::mem::take(&mut self.first) && course.operator.keeps_chain();
+        if again && spread(&course.scratch) < FAST * span {
+            // The step that was taken lies in `scratch`.
+            course.v.iter_mut().zip(&course.scratch).for_each(|(v, step)| *v -= step);
+            self.share = 1.0;
+            course.leap(1.0, tolerance);
+        }
+        self.share == 1.0
+    }
+
+    /// On to the next of the horizons that lie evenly (by their logarithms) before the full one.
+    fn lengthen(&mut self, course: &Course<'_, '_, '_>) {
+        let left = full(course) / self.length;
+        let stages = (left.ln() / GROWTH.ln()).ceil();
+        self.steps = 0;
+        if stages > 1.0 {
+            self.length *= left.powf(1.0 / stages);
+            self.share = share(self.length, course);
+        } else {
+            self.share = 1.0;
+        }
+    }
+
+    /// max − min of sF(v) − v.
+    fn span(&self, course: &Course<'_, '_, '_>) -> f64 {
+        let residual =
+            course.v.iter().zip(course.operator.upper()).map(|(v, u)| self.share * u - v);
+        let (low, high) =
+            residual.fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), d| (l.min(d), h.max(d)));
+        high - low
+    }
+}
+
+/// 1/(1 − λ).
+fn full(course: &Course<'_, '_, '_>) -> f64 {
+    1.0 / (1.0 - course.model().discount())
+}
+
+/// s with 1/(1 − sλ) = `length`.
+fn share(length: f64, course: &Course<'_, '_, '_>) -> f64 {
+    (1.0 - 1.0 / length) / course.model().discount()
+}
