@@ -167,12 +167,7 @@ enum Begun {
 }
 
 /// Multipliers for a state that has none.
-fn begin<B: Ball>(
-    ball: &mut B,
-    memory: &mut RowMemory<'_>,
-    tolerance: f64,
-    ceiling: f64,
-) -> Begun {
+fn begin<B: Ball>(ball: &mut B, memory: &mut RowMemory<'_>, tolerance: f64, ceiling: f64) -> Begun {
     admit_below(ball, memory, ceiling);
     let drift = ball.drift().0;
     let known = dispatch(Least(memory.floor)) + drift;

@@ -12,11 +12,7 @@ use crate::uncertainty::Enclosure;
 const STEPS: usize = 200;
 
 /// min over policies, max over the set.
-pub(super) fn nested<B: Ball>(
-    ball: &mut B,
-    memory: &mut RowMemory<'_>,
-    tolerance: f64,
-) -> Outcome {
+pub(super) fn nested<B: Ball>(ball: &mut B, memory: &mut RowMemory<'_>, tolerance: f64) -> Outcome {
     let rows = ball.rows().len();
     let (mut ceiling, mut lowest) = (f64::INFINITY, 0);
     let mut nominal = std::mem::take(&mut ball.active().nominal_of);
