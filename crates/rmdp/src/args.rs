@@ -3,7 +3,7 @@
 
 use clap::{Parser, Subcommand};
 
-use crate::{completions, convert, evaluate, generate, info, solve};
+use crate::{completions, convert, evaluate, generate, info, reproduce, solve};
 
 /// Robust Markov decision processes: a policy, the worst-case kernel and a certified gap.
 #[derive(Debug, Parser)]
@@ -35,6 +35,8 @@ pub(crate) enum Command {
     Info(info::Args),
     /// Write a model in another format.
     Convert(convert::Args),
+    /// Run the paper's experiments again, with today's methods beside them, and make a page.
+    Reproduce(reproduce::Args),
     /// Print a completion script for a shell.
     Completions(completions::Args),
 }

@@ -17,8 +17,10 @@ mod interrupt;
 mod method;
 mod model;
 mod output;
+mod page;
 mod render;
 mod report;
+mod reproduce;
 mod set;
 mod solve;
 mod watch;
@@ -36,6 +38,7 @@ fn main() -> ExitCode {
         Command::Generate(args) => generate::run(&args),
         Command::Info(args) => info::run(&args),
         Command::Convert(args) => convert::run(&args),
+        Command::Reproduce(args) => reproduce::run(&args),
         Command::Completions(args) => completions::run(&args),
     };
     match done {

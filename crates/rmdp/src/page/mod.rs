@@ -1,5 +1,9 @@
 //! What a page says, apart from how it looks: sections of text, figures, tables and verdicts.
 
+mod write;
+
+pub(crate) use write::write;
+
 /// One self-contained page.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Page {
