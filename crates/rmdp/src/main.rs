@@ -17,6 +17,7 @@ mod interrupt;
 mod method;
 mod model;
 mod output;
+#[allow(dead_code)] // until pages are drawn
 mod page;
 mod render;
 mod report;

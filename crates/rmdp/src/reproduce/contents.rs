@@ -1,13 +1,12 @@
 //! The page: the verdicts first, then every experiment with what it ran, its figures and a table.
 
 use super::cell::{Experiment, Record, Task};
-use super::claims::verdicts;
+use super::claims::{clock_text, verdicts};
 use super::figures::figures;
 use super::machine::Machine;
 use super::select::{Records, Rule, by, seconds, states};
 use super::solver::Solver;
 use crate::page::{Block, Page, Section, Table};
-use crate::render::number::time_text;
 
 const SUMMARY: &str = "The experiments of Grand-Clément and Kroer, Scalable First-Order Methods for \
     Robust MDPs (AAAI 2021), run again with the methods of this library beside them. Times are of \
@@ -146,8 +145,8 @@ fn largest(records: &Records<'_>, experiment: Experiment) -> Table {
             let at = by(&of, states, |r| seconds(r, Rule::Certified));
             let found = at.iter().find(|(s, _)| *s == size as f64).map(|(_, s)| s);
             row.push(match found {
-                Some(s) if s.stopped => format!("> {}", time_text(s.median)),
-                Some(s) => time_text(s.median),
+                Some(s) if s.stopped => format!("> {}", clock_text(s.median)),
+                Some(s) => clock_text(s.median),
                 None => "–".into(),
             });
         }

@@ -99,6 +99,12 @@ impl At<'_> {
             if solution.status == Status::Interrupted {
                 return Ok(None);
             }
+            if solution.status == Status::Certified {
+                // FOM-VI may find its first answer, the nominal one, to be good enough.
+                let end = (Counts::from(solution.work), solution.seconds);
+                rules.own_at.get_or_insert(end);
+                rules.certified_at.get_or_insert(end);
+            }
             let done = rules.own_at.is_some() && rules.certified_at.is_some();
             let (own, own_seconds) = rules.own_at.unzip();
             let (certified, certified_seconds) = rules.certified_at.unzip();

@@ -87,6 +87,8 @@ impl Plan {
         }
         let chain = !case.0.is_garnet() || case.1 == Regime::Banded;
         let sizes: &[usize] = match (experiment, chain, self.full) {
+            // The programs take a multiple of the time where the budget binds.
+            (Experiment::Time, false, false) if case.1 != Regime::Paper => &[5, 10, 20],
             (Experiment::Time, false, false) => &[5, 10, 20, 30],
             (Experiment::Time, false, true) => &[10, 20, 30, 50, 75, 100, 150],
             (Experiment::Time, true, false) => &[10, 20, 40],
@@ -218,7 +220,8 @@ impl Plan {
         }
         if solver.solves_programs() {
             let budget: u64 = if self.full { 1_000_000_000 } else { 2_000_000 };
-            return (budget / entries).clamp(1, 2_000);
+            let most = if self.full { 5_000 } else { 200 };
+            return (budget / entries).clamp(1, most);
         }
         EXACT_SWEEPS
     }

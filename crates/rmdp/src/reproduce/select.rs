@@ -122,9 +122,19 @@ pub(crate) fn states(problem: &Problem) -> f64 {
     problem.states as f64
 }
 
-/// The last point of a trace within so many steps.
-pub(crate) fn within(trace: &[TracePoint], steps: u64) -> Option<&TracePoint> {
-    trace.iter().rev().find(|p| p.steps <= steps)
+/// The gap at p₀ after so many steps, interpolated in logarithms between checkpoints; no smaller than
+/// `floor`.
+pub(crate) fn gap_after(trace: &[TracePoint], steps: u64, floor: f64) -> Option<f64> {
+    let after = trace.iter().position(|p| p.steps >= steps)?;
+    let dg = |p: &TracePoint| p.dg.max(floor).ln();
+    let b = &trace[after];
+    if b.steps == steps {
+        return Some(dg(b).exp());
+    }
+    let a = &trace[after.checked_sub(1)?];
+    let ln = |steps: u64| (steps as f64).ln();
+    let part = (ln(steps) - ln(a.steps)) / (ln(b.steps) - ln(a.steps));
+    Some((dg(a) + part * (dg(b) - dg(a))).exp())
 }
 
 /// The traces of two courses on the same instance.
@@ -154,4 +164,19 @@ pub(crate) fn evaluations<'r>(
 ) -> Vec<&'r Record> {
     let wanted = |p: &Problem| p.regime == regime && p.discount == discount;
     records.runs(Experiment::GapCost, Task::Gap(evaluator), wanted)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn gaps_between_checkpoints() {
+        let at = |steps, dg| TracePoint { steps, dg, gap: dg };
+        let trace = [at(1, 1.0), at(100, 0.01), at(200, 0.0)];
+        let close = |steps, dg: f64| (gap_after(&trace, steps, 1e-6).unwrap() - dg).abs() < 1e-12;
+        assert!(close(100, 0.01) && close(10, 0.1) && close(200, 1e-6));
+        assert_eq!(gap_after(&trace, 201, 1e-6), None);
+        assert_eq!(gap_after(&trace[1..], 10, 1e-6), None);
+    }
 }
