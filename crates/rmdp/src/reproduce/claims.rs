@@ -154,8 +154,7 @@ fn geometry(records: &Records<'_>) -> Verdict {
             .to_vec()
     };
     let claim = "The (ℓ2,ℓ2) setup needs fewer iterations than (ℓ1,ℓ1).";
-    let reason = "The paper's ℓ1 steps divide by A² ln S, so that they are far shorter; centred \
-                  steps are not.";
+    let reason = "The paper's ℓ1 steps are bounded through A² ln S, its ℓ2 steps through A.";
     contest(records, Experiment::Setups, claim, 1.0 + 1e-9, reason, contests)
 }
 
@@ -455,9 +454,9 @@ fn kl(records: &Records<'_>) -> Verdict {
         ),
         ruling: tempered(paper, &[other]),
         why: format!(
-            "At the paper's radius the ellipsoid's budget does not bind ({} of the states of Garnet \
-             50 %), while that of the KL set does ({}): the two problems are not equally hard. With \
-             centred steps, (ℓ2,ℓ1) for KL: {}.",
+            "States of Garnet 50 % in which the budget does not bind at the paper's radius: {} for the \
+             ellipsoid, {} for KL, so that the two problems are not equally hard. With centred \
+             steps, (ℓ2,ℓ1) for KL: {}.",
             share_of(records, Distance::Ellipsoid),
             share_of(records, Distance::Kl),
             centred.text()
