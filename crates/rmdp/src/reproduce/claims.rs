@@ -421,9 +421,13 @@ fn kl(records: &Records<'_>) -> Verdict {
             let Some(ellipsoid) = ellipsoids.iter().find(same) else { continue };
             let (k, e) = (seconds(kl, Rule::Own), seconds(ellipsoid, Rule::Own));
             // Two stopped runs, or a stopped one that took less, do not compare.
-            if !e.stopped && (!k.stopped || k.value > e.value) {
-                ratios.push(k.value / e.value);
-            } else if e.stopped && !k.stopped && k.value < e.value {
+            let comparable = match (k.stopped, e.stopped) {
+                (false, false) => true,
+                (true, false) => k.value > e.value,
+                (false, true) => k.value < e.value,
+                (true, true) => false,
+            };
+            if comparable {
                 ratios.push(k.value / e.value);
             }
         }
