@@ -5,13 +5,10 @@
 //! state drives, so that nearly all actions matter) take a twentieth of it. The banded families mix
 //! slowly.
 
-use robust_mdp::instances::{Costs, Garnet};
+use robust_mdp::instances::{Costs, Garnet, TIGHT, published_radius};
 use robust_mdp::uncertainty::{Distance, Radius, Rectangularity, Support, UncertaintySet};
 use robust_mdp::{Error, Model};
 use serde::{Deserialize, Serialize};
-
-/// How tight the tight radii are, as a share of the paper's.
-const TIGHT: f64 = 0.05;
 
 /// How many times the paper's radius it takes for most actions of a KL set to matter.
 const ACTIVE: f64 = 4.0;
@@ -113,11 +110,6 @@ impl Case {
     }
 }
 
-/// √(f·A), the radius of the paper's experiments for rows that reach a share f of the states.
-fn paper_radius(proportion: f64, actions: usize) -> f64 {
-    (proportion * actions as f64).sqrt()
-}
-
 /// The regimes of square Garnet models (S = A, half of the states as successors).
 pub(crate) const SQUARE: [&str; 5] = ["P", "T", "H", "KL", "KL-active"];
 
@@ -128,7 +120,7 @@ pub(crate) const BANDED: [&str; 4] = ["band4", "band8", "band4-KL", "band8-KL"];
 pub(crate) fn case(regime: &str, states: usize, discount: f64) -> Case {
     let square = Instance::garnet(states, states, PROPORTION, discount);
     let banded = |k| Instance::banded(states, states.min(6), k, discount);
-    let paper = paper_radius(square.branching, square.actions);
+    let paper = published_radius(square.branching, square.actions);
     let (instance, set) = match regime {
         "P" => (square, UncertaintySet::ellipsoid(paper)),
         "T" => (square, UncertaintySet::ellipsoid(TIGHT * paper)),
@@ -148,7 +140,7 @@ pub(crate) fn case(regime: &str, states: usize, discount: f64) -> Case {
 /// a slow chain slow. The proportion in it is always a half: with eight successors in a million
 /// states the set would otherwise be next to nothing.
 pub(crate) fn tight(instance: Instance, kl: bool) -> (Instance, UncertaintySet) {
-    let radius = TIGHT * paper_radius(PROPORTION, instance.actions);
+    let radius = TIGHT * published_radius(PROPORTION, instance.actions);
     let set = match kl {
         true => UncertaintySet::kl(radius),
         false => UncertaintySet::ellipsoid(radius).on_nominal_support(),

@@ -3,7 +3,7 @@
 
 use clap::{Parser, Subcommand};
 
-use crate::{completions, convert, evaluate, generate, info, report, solve};
+use crate::{completions, convert, evaluate, generate, info, report, reproduce, solve};
 
 /// Robust Markov decision processes: a policy, the worst-case kernel and a certified gap.
 #[derive(Debug, Parser)]
@@ -37,6 +37,8 @@ pub(crate) enum Command {
     Convert(convert::Args),
     /// Make a page of figures and tables from results of `rmdp solve --json`.
     Report(report::Args),
+    /// Run the paper's experiments again, with today's methods beside them, and make a page.
+    Reproduce(reproduce::Args),
     /// Print a completion script for a shell.
     Completions(completions::Args),
 }

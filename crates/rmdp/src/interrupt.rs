@@ -16,13 +16,21 @@ static RAISED: AtomicBool = AtomicBool::new(false);
 
 /// The flag that the first signal raises. To be called once.
 pub(crate) fn listen(quiet: bool) -> Result<&'static Interrupt, Failure> {
+    listen_saying(quiet, "interrupted: ending with the best certified answer so far\n")
+}
+
+/// The same, with something else to say.
+pub(crate) fn listen_saying(
+    quiet: bool,
+    words: &'static str,
+) -> Result<&'static Interrupt, Failure> {
     let handler = move || {
         if RAISED.swap(true, Ordering::Relaxed) {
             std::process::exit(KILLED);
         }
         INTERRUPT.raise();
         if !quiet {
-            output::to_stderr("interrupted: ending with the best certified answer so far\n");
+            output::to_stderr(words);
         }
     };
     ctrlc::set_handler(handler)

@@ -20,6 +20,7 @@ mod output;
 mod page;
 mod render;
 mod report;
+mod reproduce;
 mod result;
 mod set;
 mod solve;
@@ -39,6 +40,7 @@ fn main() -> ExitCode {
         Command::Info(args) => info::run(&args),
         Command::Convert(args) => convert::run(&args),
         Command::Report(args) => report::run(&args),
+        Command::Reproduce(args) => reproduce::run(&args),
         Command::Completions(args) => completions::run(&args),
     };
     match done {

@@ -381,7 +381,8 @@ fn a_reader_who_leaves_is_no_error() {
 #[test]
 fn every_command_has_help_and_shells_have_scripts() {
     let folder = Folder::new();
-    for command in ["solve", "evaluate", "generate", "info", "convert", "report", "completions"] {
+    let commands = ["solve", "evaluate", "generate", "info", "convert", "report", "reproduce"];
+    for command in commands.into_iter().chain(["completions"]) {
         let help = folder.rmdp(&[command, "--help"]).expect(0).stdout;
         assert!(help.contains("Examples:"), "{help}");
     }

@@ -9,7 +9,7 @@ use crate::incumbent::widest;
 use crate::model::Model;
 use crate::pool::in_pool;
 use crate::solution::Evaluated;
-use crate::solve::{Interrupt, Status, check_memory, check_scale, target_gap};
+use crate::solve::{Interrupt, Status, Work, check_memory, check_scale, target_gap};
 use crate::uncertainty::UncertaintySet;
 
 /// Worst-case and nominal cost of a given policy (flat over rows), with bounds.
@@ -30,15 +30,28 @@ pub fn evaluate(
     let signal = interrupt.signal();
     let bound = |set: &UncertaintySet| {
         let mut values = vec![0.0; model.states()];
-        Evaluation::new(model, set).run(policy, &mut values, gap, &signal)
+        let mut evaluation = Evaluation::new(model, set);
+        let bounds = evaluation.run(policy, &mut values, gap, &signal);
+        let (sweeps, entries) = (evaluation.sweeps, evaluation.take_entries());
+        let work = Work {
+            sweeps,
+            evaluations: sweeps,
+            oracle_calls: sweeps * model.states() as u64,
+            first_order_steps: 0,
+            entries,
+            kernel_entries: model.transitions() as u64,
+        };
+        (bounds, work)
     };
-    let (worst, nominal) = in_pool(threads, || (bound(set), bound(&UncertaintySet::none())))?;
+    let ((worst, work), (nominal, _)) =
+        in_pool(threads, || (bound(set), bound(&UncertaintySet::none())))?;
     let status = match signal.status() {
         Some(status) => status,
         None if widest(&worst.lower, &worst.upper) <= gap => Status::Certified,
         None => Status::PrecisionLimit,
     };
-    Ok(Evaluated::new(model, status, gap, worst, nominal, started.elapsed().as_secs_f64()))
+    let seconds = started.elapsed().as_secs_f64();
+    Ok(Evaluated::new(model, status, gap, worst, nominal, work, seconds))
 }
 
 /// The kernel of the set that is worst for `policy`, row by row: `visit(row, next, probability)`

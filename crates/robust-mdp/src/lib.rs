@@ -61,6 +61,8 @@ pub use evaluate::{evaluate, worst_kernel};
 pub use model::{Model, ModelBuilder, Objective};
 pub use oracle::first_order::{Setup, StepRule};
 pub use solution::{Evaluated, PolicyValue, Solution};
+#[doc(hidden)]
+pub use solve::Published;
 pub use solve::{
     Interrupt, Method, Observer, Options, Oracle, Progress, Status, Stop, Work, solve,
     solve_observed,

@@ -10,6 +10,8 @@ use crate::algorithm::bellman::{Bellman, Player};
 use crate::algorithm::evaluation::Evaluation;
 use crate::algorithm::fom_vi::{FomSettings, FomVi};
 use crate::algorithm::games::Games;
+pub use crate::algorithm::gap_trace::GapAt;
+use crate::algorithm::gap_trace::gap_trace;
 use crate::algorithm::linear::Chain;
 use crate::algorithm::response::Response;
 use crate::error::Error;
@@ -127,7 +129,7 @@ pub fn bellman(
         return Ok((bellman.lower, bellman.upper, bellman.policy));
     }
     let games = match oracle {
-        Oracle::InteriorPoint => Games::interior_point(model, set),
+        Oracle::InteriorPoint => Games::interior_point(model, set, false),
         _ => Games::first_order(model, set, default_setup(set), &FomSettings::default()),
     };
     let mut bellman = Bellman::new(model, set);
@@ -243,4 +245,58 @@ pub fn exact_sweep_seconds(
         let passes = bellman.take_entries() as f64 / model.transitions() as f64;
         (times, passes / repeats as f64)
     })
+}
+
+/// The duality gap of FOM-VI's answer after the first epoch that reaches each of the checkpoints
+/// (steps, increasing), up to twice the tolerance; `None` if the run was interrupted.
+pub fn fom_vi_gaps(
+    model: &Model,
+    set: &UncertaintySet,
+    settings: &FomSettings,
+    checkpoints: &[u64],
+    tolerance: f64,
+    threads: usize,
+    interrupt: &Interrupt,
+) -> Result<Option<Vec<GapAt>>, Error> {
+    set.validate(model)?;
+    let setup = settings.setup.unwrap_or(default_setup(set));
+    let signal = interrupt.signal();
+    in_pool(Some(threads), || {
+        let mut gaps = Vec::new();
+        let visit = &mut |at| gaps.push(at);
+        let done = gap_trace(model, set, setup, settings, checkpoints, tolerance, &signal, visit);
+        done.then_some(gaps)
+    })
+}
+
+/// Exact sweeps one after another, of F or, where a policy is given, of F_x; upper bounds, tight up
+/// to rounding.
+#[allow(missing_debug_implementations)]
+pub struct Sweeps<'a> {
+    bellman: Bellman<'a>,
+    policy: Option<&'a [f64]>,
+}
+
+impl<'a> Sweeps<'a> {
+    /// Sweeps of this model and set.
+    pub fn new(
+        model: &'a Model,
+        set: &'a UncertaintySet,
+        policy: Option<&'a [f64]>,
+    ) -> Result<Sweeps<'a>, Error> {
+        set.validate(model)?;
+        Ok(Sweeps { bellman: Bellman::new(model, set), policy })
+    }
+
+    /// F(v) or F_x(v).
+    pub fn image(&mut self, values: &[f64]) -> &[f64] {
+        let player = self.policy.map_or(Player::Both, Player::Nature);
+        self.bellman.sweep(values, player, 0.0, None);
+        &self.bellman.upper
+    }
+
+    /// Row entries visited since the last call.
+    pub fn take_entries(&mut self) -> u64 {
+        self.bellman.take_entries()
+    }
 }

@@ -102,6 +102,8 @@ pub struct Evaluated {
     pub worst: PolicyValue,
     /// Under the nominal kernel.
     pub nominal: PolicyValue,
+    /// Work counts of the worst case.
+    pub work: Work,
     /// Wall-clock seconds.
     pub seconds: f64,
 }
@@ -126,6 +128,7 @@ impl Evaluated {
         target_gap: f64,
         worst: Bounds,
         nominal: Bounds,
+        work: Work,
         seconds: f64,
     ) -> Evaluated {
         Evaluated {
@@ -133,6 +136,7 @@ impl Evaluated {
             target_gap,
             worst: in_own_sign(model, worst.lower, worst.upper),
             nominal: in_own_sign(model, nominal.lower, nominal.upper),
+            work,
             seconds,
         }
     }

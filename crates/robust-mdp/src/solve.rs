@@ -114,6 +114,20 @@ pub struct Options {
     pub fom: FomSettings,
     /// Differences that Anderson's method combines; `None` means 5.
     pub anderson: Option<usize>,
+    /// Value iteration as \[GCK21\] runs it, for comparison; see [`Published`].
+    #[doc(hidden)]
+    pub published: Option<Published>,
+}
+
+/// How \[GCK21\] runs value iteration and its relatives: from v = 0, with every state's convex
+/// program handed to the interior-point solver whole, until ‖v⁺ − v‖_∞ is small.
+///
+/// Not part of the public interface; it may change without notice.
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Published {
+    /// The run ends when ‖v⁺ − v‖_∞ is at most this and the asked gap is certified.
+    pub residual: f64,
 }
 
 /// Work counted independently of the machine.
@@ -182,6 +196,11 @@ impl Interrupt {
         self.0.store(true, Ordering::Relaxed);
     }
 
+    /// Whether it was asked for.
+    pub fn is_raised(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+
     pub(crate) fn signal(&self) -> Signal<'_> {
         Signal { interrupt: self, deadline: None }
     }
@@ -199,7 +218,7 @@ impl Signal<'_> {
     }
 
     pub(crate) fn status(&self) -> Option<Status> {
-        if self.interrupt.0.load(Ordering::Relaxed) {
+        if self.interrupt.is_raised() {
             Some(Status::Interrupted)
         } else if self.deadline.is_some_and(|d| Instant::now() >= d) {
             Some(Status::TimeLimit)
@@ -212,6 +231,7 @@ impl Signal<'_> {
 pub(crate) struct Limits {
     pub(crate) gap: f64,
     pub(crate) max_sweeps: u64,
+    pub(crate) published: Option<Published>,
 }
 
 /// A run in progress.
@@ -324,7 +344,7 @@ pub fn solve_observed(
     let started = Instant::now();
     let deadline = options.stop.time_limit.and_then(|limit| started.checked_add(limit));
     let mut run = Run {
-        limits: Limits { gap, max_sweeps: options.stop.max_sweeps },
+        limits: Limits { gap, max_sweeps: options.stop.max_sweeps, published: options.published },
         signal: Signal { interrupt, deadline },
         work: Work::default(),
         incumbent: Incumbent::default(),
@@ -360,7 +380,10 @@ fn drive(
     };
     let operator = match chosen.oracle {
         Oracle::Exact => Operator::exact(model, set),
-        Oracle::InteriorPoint => Operator::of_games(model, set, Games::interior_point(model, set)),
+        Oracle::InteriorPoint => {
+            let games = Games::interior_point(model, set, options.published.is_some());
+            Operator::of_games(model, set, games)
+        }
         Oracle::FirstOrder => {
             let games = Games::first_order(model, set, setup, &options.fom);
             Operator::of_games(model, set, games)

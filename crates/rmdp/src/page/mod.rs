@@ -48,10 +48,8 @@ pub(crate) enum Block {
     Figure(Figure),
     HeatMap(HeatMap),
     Table(Table),
-    #[allow(dead_code)]
     Verdicts(Vec<Verdict>),
     /// A command line that can be copied.
-    #[allow(dead_code)]
     Command(String),
 }
 

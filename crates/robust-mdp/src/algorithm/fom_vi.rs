@@ -50,6 +50,8 @@ pub struct FomSettings {
     pub average: Average,
     /// Whether v moves to the middle of the certified bounds after a check.
     pub jump: bool,
+    /// Whether the nominal solution is certified before the first epoch.
+    pub head_start: bool,
 }
 
 impl Default for FomSettings {
@@ -62,6 +64,7 @@ impl Default for FomSettings {
             method: Method::Pda,
             average: Average::Epoch,
             jump: true,
+            head_start: true,
         }
     }
 }
@@ -76,6 +79,11 @@ impl FomSettings {
             jump: false,
             ..FomSettings::default()
         }
+    }
+
+    /// T_ℓ.
+    pub(crate) fn epoch_length(&self, epoch: u64) -> u64 {
+        (epoch as f64).powf(self.epochs).ceil().clamp(1.0, 1e15) as u64
     }
 }
 
@@ -107,7 +115,7 @@ pub(crate) struct FomVi<'a> {
     ahead_single: Lookahead,
     memory: Memory,
     workers: Workers<Worker>,
-    values: Vec<f64>,
+    pub(super) values: Vec<f64>,
     next: Vec<f64>,
 }
 
@@ -126,14 +134,18 @@ pub(crate) fn run(
     let mut response = Response::without_chain(model, set, &layout);
     let mut fom = FomVi::new(model, &layout, set, setup, settings);
     let mut checker = Checker::new(model);
-    let started = Instant::now();
-    let verdict = checker.first(run, &mut evaluation, &mut response);
-    run.check_seconds += started.elapsed().as_secs_f64();
-    if let Some(status) = verdict {
-        return status;
-    }
-    if settings.jump {
-        checker.middle(&mut fom.values);
+    if settings.head_start {
+        let started = Instant::now();
+        let verdict = checker.first(run, &mut evaluation, &mut response);
+        run.check_seconds += started.elapsed().as_secs_f64();
+        if let Some(status) = verdict {
+            return status;
+        }
+        if settings.jump {
+            checker.middle(&mut fom.values);
+        }
+    } else {
+        run.begin(model);
     }
     fom.start();
     let mut steps_before = 0;
@@ -141,7 +153,7 @@ pub(crate) fn run(
         if run.work.sweeps >= run.limits.max_sweeps {
             return Status::SweepLimit;
         }
-        let steps = (epoch as f64).powf(settings.epochs).ceil().clamp(1.0, 1e15) as u64;
+        let steps = settings.epoch_length(epoch);
         let schedule = Schedule { steps, first: steps_before, power: settings.weights };
         fom.epoch(schedule, &run.signal);
         if let Some(status) = run.signal.status() {
@@ -226,7 +238,7 @@ impl<'a> FomVi<'a> {
     }
 
     /// Puts every state's iterates at their starting point.
-    fn start(&mut self) {
+    pub(super) fn start(&mut self) {
         self.ahead.set(&self.values);
         let (model, layout, oracle, ahead) = (self.model, self.layout, &self.oracle, &self.ahead);
         let fields = Fields {
@@ -298,6 +310,12 @@ impl<'a> FomVi<'a> {
                 *sum = if fresh { *x } else { *sum + x };
             }
         });
+    }
+
+    /// One epoch and v ← v⁺.
+    pub(super) fn advance(&mut self, schedule: Schedule, signal: &Signal<'_>) {
+        self.epoch(schedule, signal);
+        std::mem::swap(&mut self.values, &mut self.next);
     }
 
     /// Starts from these values, for measurements.

@@ -22,7 +22,10 @@ const FIRST_STEPS: u64 = 16;
 
 /// Which oracle.
 enum Play<'a> {
-    InteriorPoint,
+    /// With every program solved whole, or spared what cannot matter.
+    InteriorPoint {
+        whole: bool,
+    },
     FirstOrder(FirstOrder<'a>),
 }
 
@@ -56,8 +59,13 @@ struct Worker {
 }
 
 impl<'a> Games<'a> {
-    pub(crate) fn interior_point(model: &'a Model, set: &'a UncertaintySet) -> Games<'a> {
-        Games::new(model, set, Play::InteriorPoint, Reference::Maximum, &FomSettings::default())
+    pub(crate) fn interior_point(
+        model: &'a Model,
+        set: &'a UncertaintySet,
+        whole: bool,
+    ) -> Games<'a> {
+        let play = Play::InteriorPoint { whole };
+        Games::new(model, set, play, Reference::Maximum, &FomSettings::default())
     }
 
     pub(crate) fn first_order(
@@ -199,7 +207,7 @@ impl<'a> Games<'a> {
             let memory =
                 Memory { budget: &mut self.budget[rows.clone()], row: &mut self.row[rows.clone()] };
             let (x, y) = match play {
-                Play::InteriorPoint => (&mut self.x[..], &mut self.y[..]),
+                Play::InteriorPoint { .. } => (&mut self.x[..], &mut self.y[..]),
                 Play::FirstOrder(_) => {
                     (&mut self.x[rows.clone()], &mut self.y[layout.span(rows.clone())])
                 }
@@ -240,13 +248,14 @@ impl One<'_> {
         worker: &mut Worker,
     ) -> Enclosure {
         match play {
-            Play::InteriorPoint => self.interior_point(policy, memory, worker),
+            Play::InteriorPoint { whole } => self.interior_point(*whole, policy, memory, worker),
             Play::FirstOrder(oracle) => self.first_order(oracle, policy, memory, x, y, worker),
         }
     }
 
     fn interior_point(
         &self,
+        whole: bool,
         policy: &mut [f64],
         memory: Memory<'_>,
         worker: &mut Worker,
@@ -255,7 +264,8 @@ impl One<'_> {
         let game = Game::load(self.model, self.layout, self.s, &self.ahead[0], game);
         let first_row = self.model.rows_of(self.s).start;
         scratch.entries += game.nominal().len() as u64;
-        interior_point::update(self.set, self.s, first_row, &game, policy, y, memory, scratch)
+        let (set, s) = (self.set, self.s);
+        interior_point::update(set, s, first_row, &game, whole, policy, y, memory, scratch)
     }
 
     /// Epochs of 16, 32, … steps, each bounded from both sides.

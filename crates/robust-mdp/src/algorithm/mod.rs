@@ -7,6 +7,7 @@ pub(crate) mod evaluation;
 mod fixed_point;
 pub(crate) mod fom_vi;
 pub(crate) mod games;
+pub(crate) mod gap_trace;
 pub(crate) mod linear;
 pub(crate) mod operator;
 pub(crate) mod outer;

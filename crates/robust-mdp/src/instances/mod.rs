@@ -15,5 +15,14 @@ pub use healthcare::healthcare;
 pub use machine::machine_replacement;
 pub use rng::Xoshiro256;
 
+/// √(f·A), the radius of the paper's experiments with Garnet models whose rows reach a share f of
+/// the states. With independent costs it hardly ever binds.
+pub fn published_radius(proportion: f64, actions: usize) -> f64 {
+    (proportion * actions as f64).sqrt()
+}
+
+/// A share of [`published_radius`] at which the budget binds.
+pub const TIGHT: f64 = 0.05;
+
 /// Discount factor of the families unless another is asked for.
 pub const DEFAULT_DISCOUNT: f64 = 0.8;

@@ -23,7 +23,8 @@ use crate::uncertainty::{
     Block, Distance, Enclosure, Scratch, UncertaintySet, ellipsoid as ball, mix_with_nominal,
 };
 
-/// Encloses F(v)_s. The policy whose worst case is the upper bound goes to `x`, the kernel of the
+/// Encloses F(v)_s; with `whole` the solver sees all rows of every program, otherwise only those that
+/// can matter. The policy whose worst case is the upper bound goes to `x`, the kernel of the
 /// lower bound to `y`, in the game's layout. The game's objectives must be referenced at their
 /// maxima.
 pub(crate) fn update(
@@ -31,6 +32,7 @@ pub(crate) fn update(
     s: usize,
     first_row: usize,
     game: &Game<'_>,
+    whole: bool,
     x: &mut [f64],
     y: &mut [f64],
     memory: Memory<'_>,
@@ -40,9 +42,9 @@ pub(crate) fn update(
     let shared = shares_budget(set);
     let mut lower = if shared {
         let block = game.block(set.radius_at(s, first_row));
-        raise(set.distance, block, game.base, x, y, scratch)
+        raise(set.distance, block, game.base, whole, x, y, scratch)
     } else {
-        raise_alone(set, s, first_row, game, x, y, scratch)
+        raise_alone(set, s, first_row, game, whole, x, y, scratch)
     };
     let mut response = std::mem::take(&mut scratch.buffer);
     let mut upper = worst_case(set, s, first_row, game, x, &mut response, memory, scratch).upper;
@@ -74,6 +76,7 @@ fn raise_alone(
     s: usize,
     first_row: usize,
     game: &Game<'_>,
+    whole: bool,
     x: &mut [f64],
     y: &mut [f64],
     scratch: &mut Scratch,
@@ -82,7 +85,7 @@ fn raise_alone(
     let raised = (0..all.rows()).map(|k| {
         let block = all.row(k, set.radius_at(s, first_row + k));
         let (base, y) = (&game.base[k..k + 1], &mut y[all.span(k)]);
-        raise(set.distance, block, base, &mut [0.0], y, scratch)
+        raise(set.distance, block, base, whole, &mut [0.0], y, scratch)
     });
     let values: Vec<f64> = raised.collect();
     let best = least(&values);
@@ -96,6 +99,7 @@ fn raise(
     distance: Distance,
     block: Block<'_>,
     base: &[f64],
+    whole: bool,
     x: &mut [f64],
     y: &mut [f64],
     scratch: &mut Scratch,
@@ -109,11 +113,12 @@ fn raise(
     if distance == Distance::None || block.radius <= 0.0 || top <= from {
         return from;
     }
-    if saturate(distance, block, base, top, y) {
+    if !whole && saturate(distance, block, base, top, y) {
         one_hot(x, least(base));
     } else {
         let to = ceiling(distance, block, &nominal).min(top);
-        let rows: Vec<usize> = (0..nominal.len()).filter(|&k| nominal[k] < to).collect();
+        let matters = |k: &usize| whole || nominal[*k] < to;
+        let rows: Vec<usize> = (0..nominal.len()).filter(matters).collect();
         y.copy_from_slice(block.nominal);
         if let Some(candidate) = solve(distance, block, &rows, &nominal, from) {
             take(candidate, block, &rows, x, y);

@@ -26,11 +26,13 @@ fn visit(set: &UncertaintySet, mut check: impl FnMut(&Game<'_>, &Updated)) {
     for s in 0..states {
         let game = Game::load(&model, &layout, s, &ahead, &mut memory);
         let (mut x, mut y) = (vec![f64::NAN; actions], vec![f64::NAN; game.nominal().len()]);
-        let (mut budget, mut row) = (vec![0.0; actions], vec![0.0; actions]);
-        let warm = Memory { budget: &mut budget, row: &mut row };
         let first = model.rows_of(s).start;
-        let value = update(set, s, first, &game, &mut x, &mut y, warm, &mut scratch);
-        check(&game, &Updated { value, x, y });
+        for whole in [false, true] {
+            let (mut budget, mut row) = (vec![0.0; actions], vec![0.0; actions]);
+            let warm = Memory { budget: &mut budget, row: &mut row };
+            let value = update(set, s, first, &game, whole, &mut x, &mut y, warm, &mut scratch);
+            check(&game, &Updated { value, x: x.clone(), y: y.clone() });
+        }
     }
 }
 

@@ -1,0 +1,110 @@
+//! cells.jsonl: one finished cell a line, appended as soon as it is done, so that an interrupted
+//! run goes on where it was.
+
+use std::collections::HashMap;
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+use super::cell::{Cell, FORMAT, Record};
+use crate::failure::Failure;
+
+pub(crate) const FILE: &str = "cells.jsonl";
+
+/// The finished cells of a folder, open for more.
+pub(crate) struct Journal {
+    path: PathBuf,
+    file: File,
+    records: HashMap<String, Record>,
+}
+
+impl Journal {
+    /// Reads what there is. A last line without its end was being written when a run was killed:
+    /// it is cut off.
+    pub(crate) fn open(folder: &Path) -> Result<Journal, Failure> {
+        let path = folder.join(FILE);
+        let failed = |e: io::Error| Failure::write(&path, e);
+        let mut options = OpenOptions::new();
+        let mut file = options
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .open(&path)
+            .map_err(failed)?;
+        let mut text = Vec::new();
+        file.read_to_end(&mut text).map_err(failed)?;
+        let whole = text.iter().rposition(|&b| b == b'\n').map_or(0, |at| at + 1);
+        file.set_len(whole as u64).map_err(failed)?;
+        file.seek(SeekFrom::End(0)).map_err(failed)?;
+        let records = read(&text[..whole]).map_err(|(line, error)| {
+            let place = format!("{}, line {line}", path.display());
+            Failure::usage(format!("{place}: expected the record of a finished cell: {error}"))
+                .hint("remove the line, or choose another folder with -o")
+        })?;
+        Ok(Journal { path, file, records })
+    }
+
+    pub(crate) fn get(&self, cell: &Cell) -> Option<&Record> {
+        self.records.get(&cell.key())
+    }
+
+    /// Appends a record in one write.
+    pub(crate) fn add(&mut self, record: Record) -> Result<(), Failure> {
+        let failed = |e: io::Error| Failure::write(&self.path, e);
+        let mut line = serde_json::to_vec(&record).map_err(|e| failed(e.into()))?;
+        line.push(b'\n');
+        self.file.write_all(&line).and_then(|()| self.file.flush()).map_err(failed)?;
+        self.records.insert(record.cell.key(), record);
+        Ok(())
+    }
+}
+
+/// Records by key; the last of those with the same one. Records of another format are left alone.
+fn read(text: &[u8]) -> Result<HashMap<String, Record>, (usize, String)> {
+    let mut records = HashMap::new();
+    let text = std::str::from_utf8(text).map_err(|e| (1, e.to_string()))?;
+    for (number, line) in text.lines().enumerate() {
+        let value: serde_json::Value =
+            serde_json::from_str(line).map_err(|e| (number + 1, e.to_string()))?;
+        if value["cell"]["format"] != FORMAT {
+            continue;
+        }
+        let record: Record =
+            serde_json::from_value(value).map_err(|e| (number + 1, e.to_string()))?;
+        records.insert(record.cell.key(), record);
+    }
+    Ok(records)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::claims::tests::solved;
+    use super::*;
+
+    #[test]
+    fn a_truncated_line_is_cut_off() {
+        let folder = std::env::temp_dir().join(format!("rmdp-journal-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let path = folder.join(FILE);
+        let _ = std::fs::remove_file(&path);
+        let (one, two) = (solved(10, 1.0), solved(20, 2.5));
+        {
+            let mut journal = Journal::open(&folder).unwrap();
+            journal.add(one.clone()).unwrap();
+            journal.add(two.clone()).unwrap();
+        }
+        let text = std::fs::read(&path).unwrap();
+        std::fs::write(&path, &text[..text.len() - 7]).unwrap();
+        let mut journal = Journal::open(&folder).unwrap();
+        assert_eq!(journal.get(&one.cell), Some(&one));
+        assert_eq!(journal.get(&two.cell), None);
+        journal.add(two.clone()).unwrap();
+        assert_eq!(std::fs::read(&path).unwrap(), text);
+        // A bad line elsewhere is not overlooked.
+        std::fs::write(&path, [b"{\n".as_slice(), &text].concat()).unwrap();
+        let error = Journal::open(&folder).err().unwrap().to_string();
+        assert!(error.contains("line 1"), "{error}");
+        std::fs::remove_dir_all(&folder).unwrap();
+    }
+}

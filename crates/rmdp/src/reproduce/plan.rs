@@ -1,0 +1,299 @@
+//! Which cells an experiment consists of: sizes, seeds and limits of work.
+//!
+//! Runs are limited by counted work, never by time, so that what they leave is the same everywhere.
+//! The limits are chosen so that no cell of the quick plan takes more than a few seconds.
+
+use robust_mdp::uncertainty::Distance;
+
+use super::cell::{Cell, Evaluator, Experiment, FORMAT, Task};
+use super::problem::{Family, Problem, Regime};
+use super::solver::{Course, Geometries, Solver};
+
+/// Accuracy of the comparisons of time, and of computing a duality gap.
+pub(crate) const EPSILON: f64 = 0.1;
+pub(crate) const GAP_EPSILON: f64 = 0.25;
+const DISCOUNT: f64 = 0.8;
+const DISCOUNTS: [f64; 3] = [0.6, 0.8, 0.99];
+/// The exact oracle is quick: this is only there to end a loop that does not converge.
+const EXACT_SWEEPS: u64 = 20_000;
+
+/// What is run.
+#[derive(Clone, Debug)]
+pub(crate) struct Plan {
+    pub(crate) full: bool,
+    pub(crate) seeds: u64,
+    /// Sizes for every experiment instead of its own.
+    pub(crate) sizes: Option<Vec<usize>>,
+}
+
+/// A family with the regime of its budget.
+type Case = (Family, Regime);
+
+/// All cases of the comparison of times.
+pub(crate) const CASES: [Case; 10] = [
+    (Family::Garnet50, Regime::Paper),
+    (Family::Garnet20, Regime::Paper),
+    (Family::Healthcare, Regime::Paper),
+    (Family::Machine, Regime::Paper),
+    (Family::Garnet50, Regime::Tight),
+    (Family::Garnet50, Regime::Hard),
+    (Family::Garnet20, Regime::Tight),
+    (Family::Garnet50, Regime::Banded),
+    (Family::Healthcare, Regime::Calibrated),
+    (Family::Machine, Regime::Calibrated),
+];
+
+/// Cases in which the discount is varied.
+pub(crate) const DISCOUNT_CASES: [Case; 2] =
+    [(Family::Garnet50, Regime::Tight), (Family::Garnet50, Regime::Banded)];
+
+/// Cases of the duality gap's cost.
+pub(crate) const GAP_CASES: [Case; 2] =
+    [(Family::Garnet50, Regime::Paper), (Family::Garnet50, Regime::Tight)];
+
+/// Cases in which FOM-VI is followed.
+pub(crate) const TRACE_CASES: [Case; 3] = [
+    (Family::Garnet50, Regime::Paper),
+    (Family::Garnet50, Regime::Tight),
+    (Family::Garnet50, Regime::Hard),
+];
+
+/// Cases of the KL experiment.
+pub(crate) const KL_CASES: [Case; 7] = [
+    (Family::Garnet50, Regime::Paper),
+    (Family::Garnet20, Regime::Paper),
+    (Family::Healthcare, Regime::Paper),
+    (Family::Machine, Regime::Paper),
+    (Family::Garnet50, Regime::Tight),
+    (Family::Healthcare, Regime::Calibrated),
+    (Family::Machine, Regime::Calibrated),
+];
+
+impl Plan {
+    pub(crate) fn cells(&self, experiment: Experiment) -> Vec<Cell> {
+        match experiment {
+            Experiment::Time => self.time(),
+            Experiment::GapCost => self.gap_cost(),
+            Experiment::Setups | Experiment::Epochs | Experiment::Weights => {
+                self.traces(experiment)
+            }
+            Experiment::Kl => self.kl(),
+        }
+    }
+
+    pub(crate) fn sizes(&self, experiment: Experiment, case: Case) -> Vec<usize> {
+        if let Some(sizes) = &self.sizes {
+            return sizes.clone();
+        }
+        let chain = !case.0.is_garnet() || case.1 == Regime::Banded;
+        let sizes: &[usize] = match (experiment, chain, self.full) {
+            // The programs take a multiple of the time where the budget binds.
+            (Experiment::Time, false, false) if case.1 != Regime::Paper => &[5, 10, 20],
+            (Experiment::Time, false, false) => &[5, 10, 20, 30],
+            (Experiment::Time, false, true) => &[10, 20, 30, 50, 75, 100, 150],
+            (Experiment::Time, true, false) => &[10, 20, 40],
+            (Experiment::Time, true, true) => &[10, 20, 50, 100, 200, 400],
+            (Experiment::GapCost, _, false) => &[10, 20, 40, 80],
+            (Experiment::GapCost, _, true) => &[10, 20, 50, 100, 150, 200],
+            (Experiment::Kl, _, false) => &[10, 20, 30, 50],
+            (Experiment::Kl, _, true) => &[10, 20, 30, 40, 50, 75, 100],
+            _ => &[30],
+        };
+        sizes.to_vec()
+    }
+
+    /// The size at which the discount is varied.
+    pub(crate) fn discount_size(&self, case: Case) -> usize {
+        let sizes = self.sizes(Experiment::Time, case);
+        sizes[sizes.len() / 2]
+    }
+
+    fn problems(&self, case: Case, set: Distance, states: usize, discount: f64) -> Vec<Problem> {
+        let of = |seed| Problem { family: case.0, regime: case.1, set, states, discount, seed };
+        let seeds = if of(1).is_random() { self.seeds } else { 1 };
+        (1..=seeds).map(of).collect()
+    }
+
+    fn time(&self) -> Vec<Cell> {
+        let mut problems = Vec::new();
+        for case in CASES {
+            for states in self.sizes(Experiment::Time, case) {
+                problems.extend(self.problems(case, Distance::Ellipsoid, states, DISCOUNT));
+            }
+        }
+        for case in DISCOUNT_CASES {
+            let states = self.discount_size(case);
+            for discount in DISCOUNTS.into_iter().filter(|&d| d != DISCOUNT) {
+                problems.extend(self.problems(case, Distance::Ellipsoid, states, discount));
+            }
+        }
+        let solve = |problem: &Problem| {
+            let problem = *problem;
+            Solver::ALL.map(|solver| self.solve(Experiment::Time, problem, solver))
+        };
+        problems.iter().flat_map(solve).collect()
+    }
+
+    fn gap_cost(&self) -> Vec<Cell> {
+        let mut cells = Vec::new();
+        for case in GAP_CASES {
+            for discount in DISCOUNTS {
+                for states in self.sizes(Experiment::GapCost, case) {
+                    for problem in self.problems(case, Distance::Ellipsoid, states, discount) {
+                        cells.extend(Evaluator::ALL.map(|evaluator| Cell {
+                            format: FORMAT,
+                            experiment: Experiment::GapCost,
+                            problem,
+                            task: Task::Gap(evaluator),
+                            epsilon: GAP_EPSILON,
+                            limit: EXACT_SWEEPS,
+                        }));
+                    }
+                }
+            }
+        }
+        cells
+    }
+
+    fn traces(&self, experiment: Experiment) -> Vec<Cell> {
+        let mut cells = Vec::new();
+        for case in TRACE_CASES {
+            for states in self.sizes(experiment, case) {
+                for problem in self.problems(case, Distance::Ellipsoid, states, DISCOUNT) {
+                    cells.push(self.solve(experiment, problem, Solver::Auto));
+                    cells.extend(courses(experiment).into_iter().map(|course| Cell {
+                        format: FORMAT,
+                        experiment,
+                        problem,
+                        task: Task::Trace(course),
+                        epsilon: EPSILON,
+                        limit: self.steps(experiment),
+                    }));
+                }
+            }
+        }
+        cells
+    }
+
+    fn kl(&self) -> Vec<Cell> {
+        let mut cells = Vec::new();
+        for case in KL_CASES {
+            for states in self.sizes(Experiment::Kl, case) {
+                for set in [Distance::Kl, Distance::Ellipsoid] {
+                    for problem in self.problems(case, set, states, DISCOUNT) {
+                        for solver in [Solver::FomPaper, Solver::FomCentred, Solver::Auto] {
+                            cells.push(self.solve(Experiment::Kl, problem, solver));
+                        }
+                    }
+                }
+            }
+        }
+        cells
+    }
+
+    fn solve(&self, experiment: Experiment, problem: Problem, solver: Solver) -> Cell {
+        let limit = self.limit(&problem, solver);
+        let task = Task::Solve(solver);
+        Cell { format: FORMAT, experiment, problem, task, epsilon: EPSILON, limit }
+    }
+
+    /// Steps of a trace.
+    fn steps(&self, experiment: Experiment) -> u64 {
+        match (experiment, self.full) {
+            (Experiment::Setups, false) => 1_000,
+            (_, false) => 3_000,
+            (_, true) => 30_000,
+        }
+    }
+
+    /// Sweeps or epochs that a solve may take.
+    fn limit(&self, problem: &Problem, solver: Solver) -> u64 {
+        let entries = problem.entries();
+        if solver.is_fom() {
+            // Epoch ℓ takes ℓ² steps: ℓ epochs take about ℓ³/3. A step has a cost of its own in
+            // every state, however small.
+            let (budget, most): (u64, u64) =
+                if self.full { (100_000_000_000, 2_000_000) } else { (400_000_000, 40_000) };
+            let work = entries + 100 * problem.states as u64;
+            let steps = (budget / work).clamp(1_000, most);
+            return (3.0 * steps as f64).cbrt().ceil() as u64;
+        }
+        if solver.solves_programs() {
+            let budget: u64 = if self.full { 1_000_000_000 } else { 2_000_000 };
+            let most = if self.full { 5_000 } else { 200 };
+            return (budget / entries).clamp(1, most);
+        }
+        EXACT_SWEEPS
+    }
+}
+
+/// The settings that an experiment compares, with either rule of steps.
+fn courses(experiment: Experiment) -> Vec<Course> {
+    let of = |setup, p, q, centred| Course { setup, p, q, centred };
+    let mut courses = Vec::new();
+    for centred in [false, true] {
+        match experiment {
+            Experiment::Setups => {
+                for (p, q) in [(1, 1), (2, 2)] {
+                    courses.extend(Geometries::ALL.map(|setup| of(setup, p, q, centred)));
+                }
+            }
+            Experiment::Epochs => {
+                courses.extend([0, 1, 2].map(|q| of(Geometries::L2L2, 1, q, centred)));
+            }
+            _ => courses.extend([0, 1, 2].map(|p| of(Geometries::L2L2, p, 2, centred))),
+        }
+    }
+    courses
+}
+
+/// Step counts at which a trace looks: about eight a decade.
+pub(crate) fn checkpoints(limit: u64) -> Vec<u64> {
+    let mut steps: Vec<u64> = (0..)
+        .map(|k| 10f64.powf(f64::from(k) / 8.0).round() as u64)
+        .take_while(|&n| n < limit)
+        .collect();
+    steps.push(limit);
+    steps.dedup();
+    steps
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_differ() {
+        let plan = Plan { full: false, seeds: 2, sizes: None };
+        let cells: Vec<Cell> = Experiment::ALL.iter().flat_map(|&e| plan.cells(e)).collect();
+        let mut keys: Vec<String> = cells.iter().map(Cell::key).collect();
+        keys.sort();
+        keys.dedup();
+        assert_eq!(keys.len(), cells.len());
+    }
+
+    #[test]
+    fn the_paper_is_covered() {
+        let plan = Plan { full: true, seeds: 10, sizes: None };
+        let cells = plan.cells(Experiment::Time);
+        for family in Family::ALL {
+            for solver in Solver::ALL {
+                let wanted =
+                    |c: &&Cell| c.problem.family == family && c.task == Task::Solve(solver);
+                assert!(cells.iter().filter(wanted).count() >= 6, "{family:?} {solver:?}");
+            }
+        }
+        let seeds = |c: &&Cell| c.problem.family == Family::Garnet20 && c.problem.states == 50;
+        assert_eq!(cells.iter().filter(seeds).count(), 2 * 10 * Solver::ALL.len());
+        for (experiment, states) in [(Experiment::Setups, 30), (Experiment::Weights, 30)] {
+            assert!(plan.cells(experiment).iter().all(|c| c.problem.states == states));
+        }
+    }
+
+    #[test]
+    fn checkpoints_grow() {
+        let steps = checkpoints(1_000);
+        assert!(steps.is_sorted_by(|a, b| a < b), "{steps:?}");
+        assert_eq!((steps[0], steps.last()), (1, Some(&1_000)));
+    }
+}

@@ -1,0 +1,102 @@
+//! Medians and quartiles over seeds, where some runs may have been stopped by their limit.
+//!
+//! A stopped run would have taken longer than it did, and is ranked above all finished ones: a
+//! quantile that falls on it is itself a lower bound.
+
+/// One run's time or work.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Sample {
+    pub(crate) value: f64,
+    pub(crate) stopped: bool,
+}
+
+/// Median and quartiles.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Summary {
+    pub(crate) median: f64,
+    pub(crate) low: f64,
+    pub(crate) high: f64,
+    /// The median is only a lower bound.
+    pub(crate) stopped: bool,
+    /// How many runs, and how many of them were stopped.
+    pub(crate) runs: usize,
+    pub(crate) stopped_runs: usize,
+}
+
+/// `None` of nothing.
+pub(crate) fn summary(samples: &[Sample]) -> Option<Summary> {
+    let mut sorted = samples.to_vec();
+    sorted.sort_by(|a, b| {
+        (a.stopped, a.value).partial_cmp(&(b.stopped, b.value)).unwrap_or(std::cmp::Ordering::Equal)
+    });
+    let median = quantile(&sorted, 0.5)?;
+    Some(Summary {
+        median: median.value,
+        low: quantile(&sorted, 0.25)?.value,
+        high: quantile(&sorted, 0.75)?.value,
+        stopped: median.stopped,
+        runs: sorted.len(),
+        stopped_runs: sorted.iter().filter(|s| s.stopped).count(),
+    })
+}
+
+/// Interpolated between neighbours; a lower bound where one of them is.
+fn quantile(sorted: &[Sample], share: f64) -> Option<Sample> {
+    let place = share * sorted.len().checked_sub(1)? as f64;
+    let (below, part) = (place.floor() as usize, place.fract());
+    let one = sorted[below];
+    if part == 0.0 {
+        return Some(one);
+    }
+    let other = sorted[below + 1];
+    let value = one.value + part * (other.value - one.value);
+    Some(Sample { value: value.max(one.value), stopped: one.stopped || other.stopped })
+}
+
+/// The exponent k of the best fit y = c·xᵏ, where there are two sizes or more.
+pub(crate) fn growth(points: &[(f64, f64)]) -> Option<f64> {
+    let logs: Vec<(f64, f64)> =
+        points.iter().filter(|p| p.0 > 0.0 && p.1 > 0.0).map(|p| (p.0.ln(), p.1.ln())).collect();
+    let n = logs.len() as f64;
+    let (mx, my) = logs.iter().fold((0.0, 0.0), |(a, b), (x, y)| (a + x / n, b + y / n));
+    let (xx, xy) = logs
+        .iter()
+        .fold((0.0, 0.0), |(a, b), (x, y)| (a + (x - mx) * (x - mx), b + (x - mx) * (y - my)));
+    (xx > 0.0).then(|| xy / xx)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn samples(values: &[f64], stopped: &[f64]) -> Vec<Sample> {
+        let of = |stopped| move |&value: &f64| Sample { value, stopped };
+        values.iter().map(of(false)).chain(stopped.iter().map(of(true))).collect()
+    }
+
+    #[test]
+    fn quartiles() {
+        let summary = summary(&samples(&[4.0, 1.0, 3.0, 2.0, 5.0], &[])).unwrap();
+        assert_eq!((summary.low, summary.median, summary.high), (2.0, 3.0, 4.0));
+        assert!(!summary.stopped);
+        assert_eq!(super::summary(&[]), None);
+        let two = super::summary(&samples(&[1.0, 2.0], &[])).unwrap();
+        assert_eq!((two.low, two.median, two.high), (1.25, 1.5, 1.75));
+    }
+
+    #[test]
+    fn stopped_runs_rank_last() {
+        // The stopped run ended after 0.5 but would have taken longer than any other.
+        let one = summary(&samples(&[1.0, 2.0], &[0.5])).unwrap();
+        assert_eq!((one.median, one.stopped, one.stopped_runs), (2.0, false, 1));
+        let most = summary(&samples(&[1.0], &[3.0, 4.0])).unwrap();
+        assert_eq!((most.median, most.stopped, most.runs), (3.0, true, 3));
+    }
+
+    #[test]
+    fn exponents() {
+        let cubic = [(10.0, 2e3), (20.0, 16e3), (40.0, 128e3)];
+        assert!((growth(&cubic).unwrap() - 3.0).abs() < 1e-12);
+        assert_eq!(growth(&cubic[..1]), None);
+    }
+}

@@ -1,0 +1,165 @@
+//! `rmdp reproduce` from outside: the same records in every run apart from times, and the same
+//! after an interruption.
+
+mod support;
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::Value;
+use support::Folder;
+
+const SMALL: [&str; 6] = ["--sizes", "4,6", "--seeds", "2", "--quiet", "-o"];
+
+fn run(folder: &Folder, names: &[&str], output: &str) {
+    folder.rmdp(&[&["reproduce"], names, &SMALL, &[output]].concat()).expect(0);
+}
+
+/// The table without the columns that depend on the clock.
+fn timeless(path: &Path) -> Vec<Vec<String>> {
+    let text = fs::read_to_string(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+    let header: Vec<&str> = text.lines().next().unwrap().split(',').collect();
+    let kept: Vec<usize> = (0..header.len()).filter(|&i| !header[i].ends_with("seconds")).collect();
+    // The one quoted field, of traces, comes before no column that is dropped.
+    let cut = |line: &str| {
+        let fields: Vec<&str> = line.split(',').collect();
+        match fields.len() == header.len() {
+            true => kept.iter().map(|&i| fields[i].to_owned()).collect(),
+            false => vec![line.to_owned()],
+        }
+    };
+    text.lines().map(cut).collect()
+}
+
+/// The records without their seconds, in any order.
+fn records(folder: &Folder, output: &str) -> Vec<String> {
+    let mut lines: Vec<String> = folder
+        .read(&format!("{output}/cells.jsonl"))
+        .lines()
+        .map(|line| {
+            let mut value: Value = serde_json::from_str(line).unwrap();
+            value.as_object_mut().unwrap().remove("seconds").unwrap();
+            value.to_string()
+        })
+        .collect();
+    lines.sort();
+    lines
+}
+
+#[test]
+fn two_runs_differ_in_times_alone() {
+    let folder = Folder::new();
+    for output in ["a", "b"] {
+        run(&folder, &["gap-cost", "epochs", "kl"], output);
+    }
+    let all = records(&folder, "a");
+    assert!(all.len() > 200, "{}", all.len());
+    assert_eq!(all, records(&folder, "b"));
+    for table in ["gap-cost", "epochs", "epochs-traces", "kl"] {
+        let of = |output| timeless(&folder.path().join(format!("{output}/{table}.csv")));
+        let table = of("a");
+        assert!(table.len() > 10 && table[0].len() > 10);
+        assert_eq!(table, of("b"));
+    }
+    let machine = folder.json("a/machine.json");
+    assert_eq!(
+        machine["command"],
+        "rmdp reproduce gap-cost epochs kl -o DIR --seeds 2 --sizes 4,6"
+    );
+    assert_eq!(machine["seeds"], serde_json::json!([1, 2]));
+    assert!(folder.read("a/index.html").contains("Epochs of ℓ² steps"));
+}
+
+#[test]
+fn a_finished_cell_is_not_run_again() {
+    let folder = Folder::new();
+    run(&folder, &["weights"], "whole");
+    let whole = records(&folder, "whole");
+    // A run that was killed in the middle of a line.
+    fs::create_dir(folder.path().join("killed")).unwrap();
+    let text = folder.read("whole/cells.jsonl");
+    let part = &text[..text.len() / 2];
+    let kept = part.lines().count() - 1;
+    fs::write(folder.path().join("killed/cells.jsonl"), part).unwrap();
+    let args = ["reproduce", "weights", "--sizes", "4,6", "--seeds", "2", "-o", "killed"];
+    let again = folder.rmdp(&args).expect(0);
+    let said = format!("{kept} of {} cells are in the journal and are skipped", whole.len());
+    assert!(again.stderr.contains(&said), "{}", again.stderr);
+    assert_eq!(records(&folder, "killed"), whole);
+    assert!(folder.read("killed/cells.jsonl").starts_with(part.rsplit_once('\n').unwrap().0));
+    let tables = ["whole", "killed"]
+        .map(|output| timeless(&folder.path().join(format!("{output}/weights-traces.csv"))));
+    assert_eq!(tables[0], tables[1]);
+    // Nothing is left to do.
+    let before = folder.read("killed/cells.jsonl");
+    folder.rmdp(&args).expect(0);
+    assert_eq!(folder.read("killed/cells.jsonl"), before);
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupted_run_goes_on() {
+    use std::process::Command;
+    use std::time::Duration;
+
+    let folder = Folder::new();
+    let args = ["reproduce", "weights", "-o", "out", "--seeds", "1", "--sizes", "8,10,12"];
+    let child = folder.start(&args);
+    let journal = folder.path().join("out/cells.jsonl");
+    let lines = || fs::read_to_string(&journal).map_or(0, |text| text.lines().count());
+    while lines() < 2 {
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    let stopped = support::finish(child);
+    assert_eq!(stopped.code, Some(3), "{}", stopped.stderr);
+    assert!(stopped.stderr.contains("the same command again goes on"), "{}", stopped.stderr);
+    let done = lines();
+    assert!((2..63).contains(&done), "{done}");
+    assert!(folder.path().join("out/index.html").exists());
+    folder.rmdp(&args).expect(0);
+    assert_eq!(lines(), 63);
+    let mut whole = args;
+    whole[3] = "whole";
+    folder.rmdp(&whole).expect(0);
+    assert_eq!(records(&folder, "out"), records(&folder, "whole"));
+}
+
+#[test]
+fn what_is_there_and_what_is_not() {
+    let folder = Folder::new();
+    let list = folder.rmdp(&["reproduce", "--list"]).expect(0).stdout;
+    for name in ["time", "gap-cost", "setups", "epochs", "weights", "kl"] {
+        assert!(list.lines().any(|line| line.starts_with(name)), "{list}");
+    }
+    let wrong = folder.rmdp(&["reproduce", "tme", "-o", "x"]).expect(2);
+    assert!(wrong.stderr.contains("there is no experiment tme"), "{}", wrong.stderr);
+    folder.rmdp(&["reproduce", "time"]).expect(2);
+    folder.rmdp(&["reproduce", "-o", "x"]).expect(2);
+    folder.rmdp(&["reproduce", "time", "-o", "x", "--sizes", "3"]).expect(2);
+    fs::create_dir(folder.path().join("bad")).unwrap();
+    fs::write(folder.path().join("bad/cells.jsonl"), "{\"cell\":{\"format\":1}}\n").unwrap();
+    let bad = folder.rmdp(&["reproduce", "kl", "-o", "bad"]).expect(2);
+    assert!(bad.stderr.contains("cells.jsonl, line 1"), "{}", bad.stderr);
+}
+
+/// The results in docs/ are what this version computes, on machines with the same instructions.
+#[test]
+fn the_committed_results_regenerate() {
+    let committed = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reproduce");
+    let folder = Folder::new();
+    let part = ["reproduce", "gap-cost", "-o", "out", "--quiet", "--sizes", "10,20"];
+    folder.rmdp(&part).expect(0);
+    let text = fs::read_to_string(committed.join("machine.json")).unwrap();
+    let machine: Value = serde_json::from_str(&text).unwrap();
+    let here = folder.json("out/machine.json");
+    if here["instruction_set"] != machine["instruction_set"] {
+        return; // other instructions round differently
+    }
+    let table = timeless(&committed.join("gap-cost.csv"));
+    let states = table[0].iter().position(|name| name == "states").unwrap();
+    let small = |row: &Vec<String>| ["states", "10", "20"].contains(&row[states].as_str());
+    let expected: Vec<Vec<String>> = table.into_iter().filter(small).collect();
+    assert_eq!(expected.len(), 1 + 2 * 3 * 2 * 3 * 3); // cases, λ, sizes, seeds, methods
+    assert_eq!(timeless(&folder.path().join("out/gap-cost.csv")), expected);
+}
