@@ -52,12 +52,16 @@ fn open(kind: &str, id: &str, size: (f64, f64), data: &str, title: &str, about: 
     )
 }
 
+/// The title over a drawing, in letters as large as there is room for.
 fn heading(title: &str, width: f64) -> String {
+    let room = width - 20.0;
+    let size = (room / (0.58 * title.chars().count().max(1) as f64)).clamp(10.0, 15.0);
     format!(
-        "<text class=\"heading\" x=\"{}\" y=\"22\" font-size=\"15\" font-weight=\"600\" \
+        "<text class=\"heading\" x=\"{}\" y=\"22\" font-size=\"{}\" font-weight=\"600\" \
          text-anchor=\"middle\">{}</text>\n",
         at(width / 2.0),
-        escaped(&cut(title, width - 20.0, 15.0))
+        at(size),
+        escaped(&cut(title, room + 0.58, size))
     )
 }
 
