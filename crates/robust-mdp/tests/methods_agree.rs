@@ -187,6 +187,16 @@ fn accelerated_loops_keep_going_on_slow_chains() {
     }
 }
 
+/// Chains in single precision must not stand in the way of discounts that they cannot resolve.
+#[test]
+fn few_sweeps_on_a_band_very_near_one() {
+    for set in tight_sets() {
+        let model = banded(300, 1.0 - 1e-6);
+        let solution = run_to(1.0, &model, &set, Method::Newton, 100);
+        assert_eq!(solution.status, Status::Certified, "{set:?}: gap {}", solution.gap);
+    }
+}
+
 /// Seven states, some of them terminal, one to four actions, about half of the states as next ones.
 fn with_terminal_states(seed: u64, discount: f64) -> Model {
     let mut random = Xoshiro256::new(seed);

@@ -189,3 +189,28 @@ fn a_long_chain_is_solved_by_policy_iteration() {
         assert!((solution.values[n - 1] - 2.05).abs() < 1e-3);
     }
 }
+
+/// A budget of 1e-18 lifts a fair coin by √(2α·variance), which is less than the 1e-9 to the other
+/// action: its price must not drown in rounding.
+#[test]
+fn tiny_kl_budgets_are_not_taken_for_saturation() {
+    let mut builder = ModelBuilder::new(0.9);
+    builder.add_state(None);
+    builder.add_action(None, 0.45 + 1e-9);
+    builder.add_transition(1, 1.0, 0.0);
+    builder.add_action(None, 0.0);
+    builder.add_transition(1, 0.5, 0.0);
+    builder.add_transition(2, 0.5, 0.0);
+    for _ in 0..2 {
+        builder.add_state(None);
+        builder.mark_terminal();
+    }
+    let model = builder.build().expect("a valid model");
+    let set = UncertaintySet::kl(1e-18);
+    let (lower, upper, _) =
+        robust_mdp::measure::bellman(&model, &set, robust_mdp::Oracle::Exact, &[0.0, 0.0, 1.0])
+            .expect("a valid call");
+    let exact = 0.45 + (2e-18_f64 * 0.2025).sqrt();
+    assert!(lower[0] <= exact + 1e-14 && upper[0] >= exact - 1e-14, "{lower:?} {upper:?}");
+    assert!(upper[0] - lower[0] < 1e-13, "{lower:?} {upper:?}");
+}

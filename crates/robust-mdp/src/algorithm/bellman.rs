@@ -14,6 +14,9 @@ const FAR: f64 = 0.3;
 /// The same where rows see a few states alone, whose values are closer to each other.
 const FAR_IF_SPARSE: f64 = 0.1;
 
+/// Discounts up to which chains in single precision are near enough to the pair that they freeze:
+/// their errors of 1e-7 grow with 1/(1 − λ).
+const SHORT: f64 = 1.0 - 1e-5;
 /// Rows of a sparse model from which on what they remember counts beside the model.
 const MANY_ROWS: usize = 1 << 16;
 
@@ -70,7 +73,10 @@ impl<'a> Bellman<'a> {
 
     /// The same, remembering half of each number where rows are many and short.
     pub(crate) fn in_little_memory(mut self) -> Bellman<'a> {
-        if !self.model.is_dense() && self.model.rows() >= MANY_ROWS {
+        if !self.model.is_dense()
+            && self.model.rows() >= MANY_ROWS
+            && self.model.discount() <= SHORT
+        {
             self.memory = RowStore::in_halves(self.model.rows());
         }
         self
@@ -138,7 +144,10 @@ impl<'a> Bellman<'a> {
             Some(chain) if !fitted => chain,
             _ => {
                 let chain = chain.get_or_insert_with(|| Chain::of_states(model.states()));
-                chain.reserve_compact(used, self.reach);
+                match self.model.discount() <= SHORT {
+                    true => chain.reserve_compact(used, self.reach),
+                    false => chain.reserve(used),
+                }
                 chain
             }
         };

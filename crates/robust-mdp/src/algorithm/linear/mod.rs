@@ -91,7 +91,7 @@ impl Chain {
         self.clear();
         match self.dense_is_better(total) {
             true => {
-                self.pointers = None;
+                (self.pointers, self.tails) = (None, None);
                 self.entries.resize(self.states * self.states, 0.0);
             }
             false => {

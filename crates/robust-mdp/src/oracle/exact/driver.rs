@@ -82,6 +82,8 @@ pub(super) trait Ball {
     /// Prepares the rows under work from the j-th on, which have no multiplier yet and whose nominal
     /// values have been read in this sweep.
     fn admit(&mut self, j: usize);
+    /// Whether every row can reach its base value, and moving there has a price that needs no reading.
+    fn peaks_are_bases(&self) -> bool;
     /// At most what moving a row by this share of the way to its peak costs, where all of it costs
     /// `peak_cost` or less.
     fn move_cost(&self, share: f64, peak_cost: f64) -> f64;
@@ -171,7 +173,7 @@ fn begin<B: Ball>(ball: &mut B, memory: &mut RowMemory<'_>, tolerance: f64, ceil
     admit_below(ball, memory, ceiling);
     let drift = ball.drift().0;
     let known = dispatch(Least(memory.floor)) + drift;
-    if ball.move_cost(1.0, f64::INFINITY) < f64::INFINITY
+    if ball.peaks_are_bases()
         && let Some(outcome) = super::saturation::cheaply_saturated(ball, memory, ceiling)
     {
         return Begun::Done(outcome);

@@ -130,6 +130,10 @@ impl Ball for Ellipsoid<'_> {
         }
     }
 
+    fn peaks_are_bases(&self) -> bool {
+        true
+    }
+
     /// ½‖e_i − y⁰‖² ≤ 1.
     fn move_cost(&self, share: f64, _: f64) -> f64 {
         share * share

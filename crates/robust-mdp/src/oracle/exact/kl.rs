@@ -54,7 +54,7 @@ impl Kl<'_> {
     fn top(&mut self, k: usize) -> (f64, f64) {
         let (nominal, gain) = self.rows.row(k);
         match &self.ahead.ranking {
-            Some(ranking) if self.rows.shared() => {
+            Some(ranking) if self.rows.shared() && !self.ahead.in_place => {
                 let (top, mass, seen) = ranking.top(nominal);
                 *self.entries += seen as u64;
                 (top, mass)
@@ -196,11 +196,22 @@ impl Ball for Kl<'_> {
         }
     }
 
-    /// KL((1 − θ)y⁰ + θe‖y⁰), e on the peak where y⁰ has the mass p = e^{−peak_cost}.
+    fn peaks_are_bases(&self) -> bool {
+        false
+    }
+
+    /// KL((1 − θ)y⁰ + θe‖y⁰), e on the peak where y⁰ has the mass p = e^{−peak_cost}. Written so that
+    /// the terms of first order in θ cancel before they are rounded, up to the last part.
     fn move_cost(&self, share: f64, peak_cost: f64) -> f64 {
-        let (rest, p) = (1.0 - share, (-peak_cost).exp());
-        let top = share + rest * p;
-        rest * (1.0 - p) * (-share).ln_1p() + top * (top.ln() + peak_cost)
+        if share >= 1.0 {
+            return peak_cost;
+        }
+        let rest = -(-peak_cost).exp_m1();
+        let top = (-peak_cost).exp() + share * rest;
+        let gain = (share * peak_cost.exp_m1()).ln_1p();
+        let loss = (1.0 - share) * rest * (-share).ln_1p();
+        let cost = loss + top * gain;
+        if cost.is_nan() { peak_cost } else { cost.max(0.0) + 4.0 * f64::EPSILON * share }
     }
 
     fn share(&self, cost: f64) -> f64 {

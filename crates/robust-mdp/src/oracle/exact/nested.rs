@@ -1,4 +1,4 @@
-//! The safe way: every row lifted exactly to a trial value μ, Newton on √D(μ), D convex, within a
+//! The safe way: every row lifted to a trial value μ, Newton on the convex D(μ) (see `step`) within a
 //! bracket.
 //!
 //! Each trial bounds the value from both sides, D = Σ costs and T = Σ t at μ:

@@ -26,8 +26,10 @@ pub(crate) struct Outlook {
     pub(crate) anchor: f64,
     /// Sweeps so far, for caches of what depends on the values.
     pub(crate) stamp: u64,
-    /// States by falling value, where asked for.
+    /// States by falling value, where asked for; kept up while states move one by one only where
+    /// rows have tails.
     pub(crate) ranking: Option<Ranking>,
+    tails: bool,
 }
 
 /// States by falling value (ties by number), with prefix sums.
@@ -132,6 +134,7 @@ impl Outlook {
             anchor: 0.0,
             stamp: 0,
             ranking: ranked.then(|| Ranking::new(states)),
+            tails: reading == Reading::WithTail,
         }
     }
 
@@ -176,7 +179,7 @@ impl Outlook {
         self.sums[0] += new - old;
         self.sums[1] += new * new - old * old;
         self.stamp += 1;
-        if new > 0.0 || old >= 0.0 || self.ranking.is_some() || self.range <= -old {
+        if new > 0.0 || old >= 0.0 || self.tails || self.range <= -old {
             let top = self.values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
             self.refer_to(top);
         } else {
@@ -195,7 +198,9 @@ impl Outlook {
         }
         self.shared.iter_mut().zip(levels).for_each(|(shared, b)| *shared = b);
         (self.sums, self.range) = ([sum, square], -least);
-        if let Some(ranking) = &mut self.ranking {
+        if let Some(ranking) = &mut self.ranking
+            && (self.tails || !self.in_place)
+        {
             ranking.sort(&self.shared);
         }
     }
