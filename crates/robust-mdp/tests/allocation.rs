@@ -1,4 +1,5 @@
-//! First-order steps allocate nothing, and a solve needs little more than two kernels of memory.
+//! First-order steps and warm exact sweeps allocate nothing, and a solve needs little more than two
+//! kernels of memory.
 
 // A global allocator cannot be written without `unsafe`; this one only counts.
 #![allow(unsafe_code)]
@@ -8,7 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use robust_mdp::geometry::Geometry::{Entropy, Euclidean};
 use robust_mdp::instances::Garnet;
-use robust_mdp::measure::first_order_seconds;
+use robust_mdp::measure::{exact_sweep_seconds, first_order_seconds};
 use robust_mdp::saddle::Method;
 use robust_mdp::uncertainty::UncertaintySet;
 use robust_mdp::{FomSettings, Model, Options, Setup, Stop, solve};
@@ -78,6 +79,23 @@ fn steps_allocate_nothing() {
     }
 }
 
+/// 20 or 400 sweeps of the exact oracle, values going to and fro: one allocation a sweep would show as
+/// 380 more. The times of the sweeps are collected in a list that grows now and then.
+fn exact_sweeps_allocate_nothing() {
+    const CHANCE: usize = 20;
+    for model in [garnet(40, 5, 0.5), garnet(60, 3, 0.1)] {
+        let values: Vec<f64> = (0..model.states()).map(|s| (s % 7) as f64).collect();
+        for set in sets(0.05).iter().chain(&sets(1e3)) {
+            let run = |sweeps| {
+                exact_sweep_seconds(&model, set, &values, 1e-3, 0.0, sweeps, 1).unwrap();
+            };
+            run(20);
+            let (few, many) = (counted(|| run(20)).0, counted(|| run(400)).0);
+            assert!(many <= few + CHANCE, "{few} {many} {set:?}");
+        }
+    }
+}
+
 /// With E entries of the set's rows (8 bytes each) and S states: two kernels for the iterates and
 /// their averages, two chains and one factorisation of S² each; then a few copies of the largest
 /// state a worker, and vectors over states and rows.
@@ -108,5 +126,6 @@ fn memory_is_two_kernels_and_little_else() {
 #[test]
 fn memory() {
     steps_allocate_nothing();
+    exact_sweeps_allocate_nothing();
     memory_is_two_kernels_and_little_else();
 }
