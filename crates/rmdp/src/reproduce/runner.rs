@@ -9,6 +9,7 @@ use robust_mdp::Interrupt;
 use super::cell::{Cell, Counts, Outcome, Record, Seconds, Task};
 use super::journal::Journal;
 use super::measure;
+use super::solver::{Geometries, Solver};
 use crate::failure::Failure;
 use crate::output;
 use crate::render::number::time_text;
@@ -75,21 +76,21 @@ fn failed(cell: &Cell, note: &str) -> Record {
     Record { cell: *cell, outcome, seconds: Seconds::default() }
 }
 
-/// About how long a cell takes, in an arbitrary unit: what the time left is estimated with.
+/// About how many seconds a cell takes, by the recorded run in docs/reproduce: what the time left is
+/// estimated with.
 fn weight(cell: &Cell) -> f64 {
     let entries = cell.problem.entries() as f64;
     match cell.task {
         Task::Trace(course) => {
-            let step = if course.setup == super::solver::Geometries::L1L1 { 30.0 } else { 1.0 };
-            1e-9 * entries * cell.limit as f64 * 3.0 * step
+            let step = if course.setup == Geometries::L1L1 { 7.0 } else { 1.0 };
+            4.5e-9 * entries * cell.limit as f64 * step
         }
         Task::Solve(solver) if solver.solves_programs() => {
-            1e-6 * entries * cell.limit.min(40) as f64
+            5.5e-6 * entries * cell.limit.min(40) as f64
         }
-        Task::Solve(solver) if solver.is_fom() => {
-            1e-9 * entries * (cell.limit as f64).powi(3) / 3.0
-        }
-        _ => 1e-6 * entries,
+        Task::Solve(Solver::FomPaper) => 5e-10 * entries * (cell.limit as f64).powi(3),
+        Task::Solve(Solver::FomCentred) => 5e-12 * entries * (cell.limit as f64).powi(3),
+        _ => 3e-7 * entries,
     }
     .max(1e-4)
 }
