@@ -66,7 +66,7 @@ fn run(cli: Cli) -> Result<(), Failure> {
     if let Some(case) = &cli.scale_case {
         return parts::scale::child(case);
     }
-    let date = cli.date.clone().unwrap_or_else(machine::today);
+    let date = cli.date.clone().unwrap_or_else(robust_mdp::machine::today);
     let folder = cli.output.clone().unwrap_or_else(|| match cli.quick {
         true => PathBuf::from("target/bench-quick"),
         false => PathBuf::from("bench/runs").join(&date),

@@ -9,9 +9,9 @@ use serde::{Deserialize, Serialize};
 use super::Plan;
 use crate::Failure;
 use crate::instance::{Case, Instance, tight};
-use crate::machine::kilobytes;
 use crate::record::{Choice, Record, word};
 use crate::timing::{Patience, Until, solve_case};
+use robust_mdp::machine::kilobytes;
 
 const GAP: f64 = 1e-4;
 const THREADS: usize = 2;

@@ -5,7 +5,7 @@ mod support;
 use std::fs;
 use std::process::Command;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use support::{Folder, finish};
 
@@ -164,19 +164,30 @@ fn a_policy_of_another_model_is_refused() {
     assert!(!folder.path().join("page.html").exists());
 }
 
-#[cfg(unix)]
+#[cfg(target_os = "linux")]
 #[test]
 fn an_interrupt_ends_with_the_radii_solved_so_far() {
     let folder = Folder::new();
     let run = |line: &str| folder.rmdp(&line.split(' ').collect::<Vec<_>>()).expect(0);
     run("generate garnet --states 120 --branching 1 -o g.npz");
     run("solve g.npz --set kl --radius 0.1 --json r.json");
-    let args = "report r.json --model g.npz --radii 0.0001:1:1000 --threads 1 -o page.html";
+    let args = "report r.json --model g.npz --radii 0.0001:1:1000000 --threads 1 -o page.html";
     let child = folder.start(&args.split(' ').collect::<Vec<_>>());
-    thread::sleep(Duration::from_millis(1500));
+    // Once it catches the signal it has hours of radii before it.
+    let status = format!("/proc/{}/status", child.id());
+    let catches = || {
+        let text = fs::read_to_string(&status).unwrap_or_default();
+        let mask = text.lines().find_map(|line| line.strip_prefix("SigCgt:")).map(str::trim);
+        mask.and_then(|mask| u64::from_str_radix(mask, 16).ok()).is_some_and(|m| m >> 1 & 1 == 1)
+    };
+    let started = Instant::now();
+    while !catches() {
+        assert!(started.elapsed() < Duration::from_secs(60), "no handler");
+        thread::sleep(Duration::from_millis(2));
+    }
     let killed = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
     assert!(killed.success());
     finish(child).expect(3);
     let page = folder.read("page.html");
-    assert!(page.contains("of 1000 radii were solved.") && page.ends_with("</html>\n"));
+    assert!(page.contains("of 1000000 radii were solved.") && page.ends_with("</html>\n"));
 }

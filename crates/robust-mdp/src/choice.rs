@@ -37,9 +37,8 @@ pub(crate) fn choose(
 }
 
 /// The loop for an oracle that is exact or as good: Newton's method, which takes plain steps where
-/// they suffice and evaluates policies where it must. In the recorded runs (bench/runs) no other
-/// loop was faster by more than a fifth on dense models. On banded ones policy iteration was, by up
-/// to 1.6, until Newton's method came to slow chains over growing horizons.
+/// they suffice and evaluates policies where it must. How it compares with the other loops is
+/// measured by the benchmark suite and told in docs/methods.md.
 fn automatic(model: &Model, set: &UncertaintySet, oracle: Oracle) -> Chosen {
     let states = model.states();
     let reason = if set.distance == Distance::None {

@@ -49,6 +49,8 @@ mod game;
 mod incumbent;
 mod kept_policy;
 #[doc(hidden)]
+pub mod machine;
+#[doc(hidden)]
 pub mod measure;
 mod oracle;
 mod pool;

@@ -1,7 +1,6 @@
 //! machine.json: where and how a run was made.
 
-use std::time::{SystemTime, UNIX_EPOCH};
-
+use robust_mdp::machine;
 use serde::{Deserialize, Serialize};
 
 /// The machine, the version and the command.
@@ -22,21 +21,17 @@ pub(crate) struct Machine {
 
 impl Machine {
     pub(crate) fn here(command: String, seeds: u64, threads: usize) -> Machine {
-        let read = |path| std::fs::read_to_string(path).unwrap_or_default();
-        let (cpu, load) = (read("/proc/cpuinfo"), read("/proc/loadavg"));
-        let memory = field(&read("/proc/meminfo"), "MemTotal")
-            .and_then(|text| text.trim_end_matches("kB").trim().parse::<u64>().ok());
         Machine {
-            date: today(),
+            date: machine::today(),
             version: env!("CARGO_PKG_VERSION").into(),
             command,
             seeds: (1..=seeds).collect(),
             threads,
-            cpu: field(&cpu, "model name").unwrap_or_else(|| std::env::consts::ARCH.into()),
-            cores: std::thread::available_parallelism().map_or(1, |n| n.get()),
-            memory_bytes: memory.map(|kilobytes| 1024 * kilobytes),
+            cpu: machine::cpu().unwrap_or_else(|| std::env::consts::ARCH.into()),
+            cores: machine::cores(),
+            memory_bytes: machine::memory_bytes(),
             instruction_set: robust_mdp::lanes::instruction_set().into(),
-            load: load.split_whitespace().next().and_then(|l| l.parse().ok()),
+            load: machine::load(),
         }
     }
 
@@ -58,46 +53,5 @@ impl Machine {
             lines.push(("Load at the start", load.to_string()));
         }
         lines.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
-    }
-}
-
-/// The value of a line `name : value`.
-fn field(text: &str, name: &str) -> Option<String> {
-    text.lines()
-        .filter_map(|line| line.split_once(':'))
-        .find(|(key, _)| key.trim() == name)
-        .map(|(_, value)| value.trim().to_owned())
-}
-
-/// Today's date in UTC as YYYY-MM-DD.
-fn today() -> String {
-    let seconds = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_secs());
-    let (year, month, day) = civil(seconds / 86_400);
-    format!("{year:04}-{month:02}-{day:02}")
-}
-
-/// The date of a number of days since 1 January 1970: days are counted from 1 March of year 0, in
-/// eras of 400 years, so that leap days come last.
-fn civil(days: u64) -> (u64, u64, u64) {
-    let days = days + 719_468;
-    let (era, day_of_era) = (days / 146_097, days % 146_097);
-    let year = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year + year / 4 - year / 100);
-    let month = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * month + 2) / 5 + 1;
-    let month = if month < 10 { month + 3 } else { month - 9 };
-    (400 * era + year + u64::from(month <= 2), month, day)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::civil;
-
-    #[test]
-    fn dates() {
-        assert_eq!(civil(0), (1970, 1, 1));
-        assert_eq!(civil(11_016), (2000, 2, 29)); // 30 years, 7 of them leap, and 59 days
-        assert_eq!(civil(11_017), (2000, 3, 1));
-        assert_eq!(civil(20_818), (2026, 12, 31));
     }
 }
