@@ -1,0 +1,139 @@
+//! Rulings on made-up records.
+
+use super::contests::SLACK;
+use super::overtaking::crossing;
+use super::*;
+use crate::reproduce::cell::{Cell, Counts, FORMAT, Outcome, Record, Seconds, TracePoint};
+use crate::reproduce::problem::Problem;
+use crate::reproduce::solver::{Course, Geometries};
+use robust_mdp::uncertainty::Distance;
+
+fn record(experiment: Experiment, regime: Regime, states: usize, task: Task) -> Record {
+    let problem = Problem {
+        family: Family::Garnet50,
+        regime,
+        set: Distance::Ellipsoid,
+        states,
+        discount: 0.8,
+        seed: 1,
+    };
+    let outcome = Outcome {
+        status: "done".into(),
+        radius: 1.0,
+        saturated: None,
+        own: None,
+        certified: None,
+        work: Counts::default(),
+        gap: 0.05,
+        lower: 1.0,
+        upper: 1.05,
+        trace: Vec::new(),
+        note: None,
+    };
+    let cell = Cell { format: FORMAT, experiment, problem, task, epsilon: 0.1, limit: 100 };
+    Record { cell, outcome, seconds: Seconds::default() }
+}
+
+/// A solve by `auto` that took so many seconds.
+pub(crate) fn solved(states: usize, seconds: f64) -> Record {
+    timed(Solver::Auto, states, Some(seconds))
+}
+
+/// A run that took so many seconds, or was stopped after one.
+fn timed(solver: Solver, states: usize, seconds: Option<f64>) -> Record {
+    let mut record = record(Experiment::Time, Regime::Paper, states, Task::Solve(solver));
+    let total = seconds.unwrap_or(1.0);
+    record.seconds = Seconds { own: seconds, certified: seconds, total };
+    record.outcome.own = seconds.map(|_| Counts { sweeps: 4, ..Counts::default() });
+    record.outcome.certified = record.outcome.own;
+    record
+}
+
+fn traced(regime: Regime, seed: u64, setup: Geometries, dg: f64) -> Vec<Record> {
+    [(1, 1), (2, 2)]
+        .map(|(p, q)| {
+            let course = Course { setup, p, q, centred: false };
+            let mut record = record(Experiment::Setups, regime, 30, Task::Trace(course));
+            record.cell.problem.seed = seed;
+            record.outcome.trace = vec![
+                TracePoint { steps: 1, dg: 9.0, gap: 9.0 },
+                TracePoint { steps: 100, dg, gap: dg },
+            ];
+            record
+        })
+        .to_vec()
+}
+
+fn rule(records: &[Record]) -> Verdict {
+    let records = Records { all: records.iter().collect() };
+    verdicts(&records).remove(0)
+}
+
+#[test]
+fn smaller_gaps_win() {
+    let l2 = |regime, seed, dg| traced(regime, seed, Geometries::L2L2, dg);
+    let l1 = |regime, seed, dg| traced(regime, seed, Geometries::L1L1, dg);
+    let better = [l2(Regime::Paper, 1, 0.1), l1(Regime::Paper, 1, 0.4)].concat();
+    let verdict = rule(&better);
+    assert_eq!(verdict.ruling, Ruling::Holds);
+    assert!(verdict.measured.contains("2 of 2 pairs, median factor 4.00"), "{verdict:?}");
+    let worse = [l2(Regime::Paper, 1, 0.4), l1(Regime::Paper, 1, 0.1)].concat();
+    assert_eq!(rule(&worse).ruling, Ruling::Fails);
+    // Two thirds of the pairs are not nine tenths.
+    let mixed = [
+        better.clone(),
+        [l2(Regime::Paper, 2, 0.1), l1(Regime::Paper, 2, 0.2)].concat(),
+        [l2(Regime::Paper, 3, 0.2), l1(Regime::Paper, 3, 0.1)].concat(),
+    ]
+    .concat();
+    assert_eq!(rule(&mixed).ruling, Ruling::Partly);
+    // The paper's setting agrees and another does not.
+    let against = [l2(Regime::Tight, 1, 0.4), l1(Regime::Tight, 1, 0.1)].concat();
+    assert_eq!(rule(&[better, against].concat()).ruling, Ruling::Partly);
+    // Nothing to compare.
+    assert_eq!(rule(&l2(Regime::Paper, 1, 0.1)).ruling, Ruling::Open);
+}
+
+#[test]
+fn equal_gaps_are_no_win_but_no_worse() {
+    assert_eq!(Tally::of(&[1.0, 1.0], 1.0 + 1e-9).ruling(), Ruling::Fails);
+    assert_eq!(Tally::of(&[1.0, 0.95], 1.0 / SLACK).ruling(), Ruling::Holds);
+}
+
+#[test]
+fn crossings() {
+    let of = |values: &[(f64, f64, bool)]| -> Vec<(f64, Summary)> {
+        let one = |&(x, value, stopped): &(f64, f64, bool)| {
+            (x, summary(&[Sample { value, stopped }]).unwrap())
+        };
+        values.iter().map(one).collect()
+    };
+    let fom = of(&[(10.0, 2.0, false), (20.0, 3.0, false), (30.0, 4.0, false)]);
+    let vi = of(&[(10.0, 1.0, false), (20.0, 4.0, false), (30.0, 9.0, true)]);
+    assert_eq!(crossing(&fom, &vi), Some(20.0));
+    assert_eq!(crossing(&vi, &fom), None);
+    // Faster in the middle only is no crossing.
+    let vi = of(&[(10.0, 1.0, false), (20.0, 4.0, false), (30.0, 3.0, false)]);
+    assert_eq!(crossing(&fom, &vi), None);
+    // A stopped run may have taken any time.
+    let stopped = of(&[(10.0, 0.5, true)]);
+    assert_eq!(crossing(&stopped, &vi), None);
+}
+
+#[test]
+fn overtaking_counts_families() {
+    let runs = |fom: [f64; 2]| {
+        let mut records = Vec::new();
+        for (states, fom) in [(10, fom[0]), (20, fom[1])] {
+            records.push(timed(Solver::FomPaper, states, Some(fom)));
+            records.push(timed(Solver::ViPrograms, states, Some(states as f64)));
+            records.push(timed(Solver::GsPrograms, states, None));
+        }
+        records
+    };
+    let verdict = rule(&runs([30.0, 15.0]));
+    // One of four families was run.
+    assert_eq!(verdict.ruling, Ruling::Partly);
+    assert!(verdict.measured.contains("from S = 20"), "{verdict:?}");
+    assert_eq!(rule(&runs([30.0, 25.0])).ruling, Ruling::Fails);
+}
