@@ -1,12 +1,12 @@
 //! The page: the verdicts first, then every experiment with what it ran, its figures and a table.
 
 use super::cell::{Experiment, Record, Task};
-use super::claims::{clock_text, verdicts};
+use super::claims::clock_text;
 use super::figures::figures;
 use super::machine::Machine;
 use super::select::{Records, Rule, by, seconds, states};
 use super::solver::Solver;
-use crate::page::{Block, Page, Section, Table};
+use crate::page::{Block, Page, Section, Table, Verdict};
 
 const SUMMARY: &str = "The experiments of Grand-Clément and Kroer, Scalable First-Order Methods for \
     Robust MDPs (AAAI 2021), run again with the methods of this library beside them. Times are of \
@@ -35,12 +35,17 @@ centred steps it is as `rmdp solve --method fom-vi` runs it.
 Runs are limited by counted work, not by time. A run that reached its limit is drawn as a lower \
 bound.";
 
-pub(crate) fn page(records: &Records<'_>, experiments: &[Experiment], machine: &Machine) -> Page {
+pub(crate) fn page(
+    records: &Records<'_>,
+    experiments: &[Experiment],
+    machine: &Machine,
+    verdicts: Vec<Verdict>,
+) -> Page {
     let mut sections = vec![
         Section {
             id: "claims".into(),
             title: "Claims".into(),
-            blocks: vec![Block::Verdicts(verdicts(records))],
+            blocks: vec![Block::Verdicts(verdicts)],
         },
         Section {
             id: "instances".into(),
