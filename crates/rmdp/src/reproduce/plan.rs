@@ -1,7 +1,8 @@
 //! Which cells an experiment consists of: sizes, seeds and limits of work.
 //!
 //! Runs are limited by counted work, never by time, so that what they leave is the same everywhere.
-//! The limits are chosen so that no cell of the quick plan takes more than a few seconds.
+//! The limits are chosen so that no cell of the quick plan takes more than a few seconds, and none
+//! of the full one more than a few minutes.
 
 use robust_mdp::uncertainty::Distance;
 
@@ -91,9 +92,9 @@ impl Plan {
             // The programs take a multiple of the time where the budget binds.
             (Experiment::Time, false, false) if case.1 != Regime::Paper => &[5, 10, 16],
             (Experiment::Time, false, false) => &[5, 10, 20, 30],
-            (Experiment::Time, false, true) => &[10, 20, 30, 50, 75, 100, 150],
+            (Experiment::Time, false, true) => &[10, 20, 30, 50, 75, 100],
             (Experiment::Time, true, false) => &[10, 20, 40],
-            (Experiment::Time, true, true) => &[10, 20, 50, 100, 200, 400],
+            (Experiment::Time, true, true) => &[10, 20, 50, 100, 200],
             (Experiment::GapCost, _, false) => &[10, 20, 40, 80],
             (Experiment::GapCost, _, true) => &[10, 20, 50, 100, 150, 200],
             (Experiment::Kl, _, false) => &[10, 20, 30, 50],
@@ -106,11 +107,21 @@ impl Plan {
     /// The size at which the discount is varied.
     pub(crate) fn discount_size(&self, case: Case) -> usize {
         let sizes = self.sizes(Experiment::Time, case);
-        sizes[sizes.len() / 2]
+        // λ = 0.99 takes many sweeps: not a large one.
+        sizes[(sizes.len() - 1) / 2]
     }
 
     /// Random instances of a kind. The paper averages over ten where it computes duality gaps and
-    /// compares epochs and weights, follows the proximal setups on one, and does not say for times.
+    /// compares epochs and weights, follows the proximal setups on one, and does not say for times:
+    /// there are fewer of them where a run takes minutes.
+    fn seeds_at(&self, experiment: Experiment, states: usize) -> u64 {
+        match (experiment, self.seeds) {
+            (Experiment::Time | Experiment::Kl, None) if states > 50 => 3,
+            _ => self.seeds(experiment),
+        }
+    }
+
+    /// The most of them.
     pub(crate) fn seeds(&self, experiment: Experiment) -> u64 {
         let own = match experiment {
             Experiment::GapCost | Experiment::Epochs | Experiment::Weights => 10,
@@ -129,7 +140,7 @@ impl Plan {
         discount: f64,
     ) -> Vec<Problem> {
         let of = |seed| Problem { family: case.0, regime: case.1, set, states, discount, seed };
-        let seeds = if of(1).is_random() { self.seeds(experiment) } else { 1 };
+        let seeds = if of(1).is_random() { self.seeds_at(experiment, states) } else { 1 };
         (1..=seeds).map(of).collect()
     }
 
@@ -241,14 +252,16 @@ impl Plan {
             // Epoch ℓ takes ℓ² steps: ℓ epochs take about ℓ³/3. A step has a cost of its own in
             // every state, however small.
             let (budget, most): (u64, u64) =
-                if self.full { (100_000_000_000, 2_000_000) } else { (400_000_000, 40_000) };
+                if self.full { (40_000_000_000, 1_000_000) } else { (400_000_000, 40_000) };
             let work = entries + 100 * problem.states as u64;
             let steps = (budget / work).clamp(1_000, most);
             return (3.0 * steps as f64).cbrt().ceil() as u64;
         }
         if solver.solves_programs() {
-            let budget: u64 = if self.full { 1_000_000_000 } else { 2_000_000 };
-            let most = if self.full { 5_000 } else { 200 };
+            // A sweep takes about 10 to 30 µs an entry. None of these loops meets its rule at
+            // λ = 0.99 in less than hundreds of them.
+            let (budget, most): (u64, u64) =
+                if self.full { (4_000_000, 400) } else { (2_000_000, 60) };
             return (budget / entries).clamp(1, most);
         }
         EXACT_SWEEPS
@@ -275,14 +288,41 @@ fn courses(experiment: Experiment) -> Vec<Course> {
     courses
 }
 
-/// Step counts at which a trace looks: about eight a decade.
-pub(crate) fn checkpoints(limit: u64) -> Vec<u64> {
+/// Step counts at which a trace looks: about eight a decade, and where courses of different epochs
+/// are compared.
+///
+/// That is the last end of an epoch of ℓ² steps within the limit, and the same divided by ten. A
+/// course with other epochs also looks at its last end before it, so that what is interpolated lies
+/// within one epoch.
+pub(crate) fn checkpoints(limit: u64, q: u32) -> Vec<u64> {
     let mut steps: Vec<u64> = (0..)
         .map(|k| 10f64.powf(f64::from(k) / 8.0).round() as u64)
         .take_while(|&n| n < limit)
         .collect();
     steps.push(limit);
+    let last = epoch_end(2, limit);
+    for place in [last, epoch_end(2, last.div_ceil(10))] {
+        steps.extend([place, epoch_end(q, place)]);
+    }
+    steps.retain(|&n| n > 0);
+    steps.sort_unstable();
     steps.dedup();
+    steps
+}
+
+/// The last end of an epoch of ℓ^q steps within the limit.
+fn epoch_end(q: u32, limit: u64) -> u64 {
+    if q == 0 {
+        return limit;
+    }
+    let mut steps: u64 = 0;
+    for epoch in 1_u64.. {
+        let next = steps.saturating_add(epoch.saturating_pow(q));
+        if next > limit {
+            break;
+        }
+        steps = next;
+    }
     steps
 }
 
@@ -320,8 +360,12 @@ mod tests {
 
     #[test]
     fn checkpoints_grow() {
-        let steps = checkpoints(1_000);
-        assert!(steps.is_sorted_by(|a, b| a < b), "{steps:?}");
-        assert_eq!((steps[0], steps.last()), (1, Some(&1_000)));
+        for q in 0..=2 {
+            let steps = checkpoints(1_000, q);
+            assert!(steps.is_sorted_by(|a, b| a < b), "{steps:?}");
+            assert_eq!((steps[0], steps.last()), (1, Some(&1_000)));
+            assert!(steps.contains(&819) && steps.contains(&55)); // 1² + … + 13², 1² + … + 5²
+        }
+        assert!(checkpoints(1_000, 1).contains(&780)); // 1 + … + 39, and 40 more passes 819
     }
 }

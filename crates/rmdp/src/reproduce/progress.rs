@@ -23,10 +23,15 @@ fn weight(cell: &Cell) -> f64 {
             4.5e-9 * entries * cell.limit as f64 * step
         }
         Task::Solve(solver) if solver.solves_programs() => {
-            5.5e-6 * entries * cell.limit.min(40) as f64
+            let sweeps = if cell.problem.discount > 0.9 { cell.limit } else { cell.limit.min(20) };
+            1.5e-5 * entries * sweeps as f64
         }
-        Task::Solve(Solver::FomPaper) => 5e-10 * entries * (cell.limit as f64).powi(3),
-        Task::Solve(Solver::FomCentred) => 5e-12 * entries * (cell.limit as f64).powi(3),
+        Task::Solve(solver) if solver.is_fom() => {
+            let most = if solver == Solver::FomPaper { 2e4 } else { 200.0 };
+            2.5e-9 * entries * ((cell.limit as f64).powi(3) / 3.0).min(most)
+        }
+        // Sweeps follow the horizon.
+        Task::Gap(_) => 1e-8 * entries / (1.0 - cell.problem.discount),
         _ => 3e-7 * entries,
     }
     .max(1e-4)

@@ -1,6 +1,6 @@
 //! Rulings on made-up records.
 
-use super::contests::SLACK;
+use super::contests::{SLACK, both, look};
 use super::overtaking::crossing;
 use super::*;
 use crate::reproduce::cell::{Cell, Counts, FORMAT, Outcome, Record, Seconds, TracePoint};
@@ -62,6 +62,26 @@ fn traced(regime: Regime, seed: u64, setup: Geometries, dg: f64) -> Vec<Record> 
             record
         })
         .to_vec()
+}
+
+#[test]
+fn traces_are_compared_where_the_first_ended_an_epoch() {
+    let trace = |steps: &[u64]| -> Vec<TracePoint> {
+        steps.iter().map(|&steps| TracePoint { steps, dg: 1.0, gap: 1.0 }).collect()
+    };
+    let squares = trace(&[1, 5, 14, 30, 55, 91, 140]);
+    let ones = trace(&[1, 10, 50, 91, 100]);
+    assert_eq!(look(&squares, &ones, 1.0), Some(91));
+    assert_eq!(look(&squares, &ones, 0.1), Some(5));
+    assert_eq!(look(&squares, &[], 1.0), None);
+}
+
+#[test]
+fn alike_is_a_part_of_better() {
+    assert_eq!(both(Ruling::Holds, Ruling::Holds), Ruling::Holds);
+    assert_eq!(both(Ruling::Holds, Ruling::Fails), Ruling::Partly);
+    assert_eq!(both(Ruling::Fails, Ruling::Fails), Ruling::Fails);
+    assert_eq!(both(Ruling::Open, Ruling::Open), Ruling::Open);
 }
 
 fn rule(records: &[Record]) -> Verdict {
