@@ -2,7 +2,7 @@
 
 use super::draw::{heat, plot};
 use super::text::{escaped, significant, slug};
-use super::{Block, Figure, HeatMap, Page, Ruling, Section, Table, Verdict};
+use super::{Block, Figure, Group, HeatMap, Page, Ruling, Section, Table, Verdict};
 
 const STYLE: &str = include_str!("style.css");
 const SCRIPT: &str = include_str!("script.js");
@@ -37,8 +37,18 @@ pub(crate) fn html(page: &Page) -> String {
 }
 
 fn contents(page: &Page) -> String {
-    let line =
-        |s: &Section| format!("<li><a href=\"#{}\">{}</a></li>\n", slug(&s.id), escaped(&s.title));
+    let link = |id: &str, title: &str| format!("<a href=\"#{}\">{}</a>", slug(id), escaped(title));
+    let line = |s: &Section| {
+        let groups = s.blocks.iter().filter_map(|b| match b {
+            Block::Group(g) => Some(format!("<li>{}</li>\n", link(&g.id, &g.title))),
+            _ => None,
+        });
+        let inner = match groups.collect::<String>() {
+            inner if inner.is_empty() => inner,
+            inner => format!("\n<ul>\n{inner}</ul>\n"),
+        };
+        format!("<li>{}{inner}</li>\n", link(&s.id, &s.title))
+    };
     match page.sections.len() {
         0 | 1 => String::new(),
         _ => format!(
@@ -65,7 +75,22 @@ fn block(block: &Block) -> String {
         Block::Table(one) => table(one),
         Block::Verdicts(all) => verdicts(all),
         Block::Command(line) => command(line),
+        Block::Group(one) => group(one),
     }
+}
+
+fn group(group: &Group) -> String {
+    let figures: String = group.figures.iter().map(figure).collect();
+    let count = match group.figures.len() {
+        1 => "1 figure".to_owned(),
+        n => format!("{n} figures"),
+    };
+    format!(
+        "<details class=\"group\" id=\"{}\">\n<summary><b>{}</b> <span>{count}</span></summary>\n\
+         {figures}</details>\n",
+        slug(&group.id),
+        escaped(&group.title)
+    )
 }
 
 fn paragraphs(text: &str) -> String {

@@ -44,7 +44,9 @@ pub(crate) fn markdown(verdicts: &[Verdict]) -> String {
 
 fn capital(word: &str) -> String {
     let mut letters = word.chars();
-    letters.next().map_or(String::new(), |c| c.to_uppercase().collect::<String>() + letters.as_str())
+    letters
+        .next()
+        .map_or(String::new(), |c| c.to_uppercase().collect::<String>() + letters.as_str())
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 //! A plan lists cells; each finished cell is a line of the journal; figures, tables and verdicts are
 //! made from the journal alone, so that a run can be interrupted and gone on with.
 
+mod arrangement;
 mod cell;
 mod claims;
 mod contents;

@@ -102,9 +102,8 @@ fn smaller(contest: &Contest<'_>, claim: &str, reason: &str) -> Verdict {
 pub(super) fn geometry(records: &Records<'_>) -> Verdict {
     let contests = |centred| {
         let of = |setup, p, q| Course { setup, p, q, centred };
-        let against = |other| {
-            [(1, 1), (2, 2)].map(|(p, q)| (of(Geometries::L2L2, p, q), of(other, p, q)))
-        };
+        let against =
+            |other| [(1, 1), (2, 2)].map(|(p, q)| (of(Geometries::L2L2, p, q), of(other, p, q)));
         [against(Geometries::L1L1), against(Geometries::L1L2)].concat()
     };
     let contest = Contest { records, experiment: Experiment::Setups, contests: &contests };

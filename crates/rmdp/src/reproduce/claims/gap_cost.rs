@@ -32,7 +32,12 @@ impl Costs<'_> {
     }
 
     /// The median at the largest size.
-    fn last(&self, evaluator: Evaluator, discount: f64, sample: fn(&Record) -> Sample) -> Option<f64> {
+    fn last(
+        &self,
+        evaluator: Evaluator,
+        discount: f64,
+        sample: fn(&Record) -> Sample,
+    ) -> Option<f64> {
         self.of(evaluator, discount, sample).last().map(|(_, s)| s.median)
     }
 
@@ -116,8 +121,9 @@ pub(super) fn gap_cost(records: &Records<'_>) -> Verdict {
     };
     let largest = costs.of(Evaluator::Vi, 0.8, sweeps).last().map_or(0.0, |(s, _)| *s);
     Verdict {
-        claim: "The cost of computing the duality gap grows quickly with S and with λ, even by AVI."
-            .into(),
+        claim:
+            "The cost of computing the duality gap grows quickly with S and with λ, even by AVI."
+                .into(),
         measured: format!(
             "At λ = 0.6, 0.8 and 0.99 (not in the paper, not ruled on). Entries read grow as S to \
              the power {} by VI, {} by AVI. Sweeps at S = {largest}: VI {}, AVI {}. Time there: VI \
