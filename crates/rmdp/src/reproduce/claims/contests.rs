@@ -150,8 +150,8 @@ pub(super) fn epochs(records: &Records<'_>) -> Verdict {
         ),
         ruling: both(alike, better.ruling()),
         why: contest.why(
-            "Values hardly move after the first epochs, so that all three then solve the same games. \
-             Which of them is ahead at the end depends on where the last epoch of q = 2 ends.",
+            "The three differ only in how often the values are renewed, and these hardly change after \
+             the first epochs.",
             no_worse,
         ),
         ours: auto(records, Experiment::Epochs),
