@@ -242,8 +242,15 @@ fn verdicts(all: &[Verdict]) -> String {
         };
         format!("<tr>{}</tr>\n", texts.into_iter().enumerate().map(cell).collect::<String>())
     };
+    let short = |one: &Verdict| {
+        let (class, word) = one.ruling.in_words();
+        let claim = escaped(&one.claim);
+        format!("<li><span class=\"ruling {class}\">{word}</span> {claim}</li>\n")
+    };
+    let list: String = all.iter().map(short).collect();
     format!(
-        "<p>{}</p>\n<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Verdicts\">\n\
+        "<p>{}</p>\n<ul class=\"rulings\">\n{list}</ul>\n<h3>What they rest on</h3>\n\
+         <div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Verdicts\">\n\
          <table class=\"verdicts\">\n<thead><tr>{head}</tr></thead>\n<tbody>\n{}</tbody>\n</table>\n\
          </div>\n",
         counted(all),

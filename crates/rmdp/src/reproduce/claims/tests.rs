@@ -3,7 +3,9 @@
 use super::contests::{SLACK, both, look};
 use super::overtaking::crossing;
 use super::*;
-use crate::reproduce::cell::{Cell, Counts, FORMAT, Outcome, Record, Seconds, TracePoint};
+use crate::reproduce::cell::{
+    Cell, Counts, Evaluator, FORMAT, Outcome, Record, Seconds, TracePoint,
+};
 use crate::reproduce::problem::Problem;
 use crate::reproduce::solver::{Course, Geometries};
 use robust_mdp::uncertainty::Distance;
@@ -156,4 +158,36 @@ fn overtaking_counts_families() {
     assert_eq!(verdict.ruling, Ruling::Partly);
     assert!(verdict.measured.contains("from S = 20"), "{verdict:?}");
     assert_eq!(rule(&runs([30.0, 25.0])).ruling, Ruling::Fails);
+}
+
+/// VI and AVI at two sizes and two discounts; `entries` of a size and a seed.
+fn evaluated(entries: impl Fn(usize, u64) -> u64, sweeps: [u64; 2]) -> Vec<Record> {
+    let mut records = Vec::new();
+    for evaluator in [Evaluator::Vi, Evaluator::Avi] {
+        for (discount, sweeps) in [0.6, 0.8].into_iter().zip(sweeps) {
+            for (states, seed) in [(10, 1), (10, 2), (10, 3), (20, 1), (20, 2), (20, 3)] {
+                let task = Task::Gap(evaluator);
+                let mut record = record(Experiment::GapCost, Regime::Paper, states, task);
+                record.cell.problem.discount = discount;
+                record.cell.problem.seed = seed;
+                let entries = entries(states, seed);
+                record.outcome.own = Some(Counts { sweeps, entries, ..Counts::default() });
+                record.seconds.own = Some(entries as f64);
+                records.push(record);
+            }
+        }
+    }
+    records
+}
+
+#[test]
+fn the_gaps_cost_grows_with_both() {
+    let cubic = |states: usize, _| states.pow(3) as u64;
+    assert_eq!(rule(&evaluated(cubic, [10, 30])).ruling, Ruling::Holds);
+    assert_eq!(rule(&evaluated(cubic, [30, 30])).ruling, Ruling::Partly);
+    assert_eq!(rule(&evaluated(|_, _| 5, [30, 30])).ruling, Ruling::Fails);
+    assert_eq!(rule(&evaluated(cubic, [10, 30])[..3]).ruling, Ruling::Open);
+    // One slow pair of three counts, as in an average.
+    let slow = |states, seed| if (states, seed) == (20, 3) { 900 } else { 7 };
+    assert_eq!(rule(&evaluated(slow, [10, 30])).ruling, Ruling::Holds);
 }
