@@ -91,6 +91,7 @@ impl Plan {
         let sizes: &[usize] = match (experiment, chain, self.full) {
             // The programs take a multiple of the time where the budget binds.
             (Experiment::Time, false, false) if case.1 != Regime::Paper => &[5, 10, 16],
+            (Experiment::Time, false, false) if case.0 == Family::Garnet20 => &[5, 10, 20],
             (Experiment::Time, false, false) => &[5, 10, 20, 30],
             (Experiment::Time, false, true) => &[10, 20, 30, 50, 75, 100],
             (Experiment::Time, true, false) => &[10, 20, 40],

@@ -4,8 +4,10 @@ use std::io::{self, IsTerminal};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
+use robust_mdp::uncertainty::Distance;
 
 use super::cell::{Cell, Task};
+use super::problem::Regime;
 use super::solver::{Geometries, Solver};
 use crate::output;
 use crate::render::number::time_text;
@@ -13,8 +15,7 @@ use crate::render::number::time_text;
 /// Seconds between two lines where there is no terminal.
 const LINE_EVERY: f64 = 10.0;
 
-/// About how many seconds a cell takes, by the recorded run in docs/reproduce: what the time left is
-/// estimated with.
+/// About how many seconds a cell takes, by recorded runs: what the time left is estimated with.
 fn weight(cell: &Cell) -> f64 {
     let entries = cell.problem.entries() as f64;
     match cell.task {
@@ -23,11 +24,17 @@ fn weight(cell: &Cell) -> f64 {
             4.5e-9 * entries * cell.limit as f64 * step
         }
         Task::Solve(solver) if solver.solves_programs() => {
-            let sweeps = if cell.problem.discount > 0.9 { cell.limit } else { cell.limit.min(20) };
-            1.5e-5 * entries * sweeps as f64
+            let sweeps = if cell.problem.discount > 0.9 { cell.limit } else { cell.limit.min(22) };
+            let binds = cell.problem.regime != Regime::Paper;
+            let entry = if binds { 1.3e-5 } else { 9e-6 };
+            entry * entries * sweeps as f64
         }
         Task::Solve(solver) if solver.is_fom() => {
-            let most = if solver == Solver::FomPaper { 2e4 } else { 200.0 };
+            let most = match (solver, cell.problem.set) {
+                (Solver::FomPaper, Distance::Kl) => 6e4,
+                (Solver::FomPaper, _) => 1e4,
+                _ => 200.0,
+            };
             2.5e-9 * entries * ((cell.limit as f64).powi(3) / 3.0).min(most)
         }
         // Sweeps follow the horizon.
