@@ -210,7 +210,7 @@ fn list(args: &Args) -> String {
         format!("{name:<9} {count:>5} cells  about {time:<9}  {}\n", e.title())
     };
     let lines = Experiment::ALL.map(line).concat();
-    format!("{lines}all together about {} on a machine of 2026\n", time_text(total))
+    format!("{lines}all together about {}, by recorded runs\n", time_text(total))
 }
 
 /// Writes tables, machine and page from the records.
