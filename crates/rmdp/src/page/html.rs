@@ -2,7 +2,7 @@
 
 use super::draw::{heat, plot};
 use super::text::{escaped, significant, slug};
-use super::{Block, Figure, HeatMap, Page, Ruling, Section, Table, Verdict};
+use super::{Block, Figure, Group, HeatMap, Page, Ruling, Section, Table, Verdict};
 
 const STYLE: &str = include_str!("style.css");
 const SCRIPT: &str = include_str!("script.js");
@@ -37,8 +37,18 @@ pub(crate) fn html(page: &Page) -> String {
 }
 
 fn contents(page: &Page) -> String {
-    let line =
-        |s: &Section| format!("<li><a href=\"#{}\">{}</a></li>\n", slug(&s.id), escaped(&s.title));
+    let link = |id: &str, title: &str| format!("<a href=\"#{}\">{}</a>", slug(id), escaped(title));
+    let line = |s: &Section| {
+        let groups = s.blocks.iter().filter_map(|b| match b {
+            Block::Group(g) => Some(format!("<li>{}</li>\n", link(&g.id, &g.title))),
+            _ => None,
+        });
+        let inner = match groups.collect::<String>() {
+            inner if inner.is_empty() => inner,
+            inner => format!("\n<ul>\n{inner}</ul>\n"),
+        };
+        format!("<li>{}{inner}</li>\n", link(&s.id, &s.title))
+    };
     match page.sections.len() {
         0 | 1 => String::new(),
         _ => format!(
@@ -65,7 +75,22 @@ fn block(block: &Block) -> String {
         Block::Table(one) => table(one),
         Block::Verdicts(all) => verdicts(all),
         Block::Command(line) => command(line),
+        Block::Group(one) => group(one),
     }
+}
+
+fn group(group: &Group) -> String {
+    let figures: String = group.figures.iter().map(figure).collect();
+    let count = match group.figures.len() {
+        1 => "1 figure".to_owned(),
+        n => format!("{n} figures"),
+    };
+    format!(
+        "<details class=\"group\" id=\"{}\">\n<summary><b>{}</b> <span>{count}</span></summary>\n\
+         {figures}</details>\n",
+        slug(&group.id),
+        escaped(&group.title)
+    )
 }
 
 fn paragraphs(text: &str) -> String {
@@ -217,8 +242,15 @@ fn verdicts(all: &[Verdict]) -> String {
         };
         format!("<tr>{}</tr>\n", texts.into_iter().enumerate().map(cell).collect::<String>())
     };
+    let short = |one: &Verdict| {
+        let (class, word) = one.ruling.in_words();
+        let claim = escaped(&one.claim);
+        format!("<li><span class=\"ruling {class}\">{word}</span> {claim}</li>\n")
+    };
+    let list: String = all.iter().map(short).collect();
     format!(
-        "<p>{}</p>\n<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Verdicts\">\n\
+        "<p>{}</p>\n<ul class=\"rulings\">\n{list}</ul>\n<h3>What they rest on</h3>\n\
+         <div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Verdicts\">\n\
          <table class=\"verdicts\">\n<thead><tr>{head}</tr></thead>\n<tbody>\n{}</tbody>\n</table>\n\
          </div>\n",
         counted(all),

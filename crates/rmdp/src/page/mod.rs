@@ -51,6 +51,16 @@ pub(crate) enum Block {
     Verdicts(Vec<Verdict>),
     /// A command line that can be copied.
     Command(String),
+    /// Folded until it is opened.
+    Group(Group),
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Group {
+    /// Used in links, different for every group of a page.
+    pub(crate) id: String,
+    pub(crate) title: String,
+    pub(crate) figures: Vec<Figure>,
 }
 
 /// Lines and marks over two axes.

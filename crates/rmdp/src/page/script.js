@@ -387,10 +387,21 @@
     else select();
   };
 
+  // A link leads to what is in a folded group, or to the group itself, and opens it.
+  const unfold = () => {
+    const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    for (let at = target; at; at = at.parentElement) if (at.tagName === "DETAILS") at.open = true;
+  };
+  addEventListener("hashchange", unfold);
+  document.querySelector("nav")?.addEventListener("click", (event) => {
+    if (event.target.hash === location.hash) unfold();
+  });
+
   document.documentElement.classList.add("ready");
   document.querySelectorAll(".drawing.of-plot").forEach(plot);
   document.querySelectorAll(".drawing.of-heat").forEach(heat);
   for (const button of document.querySelectorAll(".command button")) {
     button.addEventListener("click", () => copy(button));
   }
+  unfold();
 })();

@@ -17,14 +17,17 @@ pub(crate) fn write(path: &Path, page: &Page) -> Result<(), Failure> {
 pub(crate) fn write_figures(folder: &Path, page: &Page) -> Result<Vec<PathBuf>, Failure> {
     let mut written = Vec::new();
     for block in page.sections.iter().flat_map(|s| &s.blocks) {
-        let (id, text) = match block {
-            Block::Figure(figure) => (&figure.id, svg(figure)),
-            Block::HeatMap(map) => (&map.id, heat_svg(map)),
+        let drawn: Vec<(&str, String)> = match block {
+            Block::Figure(figure) => vec![(&figure.id, svg(figure))],
+            Block::HeatMap(map) => vec![(&map.id, heat_svg(map))],
+            Block::Group(group) => group.figures.iter().map(|f| (f.id.as_str(), svg(f))).collect(),
             _ => continue,
         };
-        let path = folder.join(format!("{}.svg", slug(id)));
-        put(&path, &text)?;
-        written.push(path);
+        for (id, text) in drawn {
+            let path = folder.join(format!("{}.svg", slug(id)));
+            put(&path, &text)?;
+            written.push(path);
+        }
     }
     Ok(written)
 }

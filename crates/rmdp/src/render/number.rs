@@ -103,7 +103,8 @@ pub(crate) fn time_text(seconds: f64) -> String {
     match seconds {
         s if s < 1.0 => format!("{:.1} ms", 1e3 * s),
         s if s < 60.0 => format!("{s:.1} s"),
-        s => format!("{} min {:.0} s", (s / 60.0).floor(), (s % 60.0).floor()),
+        s if s < 3600.0 => format!("{} min {:.0} s", (s / 60.0).floor(), (s % 60.0).floor()),
+        s => format!("{} h {:.0} min", (s / 3600.0).floor(), (s % 3600.0 / 60.0).floor()),
     }
 }
 

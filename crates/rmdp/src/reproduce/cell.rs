@@ -107,6 +107,11 @@ pub(crate) struct Cell {
 }
 
 impl Cell {
+    /// Whether only counts are taken from it, so that it may run beside others.
+    pub(crate) fn is_counted(&self) -> bool {
+        matches!(self.task, Task::Trace(_))
+    }
+
     /// What identifies the cell in a journal.
     pub(crate) fn key(&self) -> String {
         format!("{:?}", self)

@@ -1,7 +1,13 @@
 //! machine.json: where and how a run was made.
 
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
 use robust_mdp::machine;
 use serde::{Deserialize, Serialize};
+
+pub(crate) const FILE: &str = "machine.json";
 
 /// The machine, the version and the command.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -9,7 +15,8 @@ pub(crate) struct Machine {
     pub(crate) date: String,
     pub(crate) version: String,
     pub(crate) command: String,
-    pub(crate) seeds: Vec<u64>,
+    /// How many seeds, from 1 on, by experiment.
+    pub(crate) seeds: BTreeMap<String, u64>,
     pub(crate) threads: usize,
     pub(crate) cpu: String,
     pub(crate) cores: usize,
@@ -20,12 +27,12 @@ pub(crate) struct Machine {
 }
 
 impl Machine {
-    pub(crate) fn here(command: String, seeds: u64, threads: usize) -> Machine {
+    pub(crate) fn here(command: String, seeds: BTreeMap<String, u64>, threads: usize) -> Machine {
         Machine {
             date: machine::today(),
             version: env!("CARGO_PKG_VERSION").into(),
             command,
-            seeds: (1..=seeds).collect(),
+            seeds,
             threads,
             cpu: machine::cpu().unwrap_or_else(|| std::env::consts::ARCH.into()),
             cores: machine::cores(),
@@ -35,8 +42,12 @@ impl Machine {
         }
     }
 
+    /// What machine.json in a folder says.
+    pub(crate) fn read(folder: &Path) -> Option<Machine> {
+        serde_json::from_str(&fs::read_to_string(folder.join(FILE)).ok()?).ok()
+    }
+
     pub(crate) fn provenance(&self) -> Vec<(String, String)> {
-        let seeds = format!("1 to {}", self.seeds.len());
         let mut lines = vec![
             ("Command", self.command.clone()),
             ("Version", format!("rmdp {}", self.version)),
@@ -44,7 +55,7 @@ impl Machine {
             ("Processor", format!("{}, {} cores", self.cpu, self.cores)),
             ("Instructions", self.instruction_set.clone()),
             ("Threads of a run", self.threads.to_string()),
-            ("Seeds", seeds),
+            ("Seeds", self.seeds_text()),
         ];
         if let Some(bytes) = self.memory_bytes {
             lines.push(("Memory", format!("{:.0} GiB", bytes as f64 / (1u64 << 30) as f64)));
@@ -53,5 +64,18 @@ impl Machine {
             lines.push(("Load at the start", load.to_string()));
         }
         lines.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+    }
+
+    /// “1 to 10 (epochs, weights), 1 to 3 (time)”.
+    fn seeds_text(&self) -> String {
+        let mut counts: Vec<u64> = self.seeds.values().copied().collect();
+        counts.sort_unstable_by(|a, b| b.cmp(a));
+        counts.dedup();
+        let part = |count: &u64| {
+            let names: Vec<&str> =
+                self.seeds.iter().filter(|s| s.1 == count).map(|s| s.0.as_str()).collect();
+            format!("1 to {count} ({})", names.join(", "))
+        };
+        counts.iter().map(part).collect::<Vec<_>>().join(", ")
     }
 }

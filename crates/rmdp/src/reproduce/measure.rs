@@ -166,7 +166,7 @@ impl At<'_> {
     }
 
     fn trace(&self, course: Course) -> Result<Option<Record>, Error> {
-        let steps = checkpoints(self.cell.limit);
+        let steps = checkpoints(self.cell.limit, course.q);
         let started = Instant::now();
         let gaps = fom_vi_gaps(
             &self.model,

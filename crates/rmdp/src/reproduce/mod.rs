@@ -3,21 +3,25 @@
 //! A plan lists cells; each finished cell is a line of the journal; figures, tables and verdicts are
 //! made from the journal alone, so that a run can be interrupted and gone on with.
 
+mod arrangement;
 mod cell;
 mod claims;
 mod contents;
 mod figures;
+mod findings;
 mod journal;
 mod machine;
 mod measure;
 mod plan;
 mod problem;
+mod progress;
 mod runner;
 mod select;
 mod solver;
 mod statistics;
 mod tables;
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -27,15 +31,14 @@ use self::cell::{Cell, Experiment, Record};
 use self::journal::Journal;
 use self::machine::Machine;
 use self::plan::Plan;
+use self::runner::Pace;
 use self::select::Records;
 use crate::args;
 use crate::failure::{Ending, Failure};
 use crate::interrupt;
 use crate::output;
 use crate::page;
-
-/// Seeds of a quick and of a full run; the paper averages over ten instances.
-const SEEDS: (u64, u64) = (3, 10);
+use crate::render::number::time_text;
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
@@ -46,10 +49,10 @@ pub(crate) struct Args {
     /// Folder for records, tables, figures and the page; a run that is there is gone on with
     #[arg(long, short, value_name = "DIR", required_unless_present = "list")]
     output: Option<PathBuf>,
-    /// The paper's sizes and beyond, and 10 seeds: many hours
+    /// The paper's sizes and beyond, and 10 seeds: a night, see --list --full
     #[arg(long)]
     full: bool,
-    /// Random instances of every kind [default: 3, with --full 10]
+    /// Random instances of every kind [default: 10 where the paper averages, else 3; with --full 10]
     #[arg(long, value_name = "N", value_parser = args::count, allow_hyphen_values = true)]
     seeds: Option<u64>,
     /// Numbers of states, at least 4, instead of each experiment's own
@@ -59,7 +62,13 @@ pub(crate) struct Args {
     #[arg(long, value_name = "N", default_value = "1", value_parser = args::threads)]
     #[arg(allow_hyphen_values = true)]
     threads: usize,
-    /// Say which experiments there are
+    /// Runs side by side where no time is compared; only times depend on it [default: all cores]
+    #[arg(long, value_name = "N", value_parser = args::threads, allow_hyphen_values = true)]
+    jobs: Option<usize>,
+    /// Only cells whose description has all of these words
+    #[arg(long, value_name = "WORD", hide = true)]
+    only: Vec<String>,
+    /// Say which experiments there are, and about how long they take
     #[arg(long)]
     list: bool,
     /// No progress on the standard error
@@ -69,9 +78,9 @@ pub(crate) struct Args {
 
 const EXAMPLES: &str = "\
 Examples:
-  rmdp reproduce all -o results            # every experiment, quick sizes: some minutes
+  rmdp reproduce all -o results            # every experiment, quick sizes: under ten minutes
   rmdp reproduce setups weights -o results
-  rmdp reproduce all -o results --full     # the paper's sizes and beyond: many hours
+  rmdp reproduce all -o results --full     # the paper's sizes and beyond: a night
   rmdp reproduce --list
 
 The page is DIR/index.html. A run that was interrupted goes on where it was when the same command
@@ -95,12 +104,15 @@ pub(crate) fn run(args: &Args) -> Result<Ending, Failure> {
         return Err(Failure::usage("-o names the folder to write to"));
     };
     fs::create_dir_all(folder).map_err(|e| Failure::write(folder, e))?;
-    let plan = args.plan();
-    let cells: Vec<Cell> = experiments.iter().flat_map(|&e| plan.cells(e)).collect();
+    let cells: Vec<Cell> = experiments.iter().flat_map(|&e| args.cells(e)).collect();
     let mut journal = Journal::open(folder)?;
     let interrupt = interrupt::listen_saying(args.quiet, "interrupted: ending this cell\n")?;
-    let machine = Machine::here(args.command(), plan.seeds, args.threads);
-    let done = runner::run(&cells, &mut journal, args.threads, interrupt, args.quiet)?;
+    let machine = Machine::here(args.command(), args.seeds(&experiments), args.threads);
+    let pace = Pace { threads: args.threads, jobs: args.jobs() };
+    let done = runner::run(&cells, &mut journal, pace, interrupt, args.quiet)?;
+    // Records that were all there were made where and how it is written beside them.
+    let made = (done.before == cells.len()).then(|| Machine::read(folder)).flatten();
+    let machine = made.unwrap_or(machine);
     let all: Vec<&Record> = cells.iter().filter_map(|cell| journal.get(cell)).collect();
     let count = all.len();
     publish(folder, &Records { all }, &experiments, &machine)?;
@@ -127,13 +139,30 @@ fn tell(folder: &Path, done: usize, all: usize, before: usize) -> String {
 
 impl Args {
     fn plan(&self) -> Plan {
-        let seeds = self.seeds.unwrap_or(if self.full { SEEDS.1 } else { SEEDS.0 });
         let sizes = self.sizes.clone().map(|mut sizes| {
             sizes.sort_unstable();
             sizes.dedup();
             sizes
         });
-        Plan { full: self.full, seeds, sizes }
+        Plan { full: self.full, seeds: self.seeds, sizes }
+    }
+
+    fn cells(&self, experiment: Experiment) -> Vec<Cell> {
+        let mut cells = self.plan().cells(experiment);
+        cells.retain(|cell| {
+            let key = cell.key();
+            self.only.iter().all(|word| key.contains(word))
+        });
+        cells
+    }
+
+    fn jobs(&self) -> usize {
+        self.jobs.unwrap_or_else(robust_mdp::machine::cores)
+    }
+
+    fn seeds(&self, experiments: &[Experiment]) -> BTreeMap<String, u64> {
+        let plan = self.plan();
+        experiments.iter().map(|&e| (e.name().to_owned(), plan.seeds(e))).collect()
     }
 
     /// The command, as it can be given again anywhere.
@@ -172,11 +201,16 @@ fn chosen(names: &[String]) -> Result<Vec<Experiment>, Failure> {
 }
 
 fn list(args: &Args) -> String {
-    let plan = args.plan();
+    let mut total = 0.0;
     let line = |e: Experiment| {
-        format!("{:<9} {:>5} cells  {}\n", e.name(), plan.cells(e).len(), e.title())
+        let cells = args.cells(e);
+        let seconds = progress::seconds(&cells, args.jobs());
+        total += seconds;
+        let (name, count, time) = (e.name(), cells.len(), time_text(seconds));
+        format!("{name:<9} {count:>5} cells  about {time:<9}  {}\n", e.title())
     };
-    Experiment::ALL.map(line).concat()
+    let lines = Experiment::ALL.map(line).concat();
+    format!("{lines}all together about {}, by recorded runs\n", time_text(total))
 }
 
 /// Writes tables, machine and page from the records.
@@ -198,9 +232,12 @@ fn publish(
         }
     }
     let text = serde_json::to_string_pretty(machine)
-        .map_err(|e| Failure::write(&folder.join("machine.json"), e.into()))?;
-    write("machine.json", &(text + "\n"))?;
-    let page = contents::page(records, experiments, machine);
+        .map_err(|e| Failure::write(&folder.join(machine::FILE), e.into()))?;
+    write(machine::FILE, &(text + "\n"))?;
+    let verdicts = claims::verdicts(records);
+    write("claims.csv", &findings::csv(&verdicts))?;
+    write("claims.md", &findings::markdown(&verdicts))?;
+    let page = contents::page(records, experiments, machine, verdicts);
     page::write(&folder.join("index.html"), &page)?;
     let figures = folder.join("figures");
     std::fs::create_dir_all(&figures).map_err(|e| Failure::write(&figures, e))?;

@@ -1,7 +1,8 @@
 //! Which cells an experiment consists of: sizes, seeds and limits of work.
 //!
 //! Runs are limited by counted work, never by time, so that what they leave is the same everywhere.
-//! The limits are chosen so that no cell of the quick plan takes more than a few seconds.
+//! The limits are chosen so that no cell of the quick plan takes more than a few seconds, and none
+//! of the full one more than a few minutes.
 
 use robust_mdp::uncertainty::Distance;
 
@@ -21,7 +22,8 @@ const EXACT_SWEEPS: u64 = 20_000;
 #[derive(Clone, Debug)]
 pub(crate) struct Plan {
     pub(crate) full: bool,
-    pub(crate) seeds: u64,
+    /// Seeds for every experiment instead of its own.
+    pub(crate) seeds: Option<u64>,
     /// Sizes for every experiment instead of its own.
     pub(crate) sizes: Option<Vec<usize>>,
 }
@@ -88,11 +90,12 @@ impl Plan {
         let chain = !case.0.is_garnet() || case.1 == Regime::Banded;
         let sizes: &[usize] = match (experiment, chain, self.full) {
             // The programs take a multiple of the time where the budget binds.
-            (Experiment::Time, false, false) if case.1 != Regime::Paper => &[5, 10, 20],
+            (Experiment::Time, false, false) if case.1 != Regime::Paper => &[5, 10, 16],
+            (Experiment::Time, false, false) if case.0 == Family::Garnet20 => &[5, 10, 20],
             (Experiment::Time, false, false) => &[5, 10, 20, 30],
-            (Experiment::Time, false, true) => &[10, 20, 30, 50, 75, 100, 150],
+            (Experiment::Time, false, true) => &[10, 20, 30, 50, 75, 100],
             (Experiment::Time, true, false) => &[10, 20, 40],
-            (Experiment::Time, true, true) => &[10, 20, 50, 100, 200, 400],
+            (Experiment::Time, true, true) => &[10, 20, 50, 100, 200],
             (Experiment::GapCost, _, false) => &[10, 20, 40, 80],
             (Experiment::GapCost, _, true) => &[10, 20, 50, 100, 150, 200],
             (Experiment::Kl, _, false) => &[10, 20, 30, 50],
@@ -105,26 +108,57 @@ impl Plan {
     /// The size at which the discount is varied.
     pub(crate) fn discount_size(&self, case: Case) -> usize {
         let sizes = self.sizes(Experiment::Time, case);
-        sizes[sizes.len() / 2]
+        // λ = 0.99 takes many sweeps: not a large one.
+        sizes[(sizes.len() - 1) / 2]
     }
 
-    fn problems(&self, case: Case, set: Distance, states: usize, discount: f64) -> Vec<Problem> {
+    /// Random instances of a kind. The paper averages over ten where it computes duality gaps and
+    /// compares epochs and weights, follows the proximal setups on one, and does not say for times:
+    /// there are fewer of them where a run takes minutes.
+    fn seeds_at(&self, experiment: Experiment, states: usize) -> u64 {
+        match (experiment, self.seeds) {
+            (Experiment::Time | Experiment::Kl, None) if states > 50 => 3,
+            _ => self.seeds(experiment),
+        }
+    }
+
+    /// The most of them.
+    pub(crate) fn seeds(&self, experiment: Experiment) -> u64 {
+        let own = match experiment {
+            Experiment::GapCost | Experiment::Epochs | Experiment::Weights => 10,
+            _ if self.full => 10,
+            _ => 3,
+        };
+        self.seeds.unwrap_or(own)
+    }
+
+    fn problems(
+        &self,
+        experiment: Experiment,
+        case: Case,
+        set: Distance,
+        states: usize,
+        discount: f64,
+    ) -> Vec<Problem> {
         let of = |seed| Problem { family: case.0, regime: case.1, set, states, discount, seed };
-        let seeds = if of(1).is_random() { self.seeds } else { 1 };
+        let seeds = if of(1).is_random() { self.seeds_at(experiment, states) } else { 1 };
         (1..=seeds).map(of).collect()
     }
 
     fn time(&self) -> Vec<Cell> {
+        let of = |case, states, discount| {
+            self.problems(Experiment::Time, case, Distance::Ellipsoid, states, discount)
+        };
         let mut problems = Vec::new();
         for case in CASES {
             for states in self.sizes(Experiment::Time, case) {
-                problems.extend(self.problems(case, Distance::Ellipsoid, states, DISCOUNT));
+                problems.extend(of(case, states, DISCOUNT));
             }
         }
         for case in DISCOUNT_CASES {
             let states = self.discount_size(case);
             for discount in DISCOUNTS.into_iter().filter(|&d| d != DISCOUNT) {
-                problems.extend(self.problems(case, Distance::Ellipsoid, states, discount));
+                problems.extend(of(case, states, discount));
             }
         }
         let solve = |problem: &Problem| {
@@ -135,14 +169,16 @@ impl Plan {
     }
 
     fn gap_cost(&self) -> Vec<Cell> {
+        let experiment = Experiment::GapCost;
+        let set = Distance::Ellipsoid;
         let mut cells = Vec::new();
         for case in GAP_CASES {
             for discount in DISCOUNTS {
-                for states in self.sizes(Experiment::GapCost, case) {
-                    for problem in self.problems(case, Distance::Ellipsoid, states, discount) {
+                for states in self.sizes(experiment, case) {
+                    for problem in self.problems(experiment, case, set, states, discount) {
                         cells.extend(Evaluator::ALL.map(|evaluator| Cell {
                             format: FORMAT,
-                            experiment: Experiment::GapCost,
+                            experiment,
                             problem,
                             task: Task::Gap(evaluator),
                             epsilon: GAP_EPSILON,
@@ -156,33 +192,37 @@ impl Plan {
     }
 
     fn traces(&self, experiment: Experiment) -> Vec<Cell> {
-        let mut cells = Vec::new();
+        let mut problems = Vec::new();
         for case in TRACE_CASES {
             for states in self.sizes(experiment, case) {
-                for problem in self.problems(case, Distance::Ellipsoid, states, DISCOUNT) {
-                    cells.push(self.solve(experiment, problem, Solver::Auto));
-                    cells.extend(courses(experiment).into_iter().map(|course| Cell {
-                        format: FORMAT,
-                        experiment,
-                        problem,
-                        task: Task::Trace(course),
-                        epsilon: EPSILON,
-                        limit: self.steps(experiment),
-                    }));
-                }
+                let set = Distance::Ellipsoid;
+                problems.extend(self.problems(experiment, case, set, states, DISCOUNT));
             }
         }
-        cells
+        let solved = problems.iter().map(|&p| self.solve(experiment, p, Solver::Auto));
+        let traces = problems.iter().flat_map(|&problem| {
+            courses(experiment).into_iter().map(move |course| Cell {
+                format: FORMAT,
+                experiment,
+                problem,
+                task: Task::Trace(course),
+                epsilon: EPSILON,
+                limit: self.steps(experiment),
+            })
+        });
+        // The traces one after another, so that they can run side by side.
+        solved.chain(traces).collect()
     }
 
     fn kl(&self) -> Vec<Cell> {
+        let experiment = Experiment::Kl;
         let mut cells = Vec::new();
         for case in KL_CASES {
-            for states in self.sizes(Experiment::Kl, case) {
+            for states in self.sizes(experiment, case) {
                 for set in [Distance::Kl, Distance::Ellipsoid] {
-                    for problem in self.problems(case, set, states, DISCOUNT) {
+                    for problem in self.problems(experiment, case, set, states, DISCOUNT) {
                         for solver in [Solver::FomPaper, Solver::FomCentred, Solver::Auto] {
-                            cells.push(self.solve(Experiment::Kl, problem, solver));
+                            cells.push(self.solve(experiment, problem, solver));
                         }
                     }
                 }
@@ -213,14 +253,16 @@ impl Plan {
             // Epoch ℓ takes ℓ² steps: ℓ epochs take about ℓ³/3. A step has a cost of its own in
             // every state, however small.
             let (budget, most): (u64, u64) =
-                if self.full { (100_000_000_000, 2_000_000) } else { (400_000_000, 40_000) };
+                if self.full { (40_000_000_000, 1_000_000) } else { (400_000_000, 40_000) };
             let work = entries + 100 * problem.states as u64;
             let steps = (budget / work).clamp(1_000, most);
             return (3.0 * steps as f64).cbrt().ceil() as u64;
         }
         if solver.solves_programs() {
-            let budget: u64 = if self.full { 1_000_000_000 } else { 2_000_000 };
-            let most = if self.full { 5_000 } else { 200 };
+            // A sweep takes about 10 to 30 µs an entry. None of these loops meets its rule at
+            // λ = 0.99 in less than hundreds of them.
+            let (budget, most): (u64, u64) =
+                if self.full { (4_000_000, 400) } else { (2_000_000, 60) };
             return (budget / entries).clamp(1, most);
         }
         EXACT_SWEEPS
@@ -247,14 +289,41 @@ fn courses(experiment: Experiment) -> Vec<Course> {
     courses
 }
 
-/// Step counts at which a trace looks: about eight a decade.
-pub(crate) fn checkpoints(limit: u64) -> Vec<u64> {
+/// Step counts at which a trace looks: about eight a decade, and where courses of different epochs
+/// are compared.
+///
+/// That is the last end of an epoch of ℓ² steps within the limit, and the same divided by ten. A
+/// course with other epochs also looks at its last end before it, so that what is interpolated lies
+/// within one epoch.
+pub(crate) fn checkpoints(limit: u64, q: u32) -> Vec<u64> {
     let mut steps: Vec<u64> = (0..)
         .map(|k| 10f64.powf(f64::from(k) / 8.0).round() as u64)
         .take_while(|&n| n < limit)
         .collect();
     steps.push(limit);
+    let last = epoch_end(2, limit);
+    for place in [last, epoch_end(2, last.div_ceil(10))] {
+        steps.extend([place, epoch_end(q, place)]);
+    }
+    steps.retain(|&n| n > 0);
+    steps.sort_unstable();
     steps.dedup();
+    steps
+}
+
+/// The last end of an epoch of ℓ^q steps within the limit.
+fn epoch_end(q: u32, limit: u64) -> u64 {
+    if q == 0 {
+        return limit;
+    }
+    let mut steps: u64 = 0;
+    for epoch in 1_u64.. {
+        let next = steps.saturating_add(epoch.saturating_pow(q));
+        if next > limit {
+            break;
+        }
+        steps = next;
+    }
     steps
 }
 
@@ -264,7 +333,7 @@ mod tests {
 
     #[test]
     fn keys_differ() {
-        let plan = Plan { full: false, seeds: 2, sizes: None };
+        let plan = Plan { full: false, seeds: Some(2), sizes: None };
         let cells: Vec<Cell> = Experiment::ALL.iter().flat_map(|&e| plan.cells(e)).collect();
         let mut keys: Vec<String> = cells.iter().map(Cell::key).collect();
         keys.sort();
@@ -274,7 +343,7 @@ mod tests {
 
     #[test]
     fn the_paper_is_covered() {
-        let plan = Plan { full: true, seeds: 10, sizes: None };
+        let plan = Plan { full: true, seeds: None, sizes: None };
         let cells = plan.cells(Experiment::Time);
         for family in Family::ALL {
             for solver in Solver::ALL {
@@ -292,8 +361,12 @@ mod tests {
 
     #[test]
     fn checkpoints_grow() {
-        let steps = checkpoints(1_000);
-        assert!(steps.is_sorted_by(|a, b| a < b), "{steps:?}");
-        assert_eq!((steps[0], steps.last()), (1, Some(&1_000)));
+        for q in 0..=2 {
+            let steps = checkpoints(1_000, q);
+            assert!(steps.is_sorted_by(|a, b| a < b), "{steps:?}");
+            assert_eq!((steps[0], steps.last()), (1, Some(&1_000)));
+            assert!(steps.contains(&819) && steps.contains(&55)); // 1² + … + 13², 1² + … + 5²
+        }
+        assert!(checkpoints(1_000, 1).contains(&780)); // 1 + … + 39, and 40 more passes 819
     }
 }

@@ -1,21 +1,21 @@
-//! Runs the cells that are not in the journal yet, and says how far it is.
+//! Runs the cells that are not in the journal yet.
+//!
+//! Cells whose time is compared run alone. Those that only count go side by side; what they leave
+//! does not depend on it.
 
-use std::io::{self, IsTerminal};
-use std::time::{Duration, Instant};
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc;
+use std::thread;
 
-use indicatif::{ProgressBar, ProgressStyle};
 use robust_mdp::Interrupt;
 
-use super::cell::{Cell, Counts, Outcome, Record, Seconds, Task};
+use super::cell::{Cell, Counts, Outcome, Record, Seconds};
 use super::journal::Journal;
 use super::measure;
-use super::solver::{Geometries, Solver};
+use super::progress::Progress;
 use crate::failure::Failure;
 use crate::output;
-use crate::render::number::time_text;
-
-/// Seconds between two lines where there is no terminal.
-const LINE_EVERY: f64 = 10.0;
 
 /// What a run came to.
 pub(crate) struct Done {
@@ -24,10 +24,17 @@ pub(crate) struct Done {
     pub(crate) interrupted: bool,
 }
 
+/// How many threads a run has, and how many runs go side by side where no time is compared.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Pace {
+    pub(crate) threads: usize,
+    pub(crate) jobs: usize,
+}
+
 pub(crate) fn run(
     cells: &[Cell],
     journal: &mut Journal,
-    threads: usize,
+    pace: Pace,
     interrupt: &Interrupt,
     quiet: bool,
 ) -> Result<Done, Failure> {
@@ -37,25 +44,84 @@ pub(crate) fn run(
         let all = cells.len();
         output::to_stderr(&format!("{before} of {all} cells are in the journal and are skipped\n"));
     }
-    let mut progress = Progress::new(&missing, quiet);
-    for cell in missing {
-        let record = match measure::run(cell, threads, interrupt) {
-            Ok(Some(record)) => record,
-            Ok(None) => {
-                progress.finish();
-                return Ok(Done { before, interrupted: true });
-            }
-            Err(error) => failed(cell, &error.to_string()),
+    let mut progress = Progress::new(&missing, pace.jobs, quiet);
+    let mut rest = missing.as_slice();
+    let mut interrupted = false;
+    while !rest.is_empty() && !interrupted {
+        let counted = rest.iter().take_while(|c| c.is_counted()).count();
+        let (now, later) = rest.split_at(counted.max(1));
+        rest = later;
+        let mut keep = |cell: &Cell, record| {
+            journal.add(record)?;
+            progress.one_done(cell);
+            Ok(())
         };
-        journal.add(record)?;
-        progress.one_done(cell);
-        if interrupt.is_raised() {
-            progress.finish();
-            return Ok(Done { before, interrupted: true });
+        if counted > 1 && pace.jobs > 1 {
+            side_by_side(now, pace, interrupt, &mut keep)?;
+        } else {
+            for cell in now {
+                let Some(record) = outcome(cell, pace.threads, interrupt) else { break };
+                keep(cell, record)?;
+                if interrupt.is_raised() {
+                    break;
+                }
+            }
         }
+        interrupted = interrupt.is_raised();
     }
     progress.finish();
-    Ok(Done { before, interrupted: false })
+    Ok(Done { before, interrupted })
+}
+
+/// Runs cells on several threads and keeps their records in the order of the cells; those that an
+/// interruption leaves behind a missing one as well.
+fn side_by_side(
+    cells: &[&Cell],
+    pace: Pace,
+    interrupt: &Interrupt,
+    keep: &mut impl FnMut(&Cell, Record) -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    let (next, halt) = (AtomicUsize::new(0), AtomicBool::new(false));
+    let (sender, receiver) = mpsc::channel();
+    thread::scope(|scope| {
+        for _ in 0..pace.jobs.min(cells.len()) {
+            let (sender, next, halt) = (sender.clone(), &next, &halt);
+            scope.spawn(move || {
+                while !interrupt.is_raised() && !halt.load(Ordering::Relaxed) {
+                    let at = next.fetch_add(1, Ordering::Relaxed);
+                    let Some(cell) = cells.get(at) else { break };
+                    let Some(record) = outcome(cell, pace.threads, interrupt) else { break };
+                    if sender.send((at, record)).is_err() {
+                        break;
+                    }
+                }
+            });
+        }
+        drop(sender);
+        let mut waiting = BTreeMap::new();
+        let mut kept = 0;
+        let mut all_kept = Ok(());
+        for (at, record) in &receiver {
+            waiting.insert(at, record);
+            while let Some(record) = waiting.remove(&kept) {
+                all_kept = all_kept.and_then(|()| keep(cells[kept], record));
+                kept += 1;
+            }
+            if all_kept.is_err() {
+                halt.store(true, Ordering::Relaxed);
+            }
+        }
+        all_kept?;
+        waiting.into_iter().try_for_each(|(at, record)| keep(cells[at], record))
+    })
+}
+
+/// `None` where it was interrupted.
+fn outcome(cell: &Cell, threads: usize, interrupt: &Interrupt) -> Option<Record> {
+    match measure::run(cell, threads, interrupt) {
+        Ok(record) => record,
+        Err(error) => Some(failed(cell, &error.to_string())),
+    }
 }
 
 /// A cell that the library refuses is kept with what it said.
@@ -74,87 +140,4 @@ fn failed(cell: &Cell, note: &str) -> Record {
         note: Some(note.into()),
     };
     Record { cell: *cell, outcome, seconds: Seconds::default() }
-}
-
-/// About how many seconds a cell takes, by the recorded run in docs/reproduce: what the time left is
-/// estimated with.
-fn weight(cell: &Cell) -> f64 {
-    let entries = cell.problem.entries() as f64;
-    match cell.task {
-        Task::Trace(course) => {
-            let step = if course.setup == Geometries::L1L1 { 7.0 } else { 1.0 };
-            4.5e-9 * entries * cell.limit as f64 * step
-        }
-        Task::Solve(solver) if solver.solves_programs() => {
-            5.5e-6 * entries * cell.limit.min(40) as f64
-        }
-        Task::Solve(Solver::FomPaper) => 5e-10 * entries * (cell.limit as f64).powi(3),
-        Task::Solve(Solver::FomCentred) => 5e-12 * entries * (cell.limit as f64).powi(3),
-        _ => 3e-7 * entries,
-    }
-    .max(1e-4)
-}
-
-struct Progress {
-    all: usize,
-    done: usize,
-    all_weight: f64,
-    done_weight: f64,
-    started: Instant,
-    next_line: f64,
-    bar: Option<ProgressBar>,
-    quiet: bool,
-}
-
-impl Progress {
-    fn new(cells: &[&Cell], quiet: bool) -> Progress {
-        let bar = (!quiet && io::stderr().is_terminal()).then(|| {
-            let style = ProgressStyle::with_template("{spinner} {elapsed} [{bar:24}] {msg}")
-                .unwrap_or_else(|_| ProgressStyle::default_bar())
-                .progress_chars("=> ");
-            let bar = ProgressBar::new(cells.len() as u64).with_style(style);
-            bar.enable_steady_tick(Duration::from_millis(120));
-            bar
-        });
-        Progress {
-            all: cells.len(),
-            done: 0,
-            all_weight: cells.iter().map(|c| weight(c)).sum(),
-            done_weight: 0.0,
-            started: Instant::now(),
-            next_line: LINE_EVERY,
-            bar,
-            quiet,
-        }
-    }
-
-    fn one_done(&mut self, cell: &Cell) {
-        self.done += 1;
-        self.done_weight += weight(cell);
-        let seconds = self.started.elapsed().as_secs_f64();
-        if let Some(bar) = &self.bar {
-            bar.set_position(self.done as u64);
-            bar.set_message(self.sentence(cell, seconds));
-        } else if !self.quiet && seconds >= self.next_line {
-            output::to_stderr(&format!("{}\n", self.sentence(cell, seconds)));
-            self.next_line = seconds + LINE_EVERY;
-        }
-    }
-
-    fn sentence(&self, cell: &Cell, seconds: f64) -> String {
-        let left = seconds * (self.all_weight / self.done_weight - 1.0).max(0.0);
-        format!(
-            "{}: cell {} of {}, about {} left",
-            cell.experiment.name(),
-            self.done,
-            self.all,
-            time_text(left)
-        )
-    }
-
-    fn finish(&self) {
-        if let Some(bar) = &self.bar {
-            bar.finish_and_clear();
-        }
-    }
 }

@@ -1,4 +1,4 @@
-//! Medians and quartiles over seeds, where some runs may have been stopped by their limit.
+//! Medians, quartiles and means over seeds, where some runs may have been stopped by their limit.
 //!
 //! A stopped run would have taken longer than it did, and is ranked above all finished ones: a
 //! quantile that falls on it is itself a lower bound.
@@ -16,6 +16,8 @@ pub(crate) struct Summary {
     pub(crate) median: f64,
     pub(crate) low: f64,
     pub(crate) high: f64,
+    /// The mean; a lower bound where a run was stopped.
+    pub(crate) mean: f64,
     /// The median is only a lower bound.
     pub(crate) stopped: bool,
     /// How many runs, and how many of them were stopped.
@@ -34,6 +36,7 @@ pub(crate) fn summary(samples: &[Sample]) -> Option<Summary> {
         median: median.value,
         low: quantile(&sorted, 0.25)?.value,
         high: quantile(&sorted, 0.75)?.value,
+        mean: sorted.iter().map(|s| s.value).sum::<f64>() / sorted.len() as f64,
         stopped: median.stopped,
         runs: sorted.len(),
         stopped_runs: sorted.iter().filter(|s| s.stopped).count(),
@@ -78,6 +81,7 @@ mod tests {
     fn quartiles() {
         let summary = summary(&samples(&[4.0, 1.0, 3.0, 2.0, 5.0], &[])).unwrap();
         assert_eq!((summary.low, summary.median, summary.high), (2.0, 3.0, 4.0));
+        assert_eq!(summary.mean, 3.0);
         assert!(!summary.stopped);
         assert_eq!(super::summary(&[]), None);
         let two = super::summary(&samples(&[1.0, 2.0], &[])).unwrap();

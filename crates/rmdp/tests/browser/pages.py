@@ -111,9 +111,24 @@ def centre(browser, selector, index=0):
     return browser.run(f"""(() => {{ const all = [...document.querySelectorAll({selector!r})]
       .filter(e => e.getAttribute('visibility') !== 'hidden');
       const e = all.at({index}) ?? all.at(-1);
+      for (let d = e.closest('details.group'); d; d = null) d.open = true;
       e.scrollIntoView({{block: 'center', behavior: 'instant'}});
       const b = e.getBoundingClientRect();
       return [b.left + b.width / 2, b.top + b.height / 2]; }})()""")
+
+
+def folds(browser):
+    """Groups are closed at first; a link of the contents opens one, and its figures fill the width."""
+    groups = browser.run("[...document.querySelectorAll('details.group')].map(d => [d.id, d.open])")
+    check(not any(open for _, open in groups), f"groups are closed at first: {groups}")
+    for id, _ in groups[-1:]:
+        browser.run(f"document.querySelector('nav a[href=\"#{id}\"]').click()")
+        browser.settle()
+        sizes = browser.run(f"""[...document.querySelectorAll('#{id} .of-plot')].map(d =>
+          [d.clientWidth, d.querySelector('svg').viewBox.baseVal.width])""")
+        check(sizes and all(a > 300 and abs(a - b) <= 1 for a, b in sizes),
+              f"{id}: the figures of an opened group fill the width: {sizes}")
+    return len(groups)
 
 
 def shown_marks(browser, id):
@@ -249,6 +264,8 @@ def look(browser, page, shots, ours=False):
     browser.window(1280, 900)
     browser.open(url)
     found = figures(browser)
+    count = folds(browser)
+    browser.run("document.querySelectorAll('details.group').forEach(d => { d.open = false })")
     plots = [f["id"] for f in found if f["kind"] == "plot"]
     heats = [f["id"] for f in found if f["kind"] == "heat"]
     for id in [plots[0], plots[-1]] if plots else []:
@@ -267,6 +284,7 @@ def look(browser, page, shots, ours=False):
         browser.picture(shots / f"{name}-hover.png")
         browser.mouse("mouseMoved", 2, 2)
     shot("light")
+    browser.run("document.querySelectorAll('details.group').forEach(d => { d.open = false })")
     shot("light-whole", whole=True)
     browser.media("dark")
     colours(browser, dark=True)
@@ -277,11 +295,14 @@ def look(browser, page, shots, ours=False):
     check(pdf.startswith(b"%PDF") and len(pdf) > 10_000, f"prints: {len(pdf)} bytes")
     browser.window(360, 740, touch=True)
     browser.open(url)
+    shot("narrow")
+    shot("narrow-whole", whole=True)
+    if count:
+        browser.run("document.querySelectorAll('details.group').forEach(d => { d.open = true })")
+        browser.settle()
     narrow(browser)
     for id in plots[:1]:
         touch(browser, id)
-    shot("narrow")
-    shot("narrow-whole", whole=True)
     quiet(browser, url)
     return len(found)
 

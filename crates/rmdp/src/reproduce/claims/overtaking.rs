@@ -49,19 +49,23 @@ pub(super) fn overtaking(records: &Records<'_>) -> Verdict {
         fastest(&Solver::PROGRAMS.map(|solver| times(solver, family, regime, rule)))
     };
     let from = |solver, family, regime, rule| {
-        crossing(&times(solver, family, regime, rule), &programs(family, regime, rule))
+        let times = times(solver, family, regime, rule);
+        let sizes = times.first().zip(times.last()).map(|(a, b)| (a.0, b.0));
+        (crossing(&times, &programs(family, regime, rule)), sizes)
     };
-    let spoken = |at: Option<f64>| match at {
-        Some(size) => format!("from S = {size}"),
-        None => "not up to the largest S".into(),
+    let spoken = |(at, sizes): (Option<f64>, Option<(f64, f64)>)| match (at, sizes) {
+        (Some(at), Some((least, _))) if at == least => format!("at every size, from S = {at}"),
+        (Some(at), _) => format!("from S = {at}"),
+        (None, Some((_, most))) => format!("not up to S = {most}"),
+        (None, None) => "not run".into(),
     };
     let (mut crossed, mut crossed_certified) = (0, 0);
     let mut lines = Vec::new();
     for family in Family::ALL {
         let own = from(Solver::FomPaper, family, Regime::Paper, Rule::Own);
         let certified = from(Solver::FomPaper, family, Regime::Paper, Rule::Certified);
-        crossed += usize::from(own.is_some());
-        crossed_certified += usize::from(certified.is_some());
+        crossed += usize::from(own.0.is_some());
+        crossed_certified += usize::from(certified.0.is_some());
         lines.push(format!(
             "{}: {} by the paper's rules, {} by the certified gap",
             family.title(),

@@ -1,9 +1,11 @@
 //! Rulings on made-up records.
 
-use super::contests::SLACK;
+use super::contests::{SLACK, both, look};
 use super::overtaking::crossing;
 use super::*;
-use crate::reproduce::cell::{Cell, Counts, FORMAT, Outcome, Record, Seconds, TracePoint};
+use crate::reproduce::cell::{
+    Cell, Counts, Evaluator, FORMAT, Outcome, Record, Seconds, TracePoint,
+};
 use crate::reproduce::problem::Problem;
 use crate::reproduce::solver::{Course, Geometries};
 use robust_mdp::uncertainty::Distance;
@@ -62,6 +64,26 @@ fn traced(regime: Regime, seed: u64, setup: Geometries, dg: f64) -> Vec<Record> 
             record
         })
         .to_vec()
+}
+
+#[test]
+fn traces_are_compared_where_the_first_ended_an_epoch() {
+    let trace = |steps: &[u64]| -> Vec<TracePoint> {
+        steps.iter().map(|&steps| TracePoint { steps, dg: 1.0, gap: 1.0 }).collect()
+    };
+    let squares = trace(&[1, 5, 14, 30, 55, 91, 140]);
+    let ones = trace(&[1, 10, 50, 91, 100]);
+    assert_eq!(look(&squares, &ones, 1.0), Some(91));
+    assert_eq!(look(&squares, &ones, 0.1), Some(5));
+    assert_eq!(look(&squares, &[], 1.0), None);
+}
+
+#[test]
+fn alike_is_a_part_of_better() {
+    assert_eq!(both(Ruling::Holds, Ruling::Holds), Ruling::Holds);
+    assert_eq!(both(Ruling::Holds, Ruling::Fails), Ruling::Partly);
+    assert_eq!(both(Ruling::Fails, Ruling::Fails), Ruling::Fails);
+    assert_eq!(both(Ruling::Open, Ruling::Open), Ruling::Open);
 }
 
 fn rule(records: &[Record]) -> Verdict {
@@ -136,4 +158,36 @@ fn overtaking_counts_families() {
     assert_eq!(verdict.ruling, Ruling::Partly);
     assert!(verdict.measured.contains("from S = 20"), "{verdict:?}");
     assert_eq!(rule(&runs([30.0, 25.0])).ruling, Ruling::Fails);
+}
+
+/// VI and AVI at two sizes and two discounts; `entries` of a size and a seed.
+fn evaluated(entries: impl Fn(usize, u64) -> u64, sweeps: [u64; 2]) -> Vec<Record> {
+    let mut records = Vec::new();
+    for evaluator in [Evaluator::Vi, Evaluator::Avi] {
+        for (discount, sweeps) in [0.6, 0.8].into_iter().zip(sweeps) {
+            for (states, seed) in [(10, 1), (10, 2), (10, 3), (20, 1), (20, 2), (20, 3)] {
+                let task = Task::Gap(evaluator);
+                let mut record = record(Experiment::GapCost, Regime::Paper, states, task);
+                record.cell.problem.discount = discount;
+                record.cell.problem.seed = seed;
+                let entries = entries(states, seed);
+                record.outcome.own = Some(Counts { sweeps, entries, ..Counts::default() });
+                record.seconds.own = Some(entries as f64);
+                records.push(record);
+            }
+        }
+    }
+    records
+}
+
+#[test]
+fn the_gaps_cost_grows_with_both() {
+    let cubic = |states: usize, _| states.pow(3) as u64;
+    assert_eq!(rule(&evaluated(cubic, [10, 30])).ruling, Ruling::Holds);
+    assert_eq!(rule(&evaluated(cubic, [30, 30])).ruling, Ruling::Partly);
+    assert_eq!(rule(&evaluated(|_, _| 5, [30, 30])).ruling, Ruling::Fails);
+    assert_eq!(rule(&evaluated(cubic, [10, 30])[..3]).ruling, Ruling::Open);
+    // One slow pair of three counts, as in an average.
+    let slow = |states, seed| if (states, seed) == (20, 3) { 900 } else { 7 };
+    assert_eq!(rule(&evaluated(slow, [10, 30])).ruling, Ruling::Holds);
 }
