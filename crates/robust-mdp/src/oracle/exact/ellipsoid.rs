@@ -195,12 +195,11 @@ impl Ball for Ellipsoid<'_> {
     }
 
     fn scale(&mut self, x: &[f64]) -> bool {
-        if self.mend() {
-            self.assess(true);
-        }
+        let before = self.active.multipliers().iter().sum::<f64>() / x.iter().sum::<f64>();
         let sums = &mut *self.sums;
         let (mut quadratic, mut constant) = (0.0, 0.0);
         for (j, x) in x.iter().enumerate() {
+            // A row on its peak stays there: it has a cost, which does not change.
             if sums.curve[j] < f64::INFINITY {
                 quadratic += x * x / sums.curve[j];
             }
@@ -208,6 +207,8 @@ impl Ball for Ellipsoid<'_> {
             constant += r * r / sums.n[j] + sums.off[j];
         }
         let kappa = ((2.0 * self.radius - constant) / quadratic).sqrt();
+        // Beyond the budget whatever moves, or nothing does: the rows went too far.
+        let kappa = if kappa > 0.0 && kappa.is_finite() { kappa } else { 0.5 * before };
         if !(kappa > 0.0 && kappa.is_finite()) {
             return false;
         }
