@@ -1,8 +1,9 @@
-//! Inputs that once gave a wrong certificate, a panic or an endless run.
+//! Inputs that once gave a wrong certificate, a panic, or a run without end or far too long.
 
 use std::time::Duration;
 
 use robust_mdp::geometry::Geometry::{Entropy, Euclidean};
+use robust_mdp::instances::{Costs, Garnet};
 use robust_mdp::uncertainty::UncertaintySet;
 use robust_mdp::{
     Error, FomSettings, Interrupt, Model, ModelBuilder, ModelError, Options, Setup, Status, Stop,
@@ -213,4 +214,32 @@ fn tiny_kl_budgets_are_not_taken_for_saturation() {
     let exact = 0.45 + (2e-18_f64 * 0.2025).sqrt();
     assert!(lower[0] <= exact + 1e-14 && upper[0] >= exact - 1e-14, "{lower:?} {upper:?}");
     assert!(upper[0] - lower[0] < 1e-13, "{lower:?} {upper:?}");
+}
+
+/// Rows of a mixed policy that came to rest on their peaks were begun anew again and again: hundreds
+/// of kernels were read in a sweep.
+#[test]
+fn evaluations_near_saturation_read_few_kernels() {
+    let states = 20;
+    let garnet = Garnet {
+        states,
+        actions: states,
+        branching: 0.5,
+        costs: Costs::Iid,
+        band: None,
+        discount: 0.8,
+        seed: 1,
+    };
+    let model = garnet.model().expect("a model");
+    // Weights 1, 2, …, so that rows come to rest one after the other.
+    let total = (states * (states + 1) / 2) as f64;
+    let policy: Vec<f64> = (0..states * states).map(|r| (r % states + 1) as f64 / total).collect();
+    for radius in [1.0, 3.0, 6.0, 8.0, 9.0] {
+        for set in sets(radius) {
+            let found = evaluate(&model, &set, &policy, Some(1e-6), Some(1), &Interrupt::new());
+            let work = found.expect("an evaluation").work;
+            let passes = work.kernel_passes() / work.sweeps as f64;
+            assert!(passes < 10.0, "{set:?}: {passes} kernels a sweep");
+        }
+    }
 }
