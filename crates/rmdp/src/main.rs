@@ -5,6 +5,7 @@
 //! input, 3 stopped early with a certified answer, 1 anything else.
 
 mod args;
+mod checkpoint;
 mod choice;
 mod completions;
 mod convert;

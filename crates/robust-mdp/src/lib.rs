@@ -59,7 +59,7 @@ mod solution;
 mod solve;
 
 pub use algorithm::fom_vi::{Average, FomSettings};
-pub use checkpoint::Checkpointer;
+pub use checkpoint::{Checkpointer, is_checkpoint};
 pub use error::{Error, ModelError};
 pub use evaluate::{evaluate, worst_kernel};
 pub use model::{Model, ModelBuilder, Objective};

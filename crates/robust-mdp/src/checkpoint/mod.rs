@@ -49,6 +49,11 @@ pub trait Checkpointer: Send {
     fn keep(&mut self, state: &[u8]);
 }
 
+/// Whether a file that begins with these bytes is a checkpoint, of whatever run and version.
+pub fn is_checkpoint(start: &[u8]) -> bool {
+    start.starts_with(MARK)
+}
+
 /// The checkpoints of one run.
 pub(crate) struct Checkpoints<'a> {
     to: Option<&'a mut (dyn Checkpointer + 'a)>,
@@ -173,7 +178,7 @@ fn open(bytes: &[u8], identity: &Identity) -> Result<usize, String> {
         let word = bytes.get(at..)?.first_chunk::<8>()?;
         Some(u64::from_le_bytes(*word))
     };
-    if bytes.first_chunk::<8>() != Some(MARK) {
+    if !is_checkpoint(bytes) {
         return Err("it is not a checkpoint".to_owned());
     }
     let damaged = || "it is damaged or cut off".to_owned();
