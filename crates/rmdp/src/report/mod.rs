@@ -9,7 +9,7 @@ mod solved;
 mod trace;
 mod worst_case;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use robust_mdp::io::Format;
 use robust_mdp::{Evaluated, Interrupt, Model, Status, evaluate};
@@ -25,6 +25,16 @@ use crate::render::solution::table_decimals;
 use radii::Radii;
 use solved::Solved;
 use trace::Trace;
+
+/// Reads the bytes of a result.
+pub(crate) fn check_result(name: &Path, bytes: &[u8]) -> Result<(), Failure> {
+    solved::parse(name, bytes).map(drop)
+}
+
+/// Reads the bytes of a trace.
+pub(crate) fn check_trace(name: &Path, bytes: &[u8]) -> Result<(), Failure> {
+    trace::parse(name, bytes).map(drop)
+}
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]

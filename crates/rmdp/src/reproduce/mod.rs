@@ -34,6 +34,11 @@ use crate::interrupt;
 use crate::output;
 use crate::page;
 
+/// Reads the bytes of a journal; says the line and what is wrong with it.
+pub(crate) fn check_journal(bytes: &[u8]) -> Result<(), (usize, String)> {
+    journal::read(bytes).map(drop)
+}
+
 /// Seeds of a quick and of a full run; the paper averages over ten instances.
 const SEEDS: (u64, u64) = (3, 10);
 

@@ -3,6 +3,8 @@ use std::io::Write;
 use zip::ZipWriter;
 use zip::write::SimpleFileOptions;
 
+use std::fs::File;
+
 use super::*;
 use crate::io::npy::write_header;
 use crate::io::tests::Folder;
