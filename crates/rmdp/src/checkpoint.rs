@@ -69,7 +69,9 @@ impl CheckpointFile {
     /// After a run whose answer has been written: a checkpoint that can lead no further is removed.
     pub(crate) fn finish(self, status: Status) -> Result<(), Failure> {
         if matches!(status, Status::Certified | Status::PrecisionLimit) {
-            return match fs::remove_file(&self.path) {
+            // What a link leads to, not the link.
+            let path = fs::canonicalize(&self.path).unwrap_or_else(|_| self.path.clone());
+            return match fs::remove_file(path) {
                 Err(e) if e.kind() != ErrorKind::NotFound => Err(Failure::write(&self.path, e)),
                 _ => Ok(()),
             };

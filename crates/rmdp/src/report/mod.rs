@@ -1,5 +1,6 @@
 //! `rmdp report`: a page about a user's own solves.
 
+pub(crate) mod check;
 mod convergence;
 mod overview;
 mod policy;
@@ -9,7 +10,7 @@ mod solved;
 mod trace;
 mod worst_case;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use robust_mdp::io::Format;
 use robust_mdp::{Evaluated, Interrupt, Model, Status, evaluate};
@@ -25,16 +26,6 @@ use crate::render::solution::table_decimals;
 use radii::Radii;
 use solved::Solved;
 use trace::Trace;
-
-/// Reads the bytes of a result.
-pub(crate) fn check_result(name: &Path, bytes: &[u8]) -> Result<(), Failure> {
-    solved::parse(name, bytes).map(drop)
-}
-
-/// Reads the bytes of a trace.
-pub(crate) fn check_trace(name: &Path, bytes: &[u8]) -> Result<(), Failure> {
-    trace::parse(name, bytes).map(drop)
-}
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]

@@ -90,12 +90,13 @@ struct Archive<'p> {
 
 impl<'p> Archive<'p> {
     fn open(source: Source<'p>) -> Result<Self, Error> {
-        let (path, file) = (source.path, source.open()?);
-        if !source.is_file() {
+        let path = source.path;
+        // Opening a pipe would wait for what cannot be read from it.
+        if !source.is_file() && path.exists() && !path.is_dir() {
             let message = "a NumPy .npz archive cannot be read from a pipe, expected a file";
             return Err(parse_error(path, None, message));
         }
-        let zip = ZipArchive::new(BufReader::new(file)).map_err(|_| {
+        let zip = ZipArchive::new(BufReader::new(source.open()?)).map_err(|_| {
             parse_error(
                 path,
                 None,
