@@ -66,6 +66,11 @@ impl CheckpointFile {
         }
     }
 
+    /// Something else stands where the checkpoint should; not even `--restart` replaces it.
+    fn no_checkpoint(&self, what: &str) -> Error {
+        Error::Input(format!("{} {what}, expected one or no such file", self.path.display()))
+    }
+
     /// After a run whose answer has been written: a checkpoint that can lead no further is removed.
     pub(crate) fn finish(self, status: Status) -> Result<(), Failure> {
         if matches!(status, Status::Certified | Status::PrecisionLimit) {
@@ -104,7 +109,7 @@ impl Checkpointer for CheckpointFile {
             Err(e) => return Err(failed(e)),
             Ok(about) if about.is_dir() => return Err(failed(ErrorKind::IsADirectory.into())),
             Ok(about) if !about.is_file() => {
-                return Err(Error::Checkpoint("it is not a plain file".into()));
+                return Err(self.no_checkpoint("is not a plain file"));
             }
             Ok(_) => {}
         }
@@ -112,13 +117,13 @@ impl Checkpointer for CheckpointFile {
         // The first bytes tell whether the rest is worth reading.
         (&mut file).take(8).read_to_end(&mut bytes).map_err(failed)?;
         if !is_checkpoint(&bytes) {
-            return Err(Error::Checkpoint("it is not a checkpoint".into()));
+            return Err(self.no_checkpoint("is not a checkpoint"));
         }
         if self.restart {
             return Ok(None);
         }
         file.take(most).read_to_end(&mut bytes).map_err(failed)?;
-        self.say("going on from this checkpoint");
+        self.say("found a checkpoint");
         Ok(Some(bytes))
     }
 

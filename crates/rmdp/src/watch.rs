@@ -62,11 +62,7 @@ struct Line {
 
 impl Watch {
     /// A run that goes on from a checkpoint also goes on with the trace that there is.
-    pub(crate) fn new(
-        quiet: bool,
-        trace: Option<&Path>,
-        goes_on: bool,
-    ) -> Result<Watch, Failure> {
+    pub(crate) fn new(quiet: bool, trace: Option<&Path>, goes_on: bool) -> Result<Watch, Failure> {
         let trace = trace.map(|path| Trace::open(path, goes_on)).transpose()?;
         let show = match (quiet, io::stderr().is_terminal()) {
             (true, _) => Show::Nothing,

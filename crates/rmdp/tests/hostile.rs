@@ -153,8 +153,8 @@ fn other_files() {
         ("report f -o p.html", b"\xEF\xBB\xBF{}", "no result of"),
         ("report f -o p.html", &[b'['; 100_000], "no result of"),
         ("report f -o p.html", b"{\"status\":\"certified\",\"discount\":1e999999}", "no result of"),
-        ("solve m.json --radius 1 --checkpoint f", b"", "it is not a checkpoint"),
-        ("solve m.json --radius 1 --checkpoint f --restart", b"mine", "it is not a checkpoint"),
+        ("solve m.json --radius 1 --checkpoint f", b"", "f is not a checkpoint"),
+        ("solve m.json --radius 1 --checkpoint f --restart", b"mine", "f is not a checkpoint"),
         ("solve m.json --radius 1 --checkpoint f", b"rmdpckpt", "damaged or cut off"),
         ("solve m.json --radius 1 --checkpoint f", b"rmdpckpt\x02\0\0\0\0\0\0\0", "format 2"),
         (

@@ -59,9 +59,9 @@ mod solution;
 mod solve;
 
 pub use algorithm::fom_vi::{Average, FomSettings};
-pub use checkpoint::{Checkpointer, is_checkpoint};
 #[doc(hidden)]
 pub use checkpoint::seal_checkpoint;
+pub use checkpoint::{Checkpointer, is_checkpoint};
 pub use error::{Error, ModelError};
 pub use evaluate::{evaluate, worst_kernel};
 pub use model::{Model, ModelBuilder, Objective};

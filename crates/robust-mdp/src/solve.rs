@@ -413,7 +413,8 @@ fn solve_with<'a>(
         seconds_before: 0.0,
         observer,
     };
-    let status = in_pool(options.threads, || drive(model, set, setup, options, &chosen, &mut run))??;
+    let status =
+        in_pool(options.threads, || drive(model, set, setup, options, &chosen, &mut run))??;
     run.checkpoints.end(status);
     let seconds = run.seconds();
     Ok(Solution::new(model, status, run, seconds, chosen, setup, warnings))

@@ -165,7 +165,8 @@ fn fom_vi_with_every_average() {
     for model in &models {
         for set in sets() {
             for fom in &settings {
-                let options = Options { fom: fom.clone(), ..options(Method::FomVi, None, 1e-3, 40) };
+                let options =
+                    Options { fom: fom.clone(), ..options(Method::FomVi, None, 1e-3, 40) };
                 check(model, &set, &options, 5);
             }
         }
@@ -189,7 +190,12 @@ fn large_models() {
         check(&model, &set, &options(Method::Newton, None, 1e-4, 10_000), 4);
     }
     let model = garnet(600, 0.01, None, 0.999);
-    check(&model, &UncertaintySet::ellipsoid(0.05), &options(Method::Newton, None, 1e-4, 10_000), 4);
+    check(
+        &model,
+        &UncertaintySet::ellipsoid(0.05),
+        &options(Method::Newton, None, 1e-4, 10_000),
+        4,
+    );
 }
 
 /// Raises the flag at a sweep.
@@ -284,7 +290,9 @@ fn what_does_not_belong_is_refused_by_name() {
     let other = Garnet { actions: 4, discount: 0.9, ..other }.model().unwrap();
     assert!(try_with(&other, &set, &asked).contains("a model with other numbers"));
     let discounted = model.clone().with_discount(0.8).unwrap();
-    assert!(try_with(&discounted, &set, &asked).contains("with discount 0.9, and this one has 0.8"));
+    assert!(
+        try_with(&discounted, &set, &asked).contains("with discount 0.9, and this one has 0.8")
+    );
     assert!(try_with(&garnet(9, 0.5, None, 0.9), &set, &asked).contains("with states 8"));
     assert!(try_with(&model, &UncertaintySet::kl(0.2), &asked).contains("with radius 0.1"));
     let radii = UncertaintySet { radius: Radius::PerState(vec![0.1; 8]), ..set.clone() };

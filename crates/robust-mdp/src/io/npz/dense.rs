@@ -29,7 +29,8 @@ pub(super) fn feed(
     let costs = archive.costs(objective, &[states, actions], &shape)?;
     let path = archive.path;
     let array = archive.array("P")?;
-    let (len, fortran) = (array.len().map_err(|w| array_error(path, "P", w))?, array.header.fortran);
+    let (len, fortran) =
+        (array.len().map_err(|w| array_error(path, "P", w))?, array.header.fortran);
     drop(array);
     if fortran {
         archive.take_room("P")?;
