@@ -140,10 +140,11 @@ fn without_numbers(text: &str) -> String {
         match c {
             '“' | '”' | '"' | '`' => quoted = c == '“' || c != '”' && !quoted,
             ';' => break,
-            _ if quoted || c.is_ascii_digit() || matches!(c, '.' | '-' | '+') => {}
+            _ if quoted || !(c.is_ascii_alphabetic() || matches!(c, ' ' | ',' | ':')) => {}
             _ => kind.push(c),
         }
-        if kind.len() > 80 || kind.ends_with(", found ") || kind.ends_with("header ") {
+        let over = [", found", ", expected", "header ", " with ", "field `"];
+        if kind.len() > 60 || over.iter().any(|end| kind.ends_with(end)) {
             break;
         }
     }
