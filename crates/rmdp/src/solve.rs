@@ -5,9 +5,12 @@ use std::time::Duration;
 
 use robust_mdp::io::{Format, write_kernel, write_policy};
 use robust_mdp::uncertainty::UncertaintySet;
-use robust_mdp::{Error, Model, Options, Solution, Stop, solve_observed, worst_kernel};
+use robust_mdp::{
+    Error, Model, Options, Solution, Stop, solve_checkpointed, solve_observed, worst_kernel,
+};
 
 use crate::args;
+use crate::checkpoint::{CheckpointArgs, CheckpointFile};
 use crate::failure::{Ending, Failure};
 use crate::interrupt;
 use crate::method::{self, MethodArgs};
@@ -32,6 +35,8 @@ pub(crate) struct Args {
     #[command(flatten)]
     limits: Limits,
     #[command(flatten)]
+    checkpoints: CheckpointArgs,
+    #[command(flatten)]
     outputs: Outputs,
 }
 
@@ -43,6 +48,7 @@ Examples:
   rmdp solve m.json --set kl --radius 0.1 --gap 1e-4 --json out.json
   rmdp solve m.json --radius-file radii.csv --policy policy.csv
   rmdp solve m.json --set none                       # the nominal problem
+  rmdp solve m.json --radius 0.01 --checkpoint m.checkpoint  # can be killed and run again
 
 Exit codes: 0 solved to the asked gap; 2 bad usage or bad input; 3 stopped early (a limit,
 Ctrl-C) with a certified answer written; 1 anything else.";
@@ -104,11 +110,20 @@ pub(crate) fn run(args: &Args) -> Result<Ending, Failure> {
     let source = args.reading.read_or_example(args.model.as_ref())?;
     let chosen = args.set.build(&source.model)?;
     let options = args.options();
-    let mut watch = Watch::new(args.outputs.quiet, args.outputs.trace.as_deref())?;
-    let solved = solve_observed(&source.model, &chosen.set, &options, &mut watch, interrupt);
+    let (trace, goes_on) = (args.outputs.trace.as_deref(), args.checkpoints.resumes());
+    let mut watch = Watch::new(args.outputs.quiet, trace, goes_on)?;
+    let mut checkpoints = args.checkpoints.file(args.outputs.quiet);
+    let (model, set, watching) = (&source.model, &chosen.set, &mut watch);
+    let solved = match &mut checkpoints {
+        None => solve_observed(model, set, &options, watching, interrupt),
+        Some(file) => solve_checkpointed(model, set, &options, watching, interrupt, file),
+    };
     let watched = watch.finish();
-    let solution = solved.map_err(unsolved)?;
+    let solution = solved.map_err(|e| args.unsolved(e))?;
     args.publish(&source, &chosen, &options, &solution)?;
+    if let Some(file) = checkpoints {
+        file.finish(solution.status)?;
+    }
     watched?;
     Ok(solution.status.into())
 }
@@ -126,6 +141,14 @@ impl Args {
             threads: self.limits.threads,
             ..Options::default()
         })
+    }
+
+    /// Why there is no answer, and what would help.
+    fn unsolved(&self, error: Error) -> Failure {
+        match &self.checkpoints.checkpoint {
+            Some(path) => CheckpointFile::explain(path, error),
+            None => unsolved(error),
+        }
     }
 
     /// Files first, so that the answer is safe; then the page.
@@ -177,6 +200,7 @@ impl Outputs {
             ("--policy", self.policy.as_deref()),
             ("--kernel", kernel),
             ("--trace", self.trace.as_deref()),
+            ("--checkpoint", args.checkpoints.checkpoint.as_deref()),
         ];
         let named = outputs.into_iter().filter_map(|(flag, path)| Some((flag, path?)));
         let inputs: Vec<&Path> = [&args.model, &args.set.radius_file]
@@ -188,8 +212,8 @@ impl Outputs {
     }
 }
 
-/// Why there is no answer, and what would help.
-fn unsolved(error: Error) -> Failure {
+/// What helps where memory is short.
+pub(crate) fn unsolved(error: Error) -> Failure {
     let too_large = matches!(error, Error::Memory { .. });
     let failure = Failure::input(error);
     match too_large {

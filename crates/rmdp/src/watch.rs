@@ -1,13 +1,13 @@
 //! Watching a run: a bar on a terminal, sparse lines elsewhere, and a trace file.
 
-use std::fs::File;
-use std::io::{self, BufWriter, IsTerminal, Write};
+use std::fs::{File, OpenOptions};
+use std::io::{self, BufRead, BufReader, BufWriter, IsTerminal, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
 use robust_mdp::{Observer, Progress};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::failure::Failure;
 use crate::output;
@@ -34,7 +34,15 @@ enum Show {
 struct Trace {
     path: PathBuf,
     file: BufWriter<File>,
+    /// Whether the file may hold lines from before a checkpoint and beyond it.
+    goes_on: bool,
     failed: Option<io::Error>,
+}
+
+/// What tells a line's place in a trace.
+#[derive(Deserialize)]
+struct Place {
+    sweep: u64,
 }
 
 /// One line of a trace.
@@ -53,8 +61,9 @@ struct Line {
 }
 
 impl Watch {
-    pub(crate) fn new(quiet: bool, trace: Option<&Path>) -> Result<Watch, Failure> {
-        let trace = trace.map(Trace::create).transpose()?;
+    /// A run that goes on from a checkpoint also goes on with the trace that there is.
+    pub(crate) fn new(quiet: bool, trace: Option<&Path>, goes_on: bool) -> Result<Watch, Failure> {
+        let trace = trace.map(|path| Trace::open(path, goes_on)).transpose()?;
         let show = match (quiet, io::stderr().is_terminal()) {
             (true, _) => Show::Nothing,
             (false, true) => Show::Bar(bar()),
@@ -119,9 +128,31 @@ fn way(first: f64, at: &Progress) -> u64 {
 }
 
 impl Trace {
-    fn create(path: &Path) -> Result<Trace, Failure> {
-        let file = File::create(path).map_err(|e| Failure::write(path, e))?;
-        Ok(Trace { path: path.to_owned(), file: BufWriter::new(file), failed: None })
+    fn open(path: &Path, goes_on: bool) -> Result<Trace, Failure> {
+        let plain = std::fs::metadata(path).is_ok_and(|about| about.is_file());
+        let goes_on = goes_on && plain;
+        let mut options = OpenOptions::new();
+        options.read(goes_on).write(true).create(true).truncate(!goes_on);
+        let file = options.open(path).map_err(|e| Failure::write(path, e))?;
+        Ok(Trace { path: path.to_owned(), file: BufWriter::new(file), goes_on, failed: None })
+    }
+
+    /// Leaves the lines before `sweep`, which a checkpoint lies between, and drops those beyond.
+    fn cut(&mut self, sweep: u64) -> io::Result<()> {
+        let file = self.file.get_mut();
+        let mut kept = 0;
+        let mut lines = BufReader::new(&*file);
+        let mut line = Vec::new();
+        while lines.read_until(b'\n', &mut line)? > 0 {
+            let before = |place: Place| place.sweep < sweep;
+            if !line.ends_with(b"\n") || !serde_json::from_slice(&line).is_ok_and(before) {
+                break;
+            }
+            kept += line.len() as u64;
+            line.clear();
+        }
+        file.set_len(kept)?;
+        file.seek(SeekFrom::Start(kept)).map(drop)
     }
 
     /// Each line is flushed, so that others can follow the file.
@@ -138,6 +169,9 @@ impl Trace {
             first_order_steps: at.work.first_order_steps,
             kernel_passes: at.work.kernel_passes(),
         };
+        if std::mem::take(&mut self.goes_on) {
+            self.failed = self.cut(line.sweep).err();
+        }
         if self.failed.is_none() {
             let file = &mut self.file;
             let written = serde_json::to_writer(&mut *file, &line)

@@ -288,6 +288,9 @@ pub enum Error {
         /// Bytes that may be used.
         allowed: u64,
     },
+    /// A checkpoint cannot be gone on from.
+    #[error("the checkpoint is of no use here: {0}")]
+    Checkpoint(String),
     /// A setting does not make sense.
     #[error("{0}")]
     Input(String),

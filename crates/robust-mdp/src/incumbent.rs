@@ -1,5 +1,6 @@
 //! The best certified answer of a run.
 
+use crate::checkpoint::{Snapshot, Tape};
 use crate::kept_policy::KeptPolicy;
 
 /// The best certified answer so far: lower ≤ v* ≤ v^policy ≤ upper.
@@ -31,6 +32,18 @@ impl Incumbent {
     /// Largest |bound|.
     pub(crate) fn scale(&self) -> f64 {
         self.lower.iter().chain(&self.upper).fold(0.0, |m, v| m.max(v.abs()))
+    }
+}
+
+impl Snapshot for Incumbent {
+    fn pass(&mut self, tape: &mut Tape<'_>) {
+        self.policy.pass(tape);
+        let states = tape.states;
+        tape.all_or_none(&mut self.lower, states);
+        tape.all_or_none(&mut self.upper, states);
+        if self.lower.len() != states || self.upper.len() != states {
+            tape.refuse();
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 //!
 //! Most policies use one or two actions of a state, so that this is a fraction of one number a row.
 
+use crate::checkpoint::{Snapshot, Tape};
 use crate::model::Model;
 
 /// A policy, flat over rows, as it was to the last bit (but for the sign of zeros).
@@ -78,6 +79,25 @@ impl KeptPolicy {
         let mut policy = vec![0.0; self.rows];
         self.restore(&mut policy);
         policy
+    }
+}
+
+impl Snapshot for KeptPolicy {
+    fn pass(&mut self, tape: &mut Tape<'_>) {
+        let (mut some, mut by_bits) = (self.rows > 0, !self.used.is_empty());
+        tape.flag(&mut some);
+        tape.flag(&mut by_bits);
+        let rows = if some { tape.rows } else { 0 };
+        if tape.is_reading() {
+            self.rows = rows;
+            self.used.resize(if by_bits { rows.div_ceil(64) } else { 0 }, 0);
+        }
+        tape.bits(&mut self.used);
+        tape.up_to(&mut self.weights, rows);
+        let marked = self.used.iter().map(|bits| bits.count_ones() as usize).sum();
+        if self.weights.len() != if by_bits { marked } else { rows } {
+            tape.refuse();
+        }
     }
 }
 

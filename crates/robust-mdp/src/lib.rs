@@ -43,6 +43,7 @@ pub mod saddle;
 pub mod uncertainty;
 
 mod algorithm;
+mod checkpoint;
 mod choice;
 mod evaluate;
 mod game;
@@ -58,6 +59,9 @@ mod solution;
 mod solve;
 
 pub use algorithm::fom_vi::{Average, FomSettings};
+#[doc(hidden)]
+pub use checkpoint::seal_checkpoint;
+pub use checkpoint::{Checkpointer, is_checkpoint};
 pub use error::{Error, ModelError};
 pub use evaluate::{evaluate, worst_kernel};
 pub use model::{Model, ModelBuilder, Objective};
@@ -67,7 +71,7 @@ pub use solution::{Evaluated, PolicyValue, Solution};
 pub use solve::Published;
 pub use solve::{
     Interrupt, Method, Observer, Options, Oracle, Progress, Status, Stop, Work, solve,
-    solve_observed,
+    solve_checkpointed, solve_observed,
 };
 
 /// Runs the code of the project's README as tests.

@@ -12,6 +12,7 @@ use crate::algorithm::fom_vi::{self, FomSettings};
 use crate::algorithm::games::Games;
 use crate::algorithm::operator::Operator;
 use crate::algorithm::outer;
+use crate::checkpoint::{Checkpointer, Checkpoints, Snapshot, Tape};
 use crate::choice::{Chosen, choose};
 use crate::error::Error;
 use crate::game::Layout;
@@ -245,8 +246,11 @@ pub(crate) struct Run<'a> {
     /// Entries of the widest row.
     pub(crate) width: usize,
     pub(crate) largest_cost: f64,
+    pub(crate) checkpoints: Checkpoints<'a>,
     model: &'a Model,
     started: Instant,
+    /// Seconds that the run took before it was interrupted and went on.
+    seconds_before: f64,
     observer: &'a mut (dyn Observer + Send),
 }
 
@@ -296,13 +300,17 @@ impl Run<'_> {
         4.0 * rounding(scale, self.model.discount(), self.width)
     }
 
+    fn seconds(&self) -> f64 {
+        self.seconds_before + self.started.elapsed().as_secs_f64()
+    }
+
     /// Tells the observer where the run stands.
     pub(crate) fn report(&mut self, residual: f64) {
         let sign = self.model.objective().sign();
         let a = sign * self.model.initial_mean(&self.incumbent.lower);
         let b = sign * self.model.initial_mean(&self.incumbent.upper);
         let progress = Progress {
-            seconds: self.started.elapsed().as_secs_f64(),
+            seconds: self.seconds(),
             lower: a.min(b),
             upper: a.max(b),
             gap: self.incumbent.gap(),
@@ -311,6 +319,23 @@ impl Run<'_> {
             work: self.work,
         };
         self.observer.progress(&progress);
+    }
+}
+
+impl Snapshot for Run<'_> {
+    fn pass(&mut self, tape: &mut Tape<'_>) {
+        let Work { sweeps, evaluations, oracle_calls, first_order_steps, entries, .. } =
+            &mut self.work;
+        for count in [sweeps, evaluations, oracle_calls, first_order_steps, entries] {
+            tape.count(count);
+        }
+        self.incumbent.pass(tape);
+        tape.number(&mut self.check_seconds);
+        let mut seconds = self.seconds();
+        tape.number(&mut seconds);
+        if tape.is_reading() {
+            self.seconds_before = seconds;
+        }
     }
 }
 
@@ -332,6 +357,33 @@ pub fn solve_observed(
     observer: &mut (dyn Observer + Send),
     interrupt: &Interrupt,
 ) -> Result<Solution, Error> {
+    solve_with(model, set, options, observer, interrupt, None)
+}
+
+/// [`solve_observed`] that can be interrupted by anything, a loss of power included, and go on.
+///
+/// A run that goes on from a checkpoint ends with the bits (policy, bounds and counts of work) that
+/// it would have had without the interruption, for any number of threads; seconds add up. Limits
+/// and threads may differ from the run that left it, anything else may not.
+pub fn solve_checkpointed(
+    model: &Model,
+    set: &UncertaintySet,
+    options: &Options,
+    observer: &mut (dyn Observer + Send),
+    interrupt: &Interrupt,
+    checkpointer: &mut dyn Checkpointer,
+) -> Result<Solution, Error> {
+    solve_with(model, set, options, observer, interrupt, Some(checkpointer))
+}
+
+fn solve_with<'a>(
+    model: &'a Model,
+    set: &UncertaintySet,
+    options: &Options,
+    observer: &'a mut (dyn Observer + Send),
+    interrupt: &'a Interrupt,
+    checkpointer: Option<&'a mut (dyn Checkpointer + 'a)>,
+) -> Result<Solution, Error> {
     set.validate(model)?;
     check_scale(model)?;
     let gap = target_gap(model, options.stop.gap)?;
@@ -341,6 +393,10 @@ pub fn solve_observed(
         check_memory(model, set, 2)?;
     }
     let warnings: Vec<String> = set.vacuity(model).into_iter().collect();
+    let checkpoints = match checkpointer {
+        None => Checkpoints::none(),
+        Some(to) => Checkpoints::begin(to, model, set, options, &chosen, setup, gap)?,
+    };
     let started = Instant::now();
     let deadline = options.stop.time_limit.and_then(|limit| started.checked_add(limit));
     let mut run = Run {
@@ -351,12 +407,16 @@ pub fn solve_observed(
         check_seconds: 0.0,
         width: 0,
         largest_cost: model.largest_cost(),
+        checkpoints,
         model,
         started,
+        seconds_before: 0.0,
         observer,
     };
-    let status = in_pool(options.threads, || drive(model, set, setup, options, &chosen, &mut run))?;
-    let seconds = started.elapsed().as_secs_f64();
+    let status =
+        in_pool(options.threads, || drive(model, set, setup, options, &chosen, &mut run))??;
+    run.checkpoints.end(status);
+    let seconds = run.seconds();
     Ok(Solution::new(model, status, run, seconds, chosen, setup, warnings))
 }
 
@@ -367,7 +427,7 @@ fn drive(
     options: &Options,
     chosen: &Chosen,
     run: &mut Run<'_>,
-) -> Status {
+) -> Result<Status, Error> {
     if chosen.method == Method::FomVi {
         return fom_vi::run(model, set, setup, &options.fom, run);
     }

@@ -1,5 +1,6 @@
 //! `rmdp report`: a page about a user's own solves.
 
+pub(crate) mod check;
 mod convergence;
 mod overview;
 mod policy;

@@ -1,6 +1,7 @@
 //! A result of `rmdp solve --json`, read back and checked.
 
 use std::fs;
+use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
 
 use robust_mdp::uncertainty::{Distance, Radius, Rectangularity, Support, UncertaintySet};
@@ -73,12 +74,22 @@ pub(super) fn read_all(paths: &[PathBuf]) -> Result<Vec<Solved>, Failure> {
 }
 
 fn read(path: &Path) -> Result<Solved, Failure> {
-    let text = fs::read_to_string(path)
-        .map_err(|source| Failure::input(Error::Io { path: path.to_owned(), source }))?;
+    let failed = |source| Failure::input(Error::Io { path: path.to_owned(), source });
+    parse(path, fs::File::open(path).map_err(failed)?)
+}
+
+/// Reads as it goes, so that what is no result ends where that shows.
+pub(super) fn parse(path: &Path, reader: impl Read) -> Result<Solved, Failure> {
     let wrong = |what: String| Failure::usage(format!("{}: {what}", path.display()));
-    let file: File = serde_json::from_str(&text).map_err(|e| {
+    let mut text = Watched { reader, start: Vec::new() };
+    let read: Result<File, _> = serde_json::from_reader(BufReader::new(&mut text));
+    let file = read.map_err(|e| {
+        if e.is_io() {
+            return Failure::input(Error::Io { path: path.to_owned(), source: e.into() });
+        }
         let failure = wrong(format!("no result of `rmdp solve --json`: {e}"));
-        match text.contains("\"worst\":") {
+        let worst = b"\"worst\":";
+        match text.start.windows(worst.len()).any(|part| part == worst) {
             true => failure.hint("this seems to be a result of `rmdp evaluate`"),
             false => failure.hint("`rmdp solve MODEL --radius R --json FILE` writes one"),
         }
@@ -86,6 +97,21 @@ fn read(path: &Path) -> Result<Solved, Failure> {
     file.check().map_err(wrong)?;
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     Ok(Solved { name, path: path.to_owned(), file })
+}
+
+/// A reader that remembers how the file began.
+struct Watched<R> {
+    reader: R,
+    start: Vec<u8>,
+}
+
+impl<R: Read> Read for Watched<R> {
+    fn read(&mut self, out: &mut [u8]) -> std::io::Result<usize> {
+        let read = self.reader.read(out)?;
+        let room = (1_usize << 20).saturating_sub(self.start.len());
+        self.start.extend_from_slice(&out[..read.min(room)]);
+        Ok(read)
+    }
 }
 
 impl File {

@@ -1,6 +1,7 @@
 //! Traces of `rmdp solve --trace`, and which result each is of.
 
-use std::fs;
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
 use robust_mdp::Error;
@@ -64,17 +65,33 @@ fn of(last: &Line, result: &Solved) -> bool {
         && last.upper == file.value.upper
 }
 
+/// Longest line: those that `rmdp` writes have some 250 bytes.
+const LONGEST_LINE: u64 = 1 << 16;
+
 fn read(path: &Path) -> Result<Trace, Failure> {
-    let text = fs::read_to_string(path)
-        .map_err(|source| Failure::input(Error::Io { path: path.to_owned(), source }))?;
-    let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
-    let parsed = lines.map(|(i, line)| {
-        serde_json::from_str(line).map_err(|e| {
-            let (path, line) = (path.display(), i + 1);
-            Failure::usage(format!("{path}: line {line}: no line of `rmdp solve --trace`: {e}"))
-        })
-    });
-    let trace = parsed.collect::<Result<Trace, Failure>>()?;
+    let failed = |source| Failure::input(Error::Io { path: path.to_owned(), source });
+    let file = File::open(path).map_err(failed)?;
+    parse(path, BufReader::new(file))
+}
+
+pub(super) fn parse(path: &Path, mut reader: impl BufRead) -> Result<Trace, Failure> {
+    let (mut trace, mut line) = (Trace::new(), Vec::new());
+    for number in 1.. {
+        line.clear();
+        let read = (&mut reader).take(LONGEST_LINE).read_until(b'\n', &mut line);
+        match read {
+            Ok(0) => break,
+            Ok(_) if line.trim_ascii().is_empty() => continue,
+            Ok(_) => {}
+            Err(source) => {
+                return Err(Failure::input(Error::Io { path: path.to_owned(), source }));
+            }
+        }
+        trace.push(serde_json::from_slice(line.trim_ascii()).map_err(|e| {
+            let path = path.display();
+            Failure::usage(format!("{path}: line {number}: no line of `rmdp solve --trace`: {e}"))
+        })?);
+    }
     match trace.is_empty() {
         true => Err(Failure::usage(format!("{}: no sweep in the trace", path.display()))),
         false => Ok(trace),

@@ -24,6 +24,10 @@ impl Journal {
     pub(crate) fn open(folder: &Path) -> Result<Journal, Failure> {
         let path = folder.join(FILE);
         let failed = |e: io::Error| Failure::write(&path, e);
+        // A pipe would be waited for, and cannot be gone on with.
+        if std::fs::metadata(&path).is_ok_and(|about| !about.is_file()) {
+            return Err(Failure::usage(format!("{}: expected a plain file", path.display())));
+        }
         let mut options = OpenOptions::new();
         let mut file = options
             .read(true)
@@ -61,7 +65,7 @@ impl Journal {
 }
 
 /// Records by key; the last of those with the same one. Records of another format are left alone.
-fn read(text: &[u8]) -> Result<HashMap<String, Record>, (usize, String)> {
+pub(super) fn read(text: &[u8]) -> Result<HashMap<String, Record>, (usize, String)> {
     let mut records = HashMap::new();
     let text = std::str::from_utf8(text).map_err(|e| (1, e.to_string()))?;
     for (number, line) in text.lines().enumerate() {

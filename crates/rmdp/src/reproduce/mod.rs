@@ -40,6 +40,11 @@ use crate::output;
 use crate::page;
 use crate::render::number::time_text;
 
+/// Reads the bytes of a journal; says the line and what is wrong with it.
+pub(crate) fn check_journal(bytes: &[u8]) -> Result<(), (usize, String)> {
+    journal::read(bytes).map(drop)
+}
+
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {

@@ -3,6 +3,7 @@
 use super::linear::{Chain, Tails};
 use super::row_store::{RowStore, remember};
 use super::sweep::{ChainRows, ChainShape, Cuts, Fields, Workers, for_each_state};
+use crate::checkpoint::{Snapshot, Tape};
 use crate::game::Layout;
 use crate::model::Model;
 use crate::oracle::exact::outlook::Outlook;
@@ -264,5 +265,17 @@ impl<'a> Bellman<'a> {
             });
             (lower[0], upper[0]) = (value.lower, value.upper);
         });
+    }
+}
+
+impl Snapshot for Bellman<'_> {
+    fn pass(&mut self, tape: &mut Tape<'_>) {
+        self.ahead.pass(tape);
+        self.memory.pass(tape);
+        tape.numbers(&mut self.policy);
+        // Entries that no account has yet.
+        let mut entries = self.take_entries();
+        tape.count(&mut entries);
+        self.workers.first().worker.give_entries(entries);
     }
 }

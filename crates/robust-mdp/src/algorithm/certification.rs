@@ -7,6 +7,7 @@
 use super::evaluation::Evaluation;
 use super::linear::Chain;
 use super::response::{Kernel, Response};
+use crate::checkpoint::{Snapshot, Tape};
 use crate::incumbent::Incumbent;
 use crate::kept_policy::KeptPolicy;
 use crate::model::Model;
@@ -150,5 +151,18 @@ impl Checker {
         };
         let limit = gap <= floor || gap <= 1e4 * floor && stuck(30, 4) || stuck(300, 100);
         limit.then_some(Status::PrecisionLimit)
+    }
+}
+
+impl Snapshot for Checker {
+    /// The values are set before every check.
+    fn pass(&mut self, tape: &mut Tape<'_>) {
+        for count in
+            [&mut self.spent, &mut self.last, &mut self.last_epoch, &mut self.work_at_least]
+        {
+            tape.count(count);
+        }
+        tape.number(&mut self.least_gap);
+        tape.small(&mut self.stalled);
     }
 }

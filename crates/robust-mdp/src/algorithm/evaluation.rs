@@ -9,6 +9,7 @@ use super::bellman::{Bellman, Player};
 use super::bounds::Bounds;
 use super::fixed_point::{Operator, bound_fixed_point};
 use super::linear::Chain;
+use crate::checkpoint::{Snapshot, Tape};
 use crate::model::Model;
 use crate::solve::Signal;
 use crate::uncertainty::UncertaintySet;
@@ -71,6 +72,17 @@ impl<'a> Evaluation<'a> {
         let x = without_negligible(x);
         self.bellman.sweep(w, Player::Nature(&x), 0.0, None);
         self.bellman.kernel(&x, visit);
+    }
+}
+
+impl Snapshot for Evaluation<'_> {
+    fn pass(&mut self, tape: &mut Tape<'_>) {
+        self.bellman.pass(tape);
+        tape.count(&mut self.sweeps);
+        // A chain that is lent has been there from the beginning.
+        if let Some(chain) = &mut self.chain {
+            chain.pass(tape);
+        }
     }
 }
 

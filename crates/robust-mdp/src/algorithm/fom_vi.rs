@@ -16,6 +16,8 @@ use super::certification::{Answer, Checker};
 use super::evaluation::Evaluation;
 use super::response::Response;
 use super::sweep::{ChainRows, ChainShape, Cuts, Fields, Workers, for_each_state};
+use crate::checkpoint::{Snapshot, Tape, does_not_fit};
+use crate::error::Error;
 use crate::game::{Game, GameMemory, Layout, Lookahead, Reference};
 use crate::model::Model;
 use crate::oracle::first_order::{FirstOrder, Setup, StateSlot, StepRule};
@@ -126,7 +128,7 @@ pub(crate) fn run(
     setup: Setup,
     settings: &FomSettings,
     run: &mut Run<'_>,
-) -> Status {
+) -> Result<Status, Error> {
     let layout = Layout::new(model, set);
     run.work.kernel_entries = layout.entries(model) as u64;
     run.width = layout.widest_row(model);
@@ -134,30 +136,30 @@ pub(crate) fn run(
     let mut response = Response::without_chain(model, set, &layout);
     let mut fom = FomVi::new(model, &layout, set, setup, settings);
     let mut checker = Checker::new(model);
-    if settings.head_start {
-        let started = Instant::now();
-        let verdict = checker.first(run, &mut evaluation, &mut response);
-        run.check_seconds += started.elapsed().as_secs_f64();
-        if let Some(status) = verdict {
-            return status;
-        }
-        if settings.jump {
-            checker.middle(&mut fom.values);
-        }
-    } else {
-        run.begin(model);
-    }
-    fom.start();
     let mut steps_before = 0;
-    for epoch in 1_u64.. {
+    if let Some(found) = run.checkpoints.take_found()? {
+        let mut tape = found.tape(model);
+        pass(run, &mut fom, &mut checker, &mut evaluation, &mut tape);
+        tape.finish().then_some(()).ok_or_else(does_not_fit)?;
+        steps_before = run.work.first_order_steps;
+    } else if let Some(status) = begin(run, &mut fom, &mut checker, &mut evaluation, &mut response)
+    {
+        return Ok(status);
+    }
+    for epoch in run.work.sweeps + 1.. {
         if run.work.sweeps >= run.limits.max_sweeps {
-            return Status::SweepLimit;
+            return Ok(Status::SweepLimit);
+        }
+        let from = Instant::now();
+        if let Some(mut tape) = run.checkpoints.tape(model) {
+            pass(run, &mut fom, &mut checker, &mut evaluation, &mut tape);
+            run.checkpoints.keep(tape, from);
         }
         let steps = settings.epoch_length(epoch);
         let schedule = Schedule { steps, first: steps_before, power: settings.weights };
         fom.epoch(schedule, &run.signal);
         if let Some(status) = run.signal.status() {
-            return status;
+            return Ok(status);
         }
         steps_before += steps;
         let residual = largest_change(&fom.values, &fom.next);
@@ -175,13 +177,52 @@ pub(crate) fn run(
             }
             run.report(residual);
             if let Some(status) = verdict {
-                return status;
+                return Ok(status);
             }
         } else {
             run.report(residual);
         }
     }
     unreachable!("epochs are counted in 64 bits")
+}
+
+/// Certifies the nominal solution and puts the iterates at their start.
+fn begin(
+    run: &mut Run<'_>,
+    fom: &mut FomVi<'_>,
+    checker: &mut Checker,
+    evaluation: &mut Evaluation<'_>,
+    response: &mut Response<'_>,
+) -> Option<Status> {
+    if fom.settings.head_start {
+        let started = Instant::now();
+        let verdict = checker.first(run, evaluation, response);
+        run.check_seconds += started.elapsed().as_secs_f64();
+        if verdict.is_some() {
+            return verdict;
+        }
+        if fom.settings.jump {
+            checker.middle(&mut fom.values);
+        }
+    } else {
+        run.begin(fom.model);
+    }
+    fom.start();
+    None
+}
+
+/// The state between two epochs.
+fn pass(
+    run: &mut Run<'_>,
+    fom: &mut FomVi<'_>,
+    checker: &mut Checker,
+    evaluation: &mut Evaluation<'_>,
+    tape: &mut Tape<'_>,
+) {
+    run.pass(tape);
+    fom.pass(tape);
+    checker.pass(tape);
+    evaluation.pass(tape);
 }
 
 fn largest_change(a: &[f64], b: &[f64]) -> f64 {
@@ -344,6 +385,21 @@ impl<'a> FomVi<'a> {
             x.iter_mut().for_each(|x| *x /= total);
         }
         x
+    }
+}
+
+impl Snapshot for FomVi<'_> {
+    fn pass(&mut self, tape: &mut Tape<'_>) {
+        tape.numbers(&mut self.values);
+        let Memory { x, x_sum, budget, row, y, y_sum, .. } = &mut self.memory;
+        for array in [x, budget, row, y] {
+            tape.numbers(array);
+        }
+        // Sums that an epoch begins anew need not be kept.
+        if self.settings.average == Average::All {
+            tape.numbers(x_sum);
+            tape.numbers(y_sum);
+        }
     }
 }
 

@@ -6,6 +6,7 @@
 use super::linear::Chain;
 use super::sweep::{ChainRows, ChainShape, Cuts, Fields, Workers, for_each_state};
 use crate::algorithm::fom_vi::FomSettings;
+use crate::checkpoint::{Snapshot, Tape};
 use crate::game::{Game, GameMemory, Layout, Lookahead, Reference, Values, shares_budget};
 use crate::lanes::dispatch;
 use crate::model::Model;
@@ -121,6 +122,13 @@ impl<'a> Games<'a> {
         total
     }
 
+    /// Adds the steps of the state that took most in this sweep, whichever thread it was on.
+    fn count_steps(&mut self) {
+        let mut most = 0;
+        self.workers.visit(|w| most = most.max(std::mem::take(&mut w.most)));
+        self.steps += most;
+    }
+
     fn set_values(&mut self, v: &[f64]) {
         for ahead in &mut self.ahead {
             ahead.set(v);
@@ -177,7 +185,7 @@ impl<'a> Games<'a> {
             }
         });
         self.started = true;
-        self.workers.visit(|w| self.steps += std::mem::take(&mut w.most));
+        self.count_steps();
     }
 
     /// The same, every state seeing the values of those before it.
@@ -217,7 +225,20 @@ impl<'a> Games<'a> {
             v[s] = value.upper;
         }
         self.started = true;
-        self.workers.visit(|w| self.steps += std::mem::take(&mut w.most));
+        self.count_steps();
+    }
+}
+
+impl Snapshot for Games<'_> {
+    fn pass(&mut self, tape: &mut Tape<'_>) {
+        for array in [&mut self.budget, &mut self.row, &mut self.x, &mut self.y] {
+            tape.numbers(array);
+        }
+        tape.flag(&mut self.started);
+        tape.count(&mut self.steps);
+        let mut entries = self.take_entries();
+        tape.count(&mut entries);
+        self.workers.first().scratch.entries += entries;
     }
 }
 

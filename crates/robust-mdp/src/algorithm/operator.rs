@@ -7,6 +7,7 @@
 use super::bellman::{Bellman, Player};
 use super::games::Games;
 use super::linear::Chain;
+use crate::checkpoint::{Snapshot, Tape};
 use crate::kept_policy::KeptPolicy;
 use crate::model::Model;
 use crate::solve::{Signal, Work};
@@ -171,6 +172,26 @@ impl<'a> Operator<'a> {
         if let Some(games) = &mut self.games {
             work.entries += games.take_entries();
             work.first_order_steps = games.steps;
+        }
+    }
+}
+
+impl Snapshot for Operator<'_> {
+    fn pass(&mut self, tape: &mut Tape<'_>) {
+        self.bellman.pass(tape);
+        if let Some(games) = &mut self.games {
+            games.pass(tape);
+        }
+        let mut chained = self.chain.is_some();
+        tape.flag(&mut chained);
+        if chained && self.chain.is_none() {
+            match self.chains_apart() {
+                true => self.chain = Some(Chain::of_states(self.model.states())),
+                false => self.bellman.make_room(&mut self.chain),
+            }
+        }
+        if let Some(chain) = &mut self.chain {
+            chain.pass(tape);
         }
     }
 }

@@ -7,6 +7,7 @@
 
 use std::ops::Range;
 
+use crate::checkpoint::{Snapshot, Tape};
 use crate::oracle::exact::RowMemory;
 
 /// One kind of number for all rows.
@@ -58,6 +59,14 @@ impl RowStore {
         }
         let (whole, halves) = self.all();
         (whole.map(|a| part(a, rows.clone())), halves.map(|a| part(a, rows.clone())))
+    }
+}
+
+impl Snapshot for RowStore {
+    fn pass(&mut self, tape: &mut Tape<'_>) {
+        let (whole, halves) = self.all();
+        whole.into_iter().for_each(|a| tape.numbers(a));
+        halves.into_iter().for_each(|a| tape.halves(a));
     }
 }
 

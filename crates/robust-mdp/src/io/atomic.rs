@@ -40,11 +40,7 @@ fn try_replace(
         write(&mut direct)?;
         return direct.flush();
     }
-    // A link stays a link: what it points to is replaced.
-    let target = match existing {
-        Some(_) => fs::canonicalize(path)?,
-        None => path.to_owned(),
-    };
+    let target = follow(path)?;
     let (file, temporary) = create_beside(&target)?;
     let mut buffered = BufWriter::with_capacity(1 << 16, file);
     write(&mut buffered)?;
@@ -55,6 +51,19 @@ fn try_replace(
     file.sync_all()?;
     drop(file);
     temporary.rename(&target)
+}
+
+/// A link stays a link: what it points to is replaced, or made where it leads nowhere.
+fn follow(path: &Path) -> io::Result<PathBuf> {
+    const MOST_LINKS: usize = 40;
+    let mut target = path.to_owned();
+    for _ in 0..MOST_LINKS {
+        match fs::read_link(&target) {
+            Ok(to) => target = target.parent().unwrap_or(Path::new("")).join(to),
+            Err(_) => return Ok(target),
+        }
+    }
+    Err(io::Error::other("too many links, one to the next"))
 }
 
 fn create_beside(target: &Path) -> io::Result<(File, Temporary)> {
@@ -127,5 +136,19 @@ mod tests {
         write_atomically(&link, |w| w.write_all(b"new")).unwrap();
         assert_eq!(fs::read(&target).unwrap(), b"new");
         assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_to_nothing_and_to_themselves() {
+        use std::os::unix::fs::symlink;
+        let folder = Folder::new();
+        fs::create_dir(folder.file("there")).unwrap();
+        symlink("there/file", folder.file("first")).unwrap();
+        symlink("first", folder.file("second")).unwrap();
+        write_atomically(&folder.file("second"), |w| w.write_all(b"new")).unwrap();
+        assert_eq!(fs::read(folder.file("there/file")).unwrap(), b"new");
+        symlink("loop", folder.file("loop")).unwrap();
+        assert!(write_atomically(&folder.file("loop"), |_| Ok(())).is_err());
     }
 }

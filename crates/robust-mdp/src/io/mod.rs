@@ -12,6 +12,7 @@ mod npy;
 mod npz;
 mod policy;
 mod radius;
+mod source;
 mod table;
 #[cfg(test)]
 mod tests;
@@ -19,15 +20,15 @@ mod tests;
 pub use atomic::write_atomically;
 pub use json::write_json;
 pub use kernel::{KernelRows, write_kernel};
-pub use policy::{read_policy, write_policy};
-pub use radius::{RadiusTable, read_radii};
+pub use policy::{parse_policy, read_policy, write_policy};
+pub use radius::{RadiusTable, parse_radii, read_radii};
 
-use std::fs::File;
 use std::path::Path;
 use std::str::FromStr;
 
 use crate::error::{Error, ModelError};
 use crate::model::Model;
+use source::Source;
 
 /// A model file format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,10 +76,28 @@ pub fn read_model(
     format: Option<Format>,
     discount: Option<f64>,
 ) -> Result<(Model, Vec<String>), Error> {
-    match format.map_or_else(|| Format::of(path), Ok)? {
-        Format::Json => Ok((json::read(path, discount)?, Vec::new())),
-        Format::Csv => craam_csv::read(path, discount),
-        Format::Npz => npz::read(path, discount),
+    read_from(path.into(), format.map_or_else(|| Format::of(path), Ok)?, discount)
+}
+
+/// As [`read_model`], from the bytes of a file; messages call it by `name`.
+pub fn parse_model(
+    name: &Path,
+    bytes: &[u8],
+    format: Format,
+    discount: Option<f64>,
+) -> Result<(Model, Vec<String>), Error> {
+    read_from(Source::in_memory(name, bytes), format, discount)
+}
+
+fn read_from(
+    source: Source<'_>,
+    format: Format,
+    discount: Option<f64>,
+) -> Result<(Model, Vec<String>), Error> {
+    match format {
+        Format::Json => Ok((json::read(source, discount)?, Vec::new())),
+        Format::Csv => craam_csv::read(source, discount),
+        Format::Npz => npz::read(source, discount),
     }
 }
 
@@ -91,15 +110,6 @@ pub fn write_model(model: &Model, path: &Path, format: Option<Format>) -> Result
         Format::Csv => craam_csv::write(model, path),
         Format::Npz => npz::write(model, path),
     }
-}
-
-fn open(path: &Path) -> Result<File, Error> {
-    let io_error = |source| Error::Io { path: path.to_owned(), source };
-    let file = File::open(path).map_err(io_error)?;
-    if file.metadata().map_err(io_error)?.is_dir() {
-        return Err(io_error(std::io::ErrorKind::IsADirectory.into()));
-    }
-    Ok(file)
 }
 
 fn parse_error(path: &Path, line: Option<u64>, message: impl Into<String>) -> Error {

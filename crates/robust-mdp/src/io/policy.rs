@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use super::names::Names;
+use super::source::Source;
 use super::table::{Table, write_field};
 use super::within;
 use crate::error::Error;
@@ -11,7 +12,16 @@ use crate::model::{Model, SUM_TOLERANCE};
 
 /// Reads a policy: one probability a row of the model, summing to one in each state.
 pub fn read_policy(path: &Path, model: &Model) -> Result<Vec<f64>, Error> {
-    let mut table = Table::open(path)?;
+    read_from(path.into(), model)
+}
+
+/// As [`read_policy`], from the bytes of a file; messages call it by `name`.
+pub fn parse_policy(name: &Path, bytes: &[u8], model: &Model) -> Result<Vec<f64>, Error> {
+    read_from(Source::in_memory(name, bytes), model)
+}
+
+fn read_from(source: Source<'_>, model: &Model) -> Result<Vec<f64>, Error> {
+    let (path, mut table) = (source.path, Table::open(source)?);
     let state = table.require(&["state", "idstate"])?;
     let action = table.require(&["action", "idaction"])?;
     let prob = table.require(&["probability"])?;

@@ -4,6 +4,7 @@
 use std::path::Path;
 
 use super::names::Names;
+use super::source::Source;
 use super::table::Table;
 use super::within;
 use crate::error::Error;
@@ -22,7 +23,16 @@ pub enum RadiusTable {
 ///
 /// Each must be there exactly once, at least 0 and finite.
 pub fn read_radii(path: &Path, model: &Model) -> Result<RadiusTable, Error> {
-    let mut table = Table::open(path)?;
+    read_from(path.into(), model)
+}
+
+/// As [`read_radii`], from the bytes of a file; messages call it by `name`.
+pub fn parse_radii(name: &Path, bytes: &[u8], model: &Model) -> Result<RadiusTable, Error> {
+    read_from(Source::in_memory(name, bytes), model)
+}
+
+fn read_from(source: Source<'_>, model: &Model) -> Result<RadiusTable, Error> {
+    let (path, mut table) = (source.path, Table::open(source)?);
     let state = table.require(&["state", "idstate"])?;
     let action = table.column(&["action", "idaction"]);
     let radius = table.require(&["radius", "budget"])?;

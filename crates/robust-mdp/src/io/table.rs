@@ -2,10 +2,10 @@
 //! inside; lines end in LF or CRLF; a byte-order mark, spaces around fields and blank lines are
 //! let through. Columns go by their name in the header, in any order.
 
-use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 
+use super::source::{Input, Source};
 use crate::error::Error;
 
 /// Longest record: a longer one means that the file is no table.
@@ -24,9 +24,9 @@ pub(super) struct Table<R> {
     ends: Vec<usize>,
 }
 
-impl Table<BufReader<File>> {
-    pub(super) fn open(path: &Path) -> Result<Self, Error> {
-        Table::new(BufReader::with_capacity(1 << 16, super::open(path)?), path)
+impl<'a> Table<BufReader<Input<'a>>> {
+    pub(super) fn open(source: Source<'a>) -> Result<Self, Error> {
+        Table::new(BufReader::with_capacity(1 << 16, source.open()?), source.path)
     }
 }
 

@@ -20,6 +20,7 @@ mod tail;
 mod tests;
 
 use super::sweep::{ChainRows, ChainShape};
+use crate::checkpoint::{Snapshot, Tape};
 use crate::lanes::{self, dispatch};
 use crate::pool;
 use chunks::{Totals, for_each_chunk, gather};
@@ -226,6 +227,14 @@ impl Chain {
         }
         dense.solve(cost, w, |s, row| a.expand(s, row));
         self.work += elimination;
+    }
+}
+
+impl Snapshot for Chain {
+    /// Rows are filled anew before every system.
+    fn pass(&mut self, tape: &mut Tape<'_>) {
+        tape.flag(&mut self.slow);
+        tape.count(&mut self.work);
     }
 }
 

@@ -7,6 +7,7 @@
 //! anew. Plain steps leave at most λ of the span, so that it converges as value iteration does.
 
 use super::{Course, Loop};
+use crate::checkpoint::{Snapshot, Tape};
 
 /// Plain steps after steps that failed, at most.
 const MOST_PLAIN: u32 = 64;
@@ -68,5 +69,16 @@ impl Loop for Accelerated {
             *h = v + self.momentum * (v - *before);
             *before = v;
         }
+    }
+}
+
+impl Snapshot for Accelerated {
+    fn pass(&mut self, tape: &mut Tape<'_>) {
+        let states = tape.states;
+        tape.all_or_none(&mut self.before, states);
+        tape.number(&mut self.best);
+        tape.all_or_none(&mut self.best_image, states);
+        tape.small(&mut self.plain);
+        tape.small(&mut self.sentence);
     }
 }

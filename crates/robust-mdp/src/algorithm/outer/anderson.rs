@@ -7,6 +7,7 @@
 //! states constants do not matter: they are taken out of the residuals.
 
 use super::{Course, Loop};
+use crate::checkpoint::{Snapshot, Tape};
 
 pub(super) struct Anderson {
     memory: usize,
@@ -135,6 +136,19 @@ impl Loop for Anderson {
                 }
             }
         }
+    }
+}
+
+impl Snapshot for Anderson {
+    fn pass(&mut self, tape: &mut Tape<'_>) {
+        let (states, memory) = (tape.states, self.memory);
+        tape.vectors(&mut self.residual_steps, memory, states);
+        tape.vectors(&mut self.image_steps, memory, states);
+        tape.all_or_none(&mut self.last_residual, states);
+        tape.all_or_none(&mut self.last_image, states);
+        tape.number(&mut self.best);
+        tape.all_or_none(&mut self.best_image, states);
+        tape.size(&mut self.plain, memory + 1);
     }
 }
 

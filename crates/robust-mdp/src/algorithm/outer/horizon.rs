@@ -8,6 +8,7 @@
 //! factors of about ten. Sweeps on the way prove bounds like any other.
 
 use super::{Course, spread};
+use crate::checkpoint::{Snapshot, Tape};
 
 /// The first horizon.
 const FIRST: f64 = 10.0;
@@ -46,6 +47,11 @@ impl Horizon {
             plain_span: course.span,
             first: true,
         })
+    }
+
+    /// One to read a checkpoint into.
+    pub(super) fn blank() -> Horizon {
+        Horizon { length: FIRST, share: 1.0, steps: 0, plain_span: 0.0, first: false }
     }
 
     /// Newton's step at this horizon or a longer one; whether it was the first at the full one.
@@ -109,4 +115,14 @@ fn full(course: &Course<'_, '_, '_>) -> f64 {
 /// s with 1/(1 − sλ) = `length`.
 fn share(length: f64, course: &Course<'_, '_, '_>) -> f64 {
     (1.0 - 1.0 / length) / course.model().discount()
+}
+
+impl Snapshot for Horizon {
+    fn pass(&mut self, tape: &mut Tape<'_>) {
+        tape.number(&mut self.length);
+        tape.number(&mut self.share);
+        tape.small(&mut self.steps);
+        tape.number(&mut self.plain_span);
+        tape.flag(&mut self.first);
+    }
 }

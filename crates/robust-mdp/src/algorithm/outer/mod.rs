@@ -10,11 +10,15 @@ mod anderson;
 mod horizon;
 mod policy_iteration;
 
+use std::time::Instant;
+
 use self::accelerated::Accelerated;
 use self::anderson::Anderson;
 use self::policy_iteration::PolicyIteration;
 use super::bounds::{macqueen_porteus, rounding};
 use super::operator::Operator;
+use crate::checkpoint::{Snapshot, Tape, does_not_fit};
+use crate::error::Error;
 use crate::model::Model;
 use crate::solve::{Method, Run, Status};
 
@@ -55,7 +59,7 @@ pub(super) struct Course<'c, 'a, 'r> {
 }
 
 /// What proposes the next values.
-trait Loop {
+trait Loop: Snapshot {
     /// Whether the next sweep must freeze both players' choices in a chain.
     fn wants_chain(&self, _: &Course<'_, '_, '_>) -> bool {
         false
@@ -82,13 +86,17 @@ impl Loop for ValueIteration {
     }
 }
 
+impl Snapshot for ValueIteration {
+    fn pass(&mut self, _: &mut Tape<'_>) {}
+}
+
 /// Runs `method` until the gap is certified or the run is stopped.
 pub(crate) fn run(
     method: Method,
     anderson: usize,
     operator: Operator<'_>,
     run: &mut Run<'_>,
-) -> Status {
+) -> Result<Status, Error> {
     let model = operator.model;
     let mut course = Course::new(operator, run);
     match method {
@@ -160,18 +168,39 @@ impl<'c, 'a, 'r> Course<'c, 'a, 'r> {
         needed.max(ORACLE_EFFORT * last)
     }
 
-    fn follow(&mut self, method: &mut impl Loop) -> Status {
+    fn follow(&mut self, method: &mut impl Loop) -> Result<Status, Error> {
+        self.resume(method)?;
         loop {
             if let Some(status) = self.limit() {
-                return status;
+                return Ok(status);
             }
+            self.checkpoint(method);
             let chain = method.wants_chain(self);
             self.pin_terminal_states();
             self.operator.sweep(&self.v, self.tolerance(), chain, &self.run.signal);
             if let Some(status) = self.certify(method.patience(self.model().discount())) {
-                return status;
+                return Ok(status);
             }
             method.advance(self);
+        }
+    }
+
+    /// Goes on where an earlier run was stopped.
+    fn resume(&mut self, method: &mut impl Snapshot) -> Result<(), Error> {
+        let Some(found) = self.run.checkpoints.take_found()? else { return Ok(()) };
+        let mut tape = found.tape(self.model());
+        self.pass(&mut tape);
+        method.pass(&mut tape);
+        tape.finish().then_some(()).ok_or_else(does_not_fit)
+    }
+
+    /// Keeps the state between two sweeps, if it is wanted.
+    fn checkpoint(&mut self, method: &mut impl Snapshot) {
+        let from = Instant::now();
+        if let Some(mut tape) = self.run.checkpoints.tape(self.operator.model) {
+            self.pass(&mut tape);
+            method.pass(&mut tape);
+            self.run.checkpoints.keep(tape, from);
         }
     }
 
@@ -250,12 +279,14 @@ impl<'c, 'a, 'r> Course<'c, 'a, 'r> {
 
     /// Every state sees the values of those before it. The operator is still monotone, with
     /// G(v + k) ≤ G(v) + λk for k ≥ 0 alone, so that only the larger side of d bounds each way.
-    fn gauss_seidel(&mut self) -> Status {
+    fn gauss_seidel(&mut self) -> Result<Status, Error> {
         let factor = self.model().discount() / (1.0 - self.model().discount());
+        self.resume(&mut ValueIteration)?;
         loop {
             if let Some(status) = self.limit() {
-                return status;
+                return Ok(status);
             }
+            self.checkpoint(&mut ValueIteration);
             let mut before = std::mem::take(&mut self.scratch);
             before.copy_from_slice(&self.v);
             let tolerance = self.tolerance();
@@ -275,9 +306,22 @@ impl<'c, 'a, 'r> Course<'c, 'a, 'r> {
             let status = self.conclude(low, factor * rise + slack, patience);
             self.scratch = std::mem::replace(&mut self.v, after);
             if let Some(status) = status {
-                return status;
+                return Ok(status);
             }
         }
+    }
+}
+
+impl Snapshot for Course<'_, '_, '_> {
+    fn pass(&mut self, tape: &mut Tape<'_>) {
+        self.run.pass(tape);
+        self.operator.pass(tape);
+        tape.numbers(&mut self.v);
+        tape.number(&mut self.span);
+        tape.number(&mut self.residual);
+        tape.count(&mut self.last_entries);
+        tape.number(&mut self.least_gap);
+        tape.small(&mut self.stalled);
     }
 }
 

@@ -16,6 +16,7 @@
 
 use super::horizon::Horizon;
 use super::{Course, Loop};
+use crate::checkpoint::{Snapshot, Tape};
 use crate::kept_policy::KeptPolicy;
 use crate::model::Model;
 
@@ -135,6 +136,26 @@ impl Loop for PolicyIteration {
         self.penance = self.penance.saturating_sub(1);
         if !self.on_trial {
             evaluate(self.share * self.span, course);
+        }
+    }
+}
+
+impl Snapshot for PolicyIteration {
+    fn pass(&mut self, tape: &mut Tape<'_>) {
+        tape.flag(&mut self.plain);
+        let mut ahead = self.horizon.is_some();
+        tape.flag(&mut ahead);
+        if ahead {
+            self.horizon.get_or_insert_with(Horizon::blank).pass(tape);
+        }
+        self.policy.pass(tape);
+        tape.number(&mut self.span);
+        tape.flag(&mut self.on_trial);
+        tape.numbers(&mut self.recent);
+        tape.number(&mut self.share);
+        tape.number(&mut self.least);
+        for count in [&mut self.waiting, &mut self.penance, &mut self.sentence] {
+            tape.small(count);
         }
     }
 }

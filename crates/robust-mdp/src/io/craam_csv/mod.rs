@@ -7,6 +7,7 @@
 use std::io::{self, Write};
 use std::path::Path;
 
+use super::source::Source;
 use super::table::Table;
 use crate::error::{Error, ModelError, counted};
 use crate::model::{Model, ModelBuilder, Objective};
@@ -23,8 +24,12 @@ struct Transition {
 }
 
 /// Reads a model; the discount factor can only come from the caller.
-pub(super) fn read(path: &Path, discount: Option<f64>) -> Result<(Model, Vec<String>), Error> {
-    let (objective, mut lines) = read_lines(path)?;
+pub(super) fn read<'a>(
+    source: impl Into<Source<'a>>,
+    discount: Option<f64>,
+) -> Result<(Model, Vec<String>), Error> {
+    let source = source.into();
+    let (path, (objective, mut lines)) = (source.path, read_lines(source)?);
     let discount =
         discount.ok_or_else(|| super::model_error(path, None, ModelError::MissingDiscount))?;
     let states = lines.iter().map(|t| t.from.max(t.to) as usize + 1).max().unwrap_or(0);
@@ -53,8 +58,8 @@ impl Transition {
     }
 }
 
-fn read_lines(path: &Path) -> Result<(Objective, Vec<Transition>), Error> {
-    let mut table = Table::open(path)?;
+fn read_lines(source: Source<'_>) -> Result<(Objective, Vec<Transition>), Error> {
+    let mut table = Table::open(source)?;
     let columns = ["idstatefrom", "idaction", "idstateto"];
     let [from, action, to] = columns.map(|name| table.require(&[name]));
     let (from, action, to) = (from?, action?, to?);

@@ -12,25 +12,30 @@ use super::explain;
 use super::value::{Keys, Value, Wanted, quoted};
 use super::{FORMAT, VERSION};
 use crate::error::{Error, Label};
-use crate::io::{model_error, open, parse_error};
+use crate::io::source::Source;
+use crate::io::{model_error, parse_error};
 use crate::model::{Model, ModelBuilder, Objective};
 
 /// Reads a model; `discount` overrides the file's.
-pub(in crate::io) fn read(path: &Path, discount: Option<f64>) -> Result<Model, Error> {
+pub(in crate::io) fn read<'a>(
+    source: impl Into<Source<'a>>,
+    discount: Option<f64>,
+) -> Result<Model, Error> {
+    let source = source.into();
     let mut reading = Reading::new();
-    reading.file(path)?;
+    reading.file(source)?;
     if let Some(discount) = discount.or(reading.discount) {
         reading.builder.set_discount(discount);
     }
     reading.builder.build().map_err(|error| {
         // Found out only at the end: read again up to the place, for its line. A pipe cannot be.
         let mut again =
-            Reading { stop_at: error.place().filter(|_| path.is_file()), ..Reading::new() };
-        let line = match again.stop_at.map(|_| again.file(path)) {
+            Reading { stop_at: error.place().filter(|_| source.is_file()), ..Reading::new() };
+        let line = match again.stop_at.map(|_| again.file(source)) {
             Some(Err(Error::Parse { line, .. })) => line,
             _ => None,
         };
-        model_error(path, line, error)
+        model_error(source.path, line, error)
     })
 }
 
@@ -82,8 +87,9 @@ impl Reading {
         }
     }
 
-    fn file(&mut self, path: &Path) -> Result<(), Error> {
-        let mut reader = BufReader::with_capacity(1 << 16, open(path)?);
+    fn file(&mut self, source: Source<'_>) -> Result<(), Error> {
+        let path = source.path;
+        let mut reader = BufReader::with_capacity(1 << 16, source.open()?);
         let start = reader.fill_buf().map_err(|source| Error::Io { path: path.into(), source })?;
         if start.starts_with(b"\xEF\xBB\xBF") {
             reader.consume(3);

@@ -3,12 +3,9 @@
 //! An action whose row is all zeros does not exist in its state; a state without any is
 //! terminal.
 
-use std::fs::File;
-use std::io::BufReader;
-
 use zip::read::ZipFile;
 
-use super::{Archive, Costs, array_error, rescale_single};
+use super::{Archive, Costs, Packed, array_error, rescale_single};
 use crate::error::Error;
 use crate::io::npy::{Array, Wrong};
 use crate::model::{ModelBuilder, Objective};
@@ -31,6 +28,15 @@ pub(super) fn feed(
     };
     let costs = archive.costs(objective, &[states, actions], &shape)?;
     let path = archive.path;
+    let array = archive.array("P")?;
+    let (len, fortran) =
+        (array.len().map_err(|w| array_error(path, "P", w))?, array.header.fortran);
+    drop(array);
+    if fortran {
+        archive.take_room("P")?;
+    }
+    // Zeros that are streamed take no room; a small archive must not hold many other numbers.
+    let mut room = (len > archive.room).then_some(archive.room);
     let mut kernel = Kernel::new(archive.array("P")?).map_err(|w| array_error(path, "P", w))?;
     // Both fit: the rewards or costs of all rows have been read.
     let (states, actions) = (states as usize, actions as usize);
@@ -40,6 +46,10 @@ pub(super) fn feed(
         kernel.block(s, &mut block).map_err(|w| array_error(path, "P", w))?;
         if single {
             block.chunks_exact_mut(states).for_each(rescale_single);
+        }
+        if let Some(room) = &mut room {
+            let stored = block.iter().filter(|p| **p != 0.0).count() as u64;
+            *room = room.checked_sub(stored).ok_or_else(|| super::no_room(path, "P", len))?;
         }
         builder.add_state(None);
         if feed_state(builder, &costs, s, actions, &block) == 0 {
@@ -84,13 +94,13 @@ fn feed_state(
 }
 
 /// The kernel, a state at a time where the file's order allows it.
-enum Kernel<'z> {
-    Stream(Array<ZipFile<'z, BufReader<File>>>, u64),
+enum Kernel<'z, 'p> {
+    Stream(Array<ZipFile<'z, Packed<'p>>>, u64),
     Held(Vec<f64>, usize),
 }
 
-impl<'z> Kernel<'z> {
-    fn new(array: Array<ZipFile<'z, BufReader<File>>>) -> Result<Self, Wrong> {
+impl<'z, 'p> Kernel<'z, 'p> {
+    fn new(array: Array<ZipFile<'z, Packed<'p>>>) -> Result<Self, Wrong> {
         array.len()?;
         let block = array.header.shape[1] * array.header.shape[2];
         match array.header.fortran {

@@ -7,7 +7,6 @@ mod write;
 
 pub(super) use write::{Csr, write, write_kernel};
 
-use std::fs::File;
 use std::io::BufReader;
 use std::ops::Range;
 use std::path::Path;
@@ -16,6 +15,7 @@ use zip::ZipArchive;
 use zip::read::ZipFile;
 
 use super::npy::{Array, Wrong};
+use super::source::{Input, Source};
 use super::{model_error, parse_error};
 use crate::error::{Error, ModelError};
 use crate::model::distribution::compensated_sum;
@@ -39,8 +39,12 @@ const KNOWN: [&str; 13] = [
 ];
 
 /// Reads a model; `discount` overrides the file's.
-pub(super) fn read(path: &Path, discount: Option<f64>) -> Result<(Model, Vec<String>), Error> {
-    let mut archive = Archive::open(path)?;
+pub(super) fn read<'a>(
+    source: impl Into<Source<'a>>,
+    discount: Option<f64>,
+) -> Result<(Model, Vec<String>), Error> {
+    let source = source.into();
+    let (path, mut archive) = (source.path, Archive::open(source)?);
     let mut warnings = archive.unused();
     let discount = match discount {
         Some(discount) => Some(discount),
@@ -69,20 +73,30 @@ pub(super) fn read(path: &Path, discount: Option<f64>) -> Result<(Model, Vec<Str
     Ok((model, warnings))
 }
 
+type Packed<'p> = BufReader<Input<'p>>;
+
+/// Numbers that any archive may hold, and so many more for each of its bytes: deflate shrinks zeros
+/// a thousandfold, and a small file must not fill the memory.
+const ROOM: u64 = 1 << 24;
+const ROOM_A_BYTE: u64 = 8;
+
 struct Archive<'p> {
     path: &'p Path,
-    zip: ZipArchive<BufReader<File>>,
+    zip: ZipArchive<Packed<'p>>,
     names: Vec<String>,
+    /// Numbers that may still be held.
+    room: u64,
 }
 
 impl<'p> Archive<'p> {
-    fn open(path: &'p Path) -> Result<Self, Error> {
-        let file = super::open(path)?;
-        if !path.is_file() {
+    fn open(source: Source<'p>) -> Result<Self, Error> {
+        let path = source.path;
+        // Opening a pipe would wait for what cannot be read from it.
+        if !source.is_file() && path.exists() && !path.is_dir() {
             let message = "a NumPy .npz archive cannot be read from a pipe, expected a file";
             return Err(parse_error(path, None, message));
         }
-        let zip = ZipArchive::new(BufReader::new(file)).map_err(|_| {
+        let zip = ZipArchive::new(BufReader::new(source.open()?)).map_err(|_| {
             parse_error(
                 path,
                 None,
@@ -91,7 +105,8 @@ impl<'p> Archive<'p> {
         })?;
         let stems = (0..zip.len()).filter_map(|k| zip.name_for_index(k)?.ok());
         let names = stems.filter_map(|n| n.strip_suffix(".npy").map(str::to_owned)).collect();
-        Ok(Archive { path, zip, names })
+        let room = ROOM + ROOM_A_BYTE * source.len();
+        Ok(Archive { path, zip, names, room })
     }
 
     fn has(&self, name: &str) -> bool {
@@ -144,7 +159,7 @@ impl<'p> Archive<'p> {
     }
 
     /// Opens an array.
-    fn array(&mut self, name: &str) -> Result<Array<ZipFile<'_, BufReader<File>>>, Error> {
+    fn array(&mut self, name: &str) -> Result<Array<ZipFile<'_, Packed<'p>>>, Error> {
         let path = self.path;
         if !self.has(name) {
             let found = self.found();
@@ -162,11 +177,26 @@ impl<'p> Archive<'p> {
     }
 
     fn floats(&mut self, name: &str) -> Result<Vec<f64>, Error> {
+        self.take_room(name)?;
         let path = self.path;
         self.array(name)?.all_floats().map_err(|wrong| array_error(path, name, wrong))
     }
 
+    /// Refuses an array that declares more numbers than the size of the archive makes likely.
+    fn take_room(&mut self, name: &str) -> Result<(), Error> {
+        let path = self.path;
+        let len = self.array(name)?.len().map_err(|wrong| array_error(path, name, wrong))?;
+        match self.room.checked_sub(len) {
+            Some(room) => {
+                self.room = room;
+                Ok(())
+            }
+            None => Err(no_room(path, name, len)),
+        }
+    }
+
     fn counts(&mut self, name: &str) -> Result<Vec<u64>, Error> {
+        self.take_room(name)?;
         let path = self.path;
         self.array(name)?.counts().map_err(|wrong| array_error(path, name, wrong))
     }
@@ -228,6 +258,14 @@ fn rescale_single(row: &mut [f64]) {
     if (sum - 1.0).abs() <= SINGLE_TOLERANCE {
         row.iter_mut().for_each(|p| *p /= sum);
     }
+}
+
+fn no_room(path: &Path, name: &str, len: u64) -> Error {
+    let message = format!(
+        "unpacks to {len} numbers, far more than a file of this size is likely to hold, expected \
+         less (or the same without compression, as numpy.savez writes it)"
+    );
+    array_error(path, name, message)
 }
 
 fn array_error(path: &Path, name: &str, wrong: Wrong) -> Error {

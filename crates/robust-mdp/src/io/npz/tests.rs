@@ -3,6 +3,8 @@ use std::io::Write;
 use zip::ZipWriter;
 use zip::write::SimpleFileOptions;
 
+use std::fs::File;
+
 use super::*;
 use crate::io::npy::write_header;
 use crate::io::tests::Folder;
@@ -61,6 +63,48 @@ fn dense_costs_on_transitions() {
     let (model, _) = read_arrays(&arrays).unwrap();
     assert_eq!((model.row(0).cost, model.row(0).transition_cost.unwrap()), (7.0, &[0.0, 0.0][..]));
     assert_eq!((model.row(1).cost, model.row(1).transition_cost.unwrap()), (0.0, &[1.0, 2.0][..]));
+}
+
+/// An archive that is far larger than its file, each number of it a zero byte.
+fn packed(arrays: &[(&str, &[usize])]) -> Vec<u8> {
+    let mut zip = ZipWriter::new(std::io::Cursor::new(Vec::new()));
+    for (name, shape) in arrays {
+        zip.start_file(format!("{name}.npy"), SimpleFileOptions::default()).unwrap();
+        let mut header = Vec::new();
+        write_header(&mut header, "|u1", shape).unwrap();
+        zip.write_all(&header).unwrap();
+        zip.write_all(&vec![0; shape.iter().product()]).unwrap();
+    }
+    zip.finish().unwrap().into_inner()
+}
+
+#[test]
+fn what_unpacks_to_far_too_much_is_refused_before_it_is_read() {
+    let many = 1 << 25;
+    for arrays in [
+        &[("P", &[2, 1, 2][..]), ("C", &[2, 1]), ("p0", &[many])][..],
+        &[("C", &[0]), ("indptr", &[1]), ("indices", &[0]), ("data", &[0]), ("state_ptr", &[many])],
+        &[("P", &[1, many, 1]), ("C", &[1, many])],
+    ] {
+        let bytes = packed(arrays);
+        assert!(bytes.len() < 1 << 17, "{}", bytes.len());
+        let source = Source::in_memory(Path::new("bomb.npz"), &bytes);
+        let message = read(source, Some(0.5)).unwrap_err().to_string();
+        assert!(message.contains("unpacks to 33554432 numbers"), "{message}");
+    }
+}
+
+#[test]
+fn damaged_compression_is_an_error() {
+    let bytes = packed(&[("P", &[20, 4, 20]), ("C", &[20, 4])]);
+    for at in (0..bytes.len()).step_by(3) {
+        let mut damaged = bytes.clone();
+        damaged[at] ^= 0x55;
+        for bytes in [&damaged, &bytes[..at]] {
+            let source = Source::in_memory(Path::new("m.npz"), bytes);
+            let _ = read(source, Some(0.5)); // no panic, whatever it says
+        }
+    }
 }
 
 fn sparse<'a>() -> Vec<Named<'a>> {

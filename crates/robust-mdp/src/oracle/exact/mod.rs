@@ -75,6 +75,11 @@ impl Worker {
     pub(crate) fn take_entries(&mut self) -> u64 {
         std::mem::take(&mut self.scratch.entries)
     }
+
+    /// Gives back what was taken, to be counted later.
+    pub(crate) fn give_entries(&mut self, entries: u64) {
+        self.scratch.entries += entries;
+    }
 }
 
 impl<'a> Exact<'a> {

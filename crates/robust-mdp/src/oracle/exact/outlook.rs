@@ -1,6 +1,7 @@
 //! What every state's update needs of the value vector, computed once a sweep.
 
 use super::rows::Reading;
+use crate::checkpoint::{Snapshot, Tape};
 
 /// The values of a sweep: λ(v − max v), their order and how far they may have fallen since.
 #[derive(Clone, Debug)]
@@ -203,5 +204,17 @@ impl Outlook {
         {
             ranking.sort(&self.shared);
         }
+    }
+}
+
+impl Snapshot for Outlook {
+    /// What [`Outlook::set`] reads of the last sweep, and its range: where another oracle sweeps,
+    /// steps are measured by it.
+    fn pass(&mut self, tape: &mut Tape<'_>) {
+        tape.numbers(&mut self.values);
+        tape.number(&mut self.range);
+        tape.number(&mut self.drift);
+        tape.flag(&mut self.in_place);
+        tape.count(&mut self.stamp);
     }
 }

@@ -1,0 +1,112 @@
+//! What a checkpoint belongs to: the question and everything that its answer's bits depend on.
+
+use super::digest::Digest;
+use crate::choice::Chosen;
+use crate::model::{Model, Storage};
+use crate::oracle::first_order::Setup;
+use crate::solve::{Method, Options, Oracle};
+use crate::uncertainty::{Radius, UncertaintySet};
+
+/// Lines of name and value; compared one by one, so that a difference can be named.
+pub(crate) type Identity = Vec<(&'static str, String)>;
+
+pub(super) fn of_run(
+    model: &Model,
+    set: &UncertaintySet,
+    options: &Options,
+    chosen: &Chosen,
+    setup: Setup,
+    gap: f64,
+) -> Identity {
+    let mut lines = vec![
+        ("version", env!("CARGO_PKG_VERSION").to_owned()),
+        ("states", model.states().to_string()),
+        ("discount", format!("{:?}", model.discount())),
+        ("model", format!("{:016x}", digest_of_model(model))),
+        ("set", format!("{:?}, {:?}, {:?}", set.distance, set.rectangularity, set.support)),
+        ("radius", radius(&set.radius)),
+        ("method", format!("{:?}", chosen.method)),
+        ("oracle", format!("{:?}", chosen.oracle)),
+        ("gap", format!("{gap:?}")),
+    ];
+    if chosen.oracle == Oracle::FirstOrder {
+        let fom = &options.fom;
+        lines.push(("setup", format!("{setup:?}")));
+        lines.push(("first-order method", format!("{:?}, {:?}", fom.method, fom.steps)));
+    }
+    if chosen.method == Method::FomVi {
+        let fom = &options.fom;
+        lines.push(("weights", format!("{:?}", fom.weights)));
+        lines.push(("epochs", format!("{:?}", fom.epochs)));
+        lines.push(("average", format!("{:?}", fom.average)));
+        lines.push(("jump", fom.jump.to_string()));
+        lines.push(("head start", fom.head_start.to_string()));
+    }
+    if chosen.method == Method::Anderson {
+        lines.push(("memory", options.anderson.unwrap_or(5).to_string()));
+    }
+    if let Some(published) = options.published {
+        lines.push(("published residual", format!("{:?}", published.residual)));
+    }
+    lines
+}
+
+fn radius(radius: &Radius) -> String {
+    let digest = |kind: &str, radii: &[f64]| {
+        let mut digest = Digest::new();
+        digest.numbers(radii);
+        format!("{kind} {:016x}", digest.value())
+    };
+    match radius {
+        Radius::Uniform(radius) => format!("{radius:?}"),
+        Radius::PerState(radii) => digest("of states", radii),
+        Radius::PerRow(radii) => digest("of actions", radii),
+    }
+}
+
+/// Of everything but names and the discount.
+fn digest_of_model(model: &Model) -> u64 {
+    let mut digest = Digest::new();
+    digest.word(model.objective().sign().to_bits());
+    model.state_ptr.iter().for_each(|&start| digest.word(start as u64));
+    if let Storage::Sparse { next, .. } = &model.storage {
+        (0..model.rows()).for_each(|r| digest.word(model.span(r).end as u64));
+        next.iter().for_each(|&s| digest.word(u64::from(s)));
+    }
+    digest.numbers(&model.prob);
+    digest.numbers(&model.cost);
+    for numbers in [&model.transition_cost, &model.initial] {
+        digest.numbers(numbers.as_deref().unwrap_or(&[]));
+    }
+    digest.value()
+}
+
+/// One line a pair, as it stands in a file.
+pub(super) fn to_text(identity: &Identity) -> String {
+    identity.iter().map(|(name, value)| format!("{name}={value}\n")).collect()
+}
+
+/// What differs between a file's text and this run, in words; `None` if nothing does.
+pub(super) fn difference(text: &str, identity: &Identity) -> Option<String> {
+    let theirs: Vec<(&str, &str)> = text.lines().filter_map(|l| l.split_once('=')).collect();
+    let find = |name: &str| theirs.iter().find(|(n, _)| *n == name).map(|(_, value)| *value);
+    for (name, value) in identity {
+        let found = find(name).unwrap_or("none");
+        if found == value {
+            continue;
+        }
+        return Some(match *name {
+            "version" => format!(
+                "it was written by version {found} and this is version {value}; \
+                 a checkpoint serves the version that wrote it"
+            ),
+            "model" => "it belongs to a model with other numbers".to_owned(),
+            "radius" if value.starts_with("of ") || found.starts_with("of ") => {
+                "it belongs to a run with other radii".to_owned()
+            }
+            _ => format!("it belongs to a run with {name} {found}, and this one has {value}"),
+        });
+    }
+    let more = theirs.iter().find(|(name, _)| identity.iter().all(|(n, _)| n != name));
+    more.map(|(name, value)| format!("it belongs to a run with {name} {value}"))
+}

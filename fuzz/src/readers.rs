@@ -1,0 +1,158 @@
+//! The readers under test. A reader is a function from bytes to what it says about them; a new one
+//! is a line of [`READERS`] and a folder of the corpus.
+
+use std::path::Path;
+use std::sync::LazyLock;
+
+use robust_mdp::instances::Garnet;
+use robust_mdp::io::{Format, RadiusTable, parse_model, parse_policy, parse_radii, write_json};
+use robust_mdp::uncertainty::UncertaintySet;
+use robust_mdp::{
+    Checkpointer, Error, Interrupt, Method, Model, ModelBuilder, Options, Oracle, Stop,
+    solve_checkpointed,
+};
+
+use crate::mutate::Shape;
+
+/// A reader, and what its inputs look like.
+#[derive(Clone, Copy)]
+pub struct Reader {
+    /// Also the folder of its corpus.
+    pub name: &'static str,
+    /// How inputs are mutated.
+    pub shape: Shape,
+    /// Reads; what is right about the input, in few words, or what is wrong.
+    pub read: fn(&[u8]) -> Result<String, String>,
+}
+
+/// All of them. A reader of certificates would be one more line.
+pub const READERS: [Reader; 9] = [
+    Reader { name: "json", shape: Shape::Json, read: |bytes| model(bytes, Format::Json) },
+    Reader { name: "csv", shape: Shape::Lines, read: |bytes| model(bytes, Format::Csv) },
+    Reader { name: "npz", shape: Shape::Archive, read: |bytes| model(bytes, Format::Npz) },
+    Reader { name: "policy", shape: Shape::Lines, read: policy },
+    Reader { name: "radii", shape: Shape::Lines, read: radii },
+    Reader { name: "result", shape: Shape::Json, read: |bytes| said(rmdp::readers::result(bytes)) },
+    Reader { name: "trace", shape: Shape::Json, read: |bytes| said(rmdp::readers::trace(bytes)) },
+    Reader { name: "journal", shape: Shape::Json, read: |b| said(rmdp::readers::journal(b)) },
+    Reader { name: "checkpoint", shape: Shape::Sealed, read: checkpoint },
+];
+
+fn said(read: Result<(), String>) -> Result<String, String> {
+    read.map(|()| "read".to_owned())
+}
+
+/// About how many.
+fn size(n: usize) -> u32 {
+    usize::BITS - n.leading_zeros()
+}
+
+/// Models that are read are written and read again: nothing may be lost on the way.
+fn model(bytes: &[u8], format: Format) -> Result<String, String> {
+    let name = Path::new("input");
+    let (model, warnings) = parse_model(name, bytes, format, None)
+        .or_else(|_| parse_model(name, bytes, format, Some(0.5)))
+        .map_err(|e| e.to_string())?;
+    if model.transitions() < 10_000 {
+        let mut text = Vec::new();
+        write_json(&model, &mut text).expect("memory takes everything");
+        let (again, _) =
+            parse_model(name, &text, Format::Json, None).expect("what was written can be read");
+        assert!(again == model, "a model differs after writing and reading it");
+    }
+    Ok(format!(
+        "{} states, {} rows, {} transitions, {} warnings, dense {}",
+        size(model.states()),
+        size(model.rows()),
+        size(model.transitions()),
+        warnings.len().min(3),
+        model.is_dense()
+    ))
+}
+
+/// A model for policies and radii to be about, with names that need quotes.
+static NAMED: LazyLock<Model> = LazyLock::new(|| {
+    ModelBuilder::new(0.9)
+        .state("a,b")
+        .action("run \"fast\"", 1.0, &[(0, 0.5), (1, 0.5)])
+        .action("1", 2.0, &[(2, 1.0)])
+        .state("é")
+        .action("stay", 0.0, &[(1, 1.0)])
+        .terminal("end")
+        .build()
+        .expect("a valid model")
+});
+
+fn policy(bytes: &[u8]) -> Result<String, String> {
+    let policy = parse_policy(Path::new("input"), bytes, &NAMED).map_err(|e| e.to_string())?;
+    assert!(policy.iter().all(|p| (0.0..=1.0).contains(p)), "no policy: {policy:?}");
+    Ok(format!("{} zeros", policy.iter().filter(|p| **p == 0.0).count()))
+}
+
+fn radii(bytes: &[u8]) -> Result<String, String> {
+    match parse_radii(Path::new("input"), bytes, &NAMED).map_err(|e| e.to_string())? {
+        RadiusTable::PerState(radii) => Ok(format!("{} of states", radii.len())),
+        RadiusTable::PerRow(radii) => Ok(format!("{} of rows", radii.len())),
+    }
+}
+
+/// The questions that checkpoints of the corpus belong to.
+pub(crate) const QUESTIONS: [(Method, Option<Oracle>); 9] = [
+    (Method::Vi, None),
+    (Method::GsVi, None),
+    (Method::Anderson, None),
+    (Method::Avi, None),
+    (Method::Pi, None),
+    (Method::Newton, None),
+    (Method::FomVi, None),
+    (Method::Vi, Some(Oracle::FirstOrder)),
+    (Method::Pi, Some(Oracle::InteriorPoint)),
+];
+
+static SMALL: LazyLock<Model> = LazyLock::new(|| {
+    let sizes = Garnet { states: 5, actions: 2, branching: 0.6, ..Garnet::default() };
+    Garnet { discount: 0.9, seed: 1, ..sizes }.model().expect("a valid model")
+});
+
+/// Something to go on from, and what is kept.
+#[derive(Default)]
+pub(crate) struct Memory {
+    found: Option<Vec<u8>>,
+    pub(crate) kept: Vec<Vec<u8>>,
+}
+
+impl Checkpointer for Memory {
+    fn resume(&mut self, most: u64) -> Result<Option<Vec<u8>>, Error> {
+        Ok(self.found.take().filter(|bytes| bytes.len() as u64 <= most))
+    }
+    fn is_due(&mut self) -> bool {
+        true
+    }
+    fn keep(&mut self, state: &[u8]) {
+        self.kept.push(state.to_vec());
+    }
+}
+
+/// Solves question `q` of [`QUESTIONS`] for so many sweeps, from a checkpoint or the beginning.
+pub(crate) fn ask(q: usize, sweeps: u64, found: Option<&[u8]>) -> Result<Memory, Error> {
+    let (method, oracle) = QUESTIONS[q];
+    let stop = Stop { max_sweeps: sweeps, ..Stop::at_gap(1e-6) };
+    let options = Options { method, oracle, stop, threads: Some(1), ..Options::default() };
+    let mut memory = Memory { found: found.map(<[u8]>::to_vec), ..Memory::default() };
+    let (set, interrupt) = (UncertaintySet::kl(0.1), Interrupt::new());
+    solve_checkpointed(&SMALL, &set, &options, &mut (), &interrupt, &mut memory)?;
+    Ok(memory)
+}
+
+/// Reads a checkpoint as the question that it names would; a limit ends the run right after that,
+/// since nobody promises how long a forged state takes.
+fn checkpoint(bytes: &[u8]) -> Result<String, String> {
+    let contains = |text: String| bytes.windows(text.len()).any(|part| part == text.as_bytes());
+    let names = |(method, oracle): &(Method, Option<Oracle>)| {
+        contains(format!("method={method:?}\n"))
+            && oracle.is_none_or(|oracle| contains(format!("oracle={oracle:?}\n")))
+    };
+    let q = QUESTIONS.iter().rposition(names).unwrap_or(0);
+    let read = ask(q, 0, Some(bytes)).map(|_| format!("question {q}"));
+    read.map_err(|e| format!("question {q}: {e}"))
+}
