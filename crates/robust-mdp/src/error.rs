@@ -288,6 +288,14 @@ pub enum Error {
         /// Bytes that may be used.
         allowed: u64,
     },
+    /// A file holds no certificate, or one for something else.
+    #[error("{}: {source}", path.display())]
+    Certificate {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        source: crate::certificate::Rejection,
+    },
     /// A setting does not make sense.
     #[error("{0}")]
     Input(String),

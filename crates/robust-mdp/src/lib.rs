@@ -33,6 +33,7 @@
 //! Throughout, \[GCK21\] is J. Grand-Clément and C. Kroer, *Scalable first-order methods for robust
 //! MDPs*, AAAI 2021.
 
+pub mod certificate;
 pub mod error;
 pub mod geometry;
 pub mod instances;
@@ -58,6 +59,7 @@ mod solution;
 mod solve;
 
 pub use algorithm::fom_vi::{Average, FomSettings};
+pub use certificate::{Certificate, Rejection, Verified, certify, verify};
 pub use error::{Error, ModelError};
 pub use evaluate::{evaluate, worst_kernel};
 pub use model::{Model, ModelBuilder, Objective};

@@ -6,7 +6,7 @@ use super::sweep::{ChainRows, ChainShape, Cuts, Fields, Workers, for_each_state}
 use crate::game::Layout;
 use crate::model::Model;
 use crate::oracle::exact::outlook::Outlook;
-use crate::oracle::exact::{Exact, Worker};
+use crate::oracle::exact::{Exact, RowMemory, Worker};
 use crate::uncertainty::{Distance, UncertaintySet};
 
 /// How far values may move, in their spread as they were, for multipliers to be worth keeping.
@@ -103,6 +103,21 @@ impl<'a> Bellman<'a> {
                 });
             });
         }
+    }
+
+    /// Shows what the rows of state s remember of the last sweep.
+    pub(crate) fn multipliers(&mut self, s: usize, visit: impl FnOnce(RowMemory<'_>)) {
+        let scratch = &mut self.workers.first().rows;
+        remember(self.memory.of(self.model.rows_of(s)), scratch, visit);
+    }
+
+    /// Visits the rows that the last sweep, of both players, has lifted in state s: (action, t, ν).
+    pub(crate) fn lifts(&mut self, s: usize, visit: impl FnMut(usize, f64, f64)) {
+        let Hand { worker, rows: scratch } = self.workers.first();
+        let (oracle, ahead, level) = (self.oracle, &self.ahead, self.lower[s]);
+        remember(self.memory.of(self.model.rows_of(s)), scratch, |memory| {
+            oracle.lifts(s, ahead, level, memory, worker, visit);
+        });
     }
 
     /// Row entries visited since the last call.

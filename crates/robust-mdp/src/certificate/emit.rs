@@ -1,0 +1,187 @@
+//! A certificate from a solution: two sweeps of the exact oracle tell the multipliers.
+//!
+//! The solution's upper bounds are a supersolution of T_x and its lower bounds a subsolution of F, up
+//! to rounding, whatever method found them. Nothing here needs to be right: the verifier says what
+//! follows, and that is claimed.
+
+use super::rejection::Rejection;
+use super::verify::prove;
+use super::{Certificate, Claim, Lift, Weight};
+use crate::algorithm::bellman::{Bellman, Player};
+use crate::error::Error;
+use crate::model::{Model, Objective};
+use crate::pool::in_pool;
+use crate::solution::Solution;
+use crate::solve::check_scale;
+use crate::uncertainty::{Distance, Rectangularity, Support, UncertaintySet};
+
+/// A row on its peak has this multiplier, in units of 1/range.
+const STEEP: f64 = 1e20;
+
+/// Makes a certificate for a solution of this model and set, and claims what it proves; the same on
+/// any number of `threads`.
+pub fn certify(
+    model: &Model,
+    set: &UncertaintySet,
+    solution: &Solution,
+    threads: Option<usize>,
+) -> Result<Certificate, Error> {
+    set.validate(model)?;
+    check_scale(model)?;
+    if solution.policy.len() != model.rows() || solution.values.len() != model.states() {
+        return Err(Error::Input("the solution is one of another model".into()));
+    }
+    let mut certificate = in_pool(threads, || emit(model, set, solution))?;
+    let proved = prove(model, &certificate, threads);
+    let verified = proved.map_err(|e: Rejection| Error::Input(e.to_string()))?.verified;
+    let (lower, upper) = verified.initial;
+    certificate.claim = Claim { lower, upper, gap: verified.gap };
+    Ok(certificate)
+}
+
+fn emit(model: &Model, set: &UncertaintySet, solution: &Solution) -> Certificate {
+    let negated = |v: &[f64]| v.iter().map(|x| 0.0 - x).collect::<Vec<f64>>();
+    let (lower, upper) = match model.objective() {
+        Objective::MinCost => (solution.lower.clone(), solution.upper.clone()),
+        Objective::MaxReward => (negated(&solution.upper), negated(&solution.lower)),
+    };
+    let mut certificate = Certificate {
+        model: model.fingerprint(),
+        discount: model.discount(),
+        objective: model.objective(),
+        set: set.clone(),
+        method: solution.method,
+        oracle: solution.oracle,
+        claim: Claim { lower: f64::NEG_INFINITY, upper: f64::INFINITY, gap: f64::INFINITY },
+        upper,
+        lower,
+        policy: Vec::new(),
+        scale: Vec::new(),
+        lifts: Vec::new(),
+    };
+    let mut bellman = Bellman::new(model, set);
+    answer(model, set, &mut bellman, &solution.policy, &mut certificate);
+    if set.rectangularity == Rectangularity::StateAction {
+        // Rows that were out of question then have no multipliers of their own.
+        bellman = Bellman::new(model, set);
+    }
+    kernel(model, set, &mut bellman, &mut certificate);
+    certificate
+}
+
+/// Multipliers of nature's answer to the policy at v_U.
+fn answer(
+    model: &Model,
+    set: &UncertaintySet,
+    bellman: &mut Bellman<'_>,
+    x: &[f64],
+    certificate: &mut Certificate,
+) {
+    bellman.sweep(&certificate.upper, Player::Nature(x), 0.0, None);
+    let shifted = set.distance == Distance::Ellipsoid;
+    for s in 0..model.states() {
+        let rows = model.rows_of(s);
+        let Certificate { policy, scale, .. } = &mut *certificate;
+        bellman.multipliers(s, |memory| {
+            let (mut weight, mut total) = (0.0, 0.0);
+            for (k, r) in rows.clone().enumerate().filter(|(_, r)| x[*r] > 0.0) {
+                let (t, nu) = (memory.t[k].abs(), memory.nu[k]);
+                let moved = t > 0.0 && t.is_finite() && set.radius_at(s, r) > 0.0;
+                let shift = if shifted && moved && nu.is_finite() { nu } else { 0.0 };
+                policy.push(Weight { row: r as u32, probability: x[r], shift });
+                if t > 0.0 {
+                    (weight, total) = (weight + x[r], total + t);
+                }
+                if set.rectangularity == Rectangularity::StateAction {
+                    scale.push(if moved { usable(1.0 / t) } else { 0.0 });
+                }
+            }
+            if set.rectangularity == Rectangularity::State {
+                scale.push(if total > 0.0 { usable(weight / total) } else { 0.0 });
+            }
+        });
+    }
+}
+
+/// A multiplier that a file may have; 0 proves something too.
+fn usable(mu: f64) -> f64 {
+    if mu.is_finite() && mu >= 0.0 { mu } else { 0.0 }
+}
+
+/// The kernel of the lower bound at v_L.
+fn kernel(
+    model: &Model,
+    set: &UncertaintySet,
+    bellman: &mut Bellman<'_>,
+    certificate: &mut Certificate,
+) {
+    bellman.sweep(&certificate.lower, Player::Both, 0.0, None);
+    let peaks = Peaks::new(model, set, &certificate.lower);
+    let shifted = set.distance == Distance::Ellipsoid;
+    for s in 0..model.states() {
+        let first = model.rows_of(s).start;
+        let lifts = &mut certificate.lifts;
+        bellman.lifts(s, |k, t, nu| {
+            let row = first + k;
+            let (tilt, shift) = match t.is_finite() {
+                true => (t, if shifted { nu } else { 0.0 }),
+                false => peaks.of(row),
+            };
+            if tilt > 0.0 && tilt.is_finite() && shift.is_finite() {
+                lifts.push(Lift { row: row as u32, tilt, shift, share: 1.0 });
+            }
+        });
+    }
+}
+
+/// Where rows have their largest objectives.
+struct Peaks<'a> {
+    model: &'a Model,
+    everywhere: bool,
+    kl: bool,
+    /// λ(v − max v), and the same falling.
+    w: Vec<f64>,
+    ranked: Vec<f64>,
+}
+
+impl<'a> Peaks<'a> {
+    fn new(model: &'a Model, set: &UncertaintySet, v: &[f64]) -> Peaks<'a> {
+        let highest = v.iter().fold(f64::NEG_INFINITY, |m, v| m.max(*v));
+        let w: Vec<f64> = v.iter().map(|v| model.discount() * (v - highest)).collect();
+        let everywhere = set.distance == Distance::Ellipsoid && set.support == Support::All;
+        let mut ranked = if everywhere && !model.is_dense() { w.clone() } else { Vec::new() };
+        ranked.sort_unstable_by(|a, b| b.total_cmp(a));
+        Peaks { model, everywhere, kl: set.distance == Distance::Kl, w, ranked }
+    }
+
+    /// A tilt and a shift that put row r on its peak, as near to the nominal row as that may be.
+    fn of(&self, r: usize) -> (f64, f64) {
+        let row = self.model.row(r);
+        let listed = || {
+            let usable = row.entries().filter(|e| self.everywhere || e.1 > 0.0);
+            usable.map(|(next, p, toll)| (p, self.w[next] + toll, self.w[next]))
+        };
+        let (mut top, mut low) = (f64::NEG_INFINITY, f64::INFINITY);
+        for (_, w, _) in listed() {
+            (top, low) = (top.max(w), low.min(w));
+        }
+        if !self.ranked.is_empty() {
+            let mut own: Vec<f64> = listed().map(|e| e.2).collect();
+            own.sort_unstable_by(|a, b| b.total_cmp(a));
+            let same = self.ranked.iter().zip(&own).take_while(|(a, b)| a == b).count();
+            top = self.ranked.get(same).map_or(top, |w| top.max(*w));
+            low = self.ranked.last().map_or(low, |w| low.min(*w));
+        }
+        let (mut mass, mut count) = (0.0, 0.0);
+        for (p, _, _) in listed().filter(|e| e.1 == top) {
+            (mass, count) = (mass + p, count + 1.0);
+        }
+        if !self.ranked.is_empty() {
+            let from = self.ranked.partition_point(|w| *w > top);
+            let to = self.ranked.partition_point(|w| *w >= top);
+            count += (to - from) as f64 - listed().filter(|e| e.2 == top).count() as f64;
+        }
+        let tilt = STEEP / (top - low);
+        if self.kl { (tilt, 0.0) } else { (tilt, -(1.0 - mass).max(0.0) / count) }
+    }
+}

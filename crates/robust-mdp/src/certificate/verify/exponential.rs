@@ -1,0 +1,87 @@
+//! e^a − 1 for a ≤ 0 and ln(1 + x) for −1 < x ≤ 0, with error bounds.
+//!
+//! a = k·ln 2 + r with |r| ≤ 0.3466. For k = 0 there is no rounding in r = a; else the product
+//! k·LN2_HIGH and its difference from a are exact (LN2_HIGH has 42 bits, |k| < 2¹¹), so that r is
+//! off by at most u|r| + 2⁻⁸⁴. Taylor's polynomial of degree 13 for e^r − 1 leaves
+//! |r|¹⁴/14! ≤ 0.2u|r|, and Horner's rule, whose inner part is at most 0.21|r|, adds less than
+//! 3u|r|. With e^r ≥ 0.7 and 1 − e^a ≥ 0.29 where k < 0, every result is off by less than 16u of
+//! itself; [`EXP_ERROR`] allows half as much again.
+
+use super::interval::{Interval, UNIT};
+
+/// |computed − exact| ≤ this many units of the exact value, for e^a and for e^a − 1.
+pub(super) const EXP_ERROR: f64 = 24.0;
+
+/// Below this, e^a counts as 0; it is less than 1e-304.
+const LOWEST: f64 = -700.0;
+
+const LN2_HIGH: f64 = f64::from_bits(0x3fe6_2e42_fefa_3800);
+const LN2_LOW: f64 = f64::from_bits(0x3d2e_f357_93c7_6730);
+
+/// 1/j!, j = 2..13.
+const TAYLOR: [f64; 12] = [
+    1.0 / 2.0,
+    1.0 / 6.0,
+    1.0 / 24.0,
+    1.0 / 120.0,
+    1.0 / 720.0,
+    1.0 / 5040.0,
+    1.0 / 40320.0,
+    1.0 / 362880.0,
+    1.0 / 3628800.0,
+    1.0 / 39916800.0,
+    1.0 / 479001600.0,
+    1.0 / 6227020800.0,
+];
+
+/// (e^a − 1, e^a) for a ≤ 0, without branches.
+#[inline(always)]
+pub(super) fn exp(a: f64) -> (f64, f64) {
+    const ROUND: f64 = 6755399441055744.0; // 1.5·2⁵²: adding it rounds to a whole number
+    let vanishes = a < LOWEST;
+    let a = if vanishes { 0.0 } else { a };
+    let shifted = a * std::f64::consts::LOG2_E + ROUND;
+    let k = shifted - ROUND;
+    let r = (a - k * LN2_HIGH) - k * LN2_LOW;
+    let mut q = TAYLOR[11];
+    for j in (0..11).rev() {
+        q = q * r + TAYLOR[j];
+    }
+    let m = r + (r * r) * q;
+    let power = f64::from_bits((shifted.to_bits() << 52).wrapping_add(1023 << 52));
+    let e = power * (1.0 + m);
+    let m = if k == 0.0 { m } else { e - 1.0 };
+    if vanishes { (-1.0, 0.0) } else { (m, e) }
+}
+
+/// ln(1 + x) for −1 < x ≤ 0: with any ℓ, m = e^ℓ − 1 and z = 1 + x,
+/// ℓ − (m − x)/z ≤ ln z ≤ ℓ + (x − m)/(1 + m), because ln q ≤ q − 1.
+pub(super) fn ln_1p(x: Interval) -> Interval {
+    let x = Interval { lo: x.lo, hi: x.hi.min(0.0) };
+    let bound = |x: f64| {
+        let l = guess(x).clamp(LOWEST, 0.0);
+        let m = exp(l).0;
+        let m = Interval::around(m, EXP_ERROR * UNIT * m.abs());
+        let (x, one) = (Interval::from(x), Interval::from(1.0));
+        let low = (x - m) / (one + x) + l;
+        let high = (x - m) / (one + m) + l;
+        (low.lo, high.hi)
+    };
+    Interval { lo: bound(x.lo).0, hi: bound(x.hi).1 }
+}
+
+/// ln(1 + x), unproved: k·ln 2 + 2·artanh, by its series.
+fn guess(x: f64) -> f64 {
+    let (mut k, mut x) = (0.0, x);
+    if x < -0.3 {
+        let bits = (1.0 + x).to_bits();
+        k = (bits >> 52) as f64 - 1022.0;
+        x = f64::from_bits(bits & !(0x7ff << 52) | 1022 << 52) - 1.0;
+    }
+    let s = x / (2.0 + x);
+    let mut sum = 0.0;
+    for j in (0..20).rev() {
+        sum = sum * (s * s) + 1.0 / (2 * j + 1) as f64;
+    }
+    k * std::f64::consts::LN_2 + 2.0 * s * sum
+}
