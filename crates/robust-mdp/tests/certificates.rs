@@ -71,3 +71,15 @@ fn newton_on_nominal_ellipsoids() {
 fn newton_on_kl() {
     newton(FAMILIES[2], 0..400);
 }
+
+#[test]
+fn zz_debug() {
+    for (f, seed) in [(FAMILIES[0], 98), (FAMILIES[2], 1)] {
+        let case = Case::new(f, seed);
+        let solution = run(&case, Method::Newton, None, 500);
+        let mut c = certify(&case.model, &case.set, &solution, Some(1)).unwrap();
+        println!("{:?} {:?}", solution.gap, c.claim);
+        c.claim.gap = 0.0;
+        println!("{}", verify(&case.model, &c, Some(1)).unwrap_err());
+    }
+}

@@ -111,10 +111,11 @@ impl<'a> Bellman<'a> {
         remember(self.memory.of(self.model.rows_of(s)), scratch, visit);
     }
 
-    /// Visits the rows that the last sweep, of both players, has lifted in state s: (action, t, ν).
-    pub(crate) fn lifts(&mut self, s: usize, visit: impl FnMut(usize, f64, f64)) {
+    /// Visits the rows that must be lifted to `level` in state s, at the values of the last sweep, which
+    /// was of both players: (action, t, ν).
+    pub(crate) fn lifts(&mut self, s: usize, level: f64, visit: impl FnMut(usize, f64, f64)) {
         let Hand { worker, rows: scratch } = self.workers.first();
-        let (oracle, ahead, level) = (self.oracle, &self.ahead, self.lower[s]);
+        let (oracle, ahead) = (self.oracle, &self.ahead);
         remember(self.memory.of(self.model.rows_of(s)), scratch, |memory| {
             oracle.lifts(s, ahead, level, memory, worker, visit);
         });

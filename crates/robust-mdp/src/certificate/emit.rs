@@ -61,10 +61,6 @@ fn emit(model: &Model, set: &UncertaintySet, solution: &Solution) -> Certificate
     };
     let mut bellman = Bellman::new(model, set);
     answer(model, set, &mut bellman, &solution.policy, &mut certificate);
-    if set.rectangularity == Rectangularity::StateAction {
-        // Rows that were out of question then have no multipliers of their own.
-        bellman = Bellman::new(model, set);
-    }
     kernel(model, set, &mut bellman, &mut certificate);
     certificate
 }
@@ -120,8 +116,10 @@ fn kernel(
     let shifted = set.distance == Distance::Ellipsoid;
     for s in 0..model.states() {
         let first = model.rows_of(s).start;
-        let lifts = &mut certificate.lifts;
-        bellman.lifts(s, |k, t, nu| {
+        let Certificate { lifts, lower, .. } = &mut *certificate;
+        // No higher than needed: what is left of the budget makes up for rounding.
+        let level = (0.5 * (bellman.lower[s] + lower[s])).min(bellman.lower[s]);
+        bellman.lifts(s, level, |k, t, nu| {
             let row = first + k;
             let (tilt, shift) = match t.is_finite() {
                 true => (t, if shifted { nu } else { 0.0 }),

@@ -1,4 +1,4 @@
-//! e^a − 1 for a ≤ 0 and ln(1 + x) for −1 < x ≤ 0, with error bounds.
+//! e^a − 1 for a ≤ 0 and ln z for 0 < z ≤ 1, with error bounds.
 //!
 //! a = k·ln 2 + r with |r| ≤ 0.3466. For k = 0 there is no rounding in r = a; else the product
 //! k·LN2_HIGH and its difference from a are exact (LN2_HIGH has 42 bits, |k| < 2¹¹), so that r is
@@ -54,27 +54,30 @@ pub(super) fn exp(a: f64) -> (f64, f64) {
     if vanishes { (-1.0, 0.0) } else { (m, e) }
 }
 
-/// ln(1 + x) for −1 < x ≤ 0: with any ℓ, m = e^ℓ − 1 and z = 1 + x,
-/// ℓ − (m − x)/z ≤ ln z ≤ ℓ + (x − m)/(1 + m), because ln q ≤ q − 1.
-pub(super) fn ln_1p(x: Interval) -> Interval {
-    let x = Interval { lo: x.lo, hi: x.hi.min(0.0) };
-    let bound = |x: f64| {
-        let l = guess(x).clamp(LOWEST, 0.0);
-        let m = exp(l).0;
-        let m = Interval::around(m, EXP_ERROR * UNIT * m.abs());
-        let (x, one) = (Interval::from(x), Interval::from(1.0));
-        let low = (x - m) / (one + x) + l;
-        let high = (x - m) / (one + m) + l;
+/// ln z for z in (0, 1], given as z and as x = z − 1: with any ℓ, m = e^ℓ − 1 and by ln q ≤ q − 1,
+/// ℓ + (x − m)/z ≤ ln z ≤ ℓ + (x − m)/(1 + m). Near 1 the difference is taken from x, else from z.
+pub(super) fn ln(z: Interval, x: Interval) -> Interval {
+    let bound = |z: f64, x: f64| {
+        let near = x > -0.5;
+        let l = guess(z, x).clamp(LOWEST, 0.0);
+        let (m, e) = exp(l);
+        let error = (EXP_ERROR + 1.0) * UNIT;
+        let e = Interval::around(e, error * e);
+        let difference = match near {
+            true => Interval::from(x) - Interval::around(m, error * m.abs()),
+            false => Interval::from(z) - e,
+        };
+        let (low, high) = (difference / z + l, difference / e + l);
         (low.lo, high.hi)
     };
-    Interval { lo: bound(x.lo).0, hi: bound(x.hi).1 }
+    Interval { lo: bound(z.lo, x.lo).0, hi: bound(z.hi.min(1.0), x.hi.min(0.0)).1 }
 }
 
-/// ln(1 + x), unproved: k·ln 2 + 2·artanh, by its series.
-fn guess(x: f64) -> f64 {
+/// ln z, unproved: k·ln 2 + 2·artanh, by its series.
+fn guess(z: f64, x: f64) -> f64 {
     let (mut k, mut x) = (0.0, x);
-    if x < -0.3 {
-        let bits = (1.0 + x).to_bits();
+    if x <= -0.5 {
+        let bits = z.to_bits();
         k = (bits >> 52) as f64 - 1022.0;
         x = f64::from_bits(bits & !(0x7ff << 52) | 1022 << 52) - 1.0;
     }

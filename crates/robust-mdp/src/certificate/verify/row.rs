@@ -7,7 +7,7 @@
 
 use pulp::{Simd, WithSimd};
 
-use super::exponential::{EXP_ERROR, exp, ln_1p};
+use super::exponential::{EXP_ERROR, exp, ln};
 use super::interval::{Interval, TINY, UNIT, roundings};
 use super::tail::{Doubtful, Ranking};
 use crate::lanes::dispatch;
@@ -125,9 +125,11 @@ impl<'a> Row<'a> {
     /// changed by at most [`extra`](Row::extra).
     pub(super) fn dual(&self, t: f64, nu: f64) -> f64 {
         if self.kl {
-            let [mass, excess] = self.sums(|p, w| [p, p * exp(t * w).0]);
-            let excess = self.of_sum(excess, EXP_ERROR + 1.0);
-            return ln_1p(excess / self.of_sum(mass, 0.0)).hi.min(0.0);
+            let [mass, excess, left] = self.sums(|p, w| {
+                let (m, e) = exp(t * w);
+                [p, p * m, p * e]
+            });
+            return self.log_mass(mass, excess, left).1.hi.min(0.0);
         }
         // φ = max over y ≥ 0 of hy − ½(y − p)²; it moves by at most |max(h, −p)| with p.
         let [mass, sum, size, slope] = self.sums(|p, w| {
@@ -177,17 +179,24 @@ impl<'a> Row<'a> {
     }
 
     fn tilted(&self, t: f64) -> Lifted {
-        let [mass, nominal, excess, value] = self.sums(|p, w| {
+        let [mass, nominal, excess, left, value] = self.sums(|p, w| {
             let (m, e) = exp(t * w);
-            [p, p * w, p * m, p * e * w]
+            [p, p * w, p * m, p * e, p * e * w]
         });
+        let (left, log) = self.log_mass(mass, excess, left);
         let mass = self.of_sum(mass, 0.0);
-        let excess = self.of_sum(excess, EXP_ERROR + 1.0) / mass;
-        let value = self.of_sum(value, EXP_ERROR + 2.0) / mass / (excess + 1.0);
-        // Σ y ln(y/y⁰) = t⟨w', y⟩ − ln(1 + excess); the exponents are rounded once.
-        let distance = value * t * Interval::around(1.0, 2.0 * UNIT) - ln_1p(excess);
+        let value = self.of_sum(value, EXP_ERROR + 2.0) / mass / left;
+        // Σ y ln(y/y⁰) = t⟨w', y⟩ − ln Σ y⁰e^{tw'}; the exponents are rounded once.
+        let distance = value * t * Interval::around(1.0, 2.0 * UNIT) - log;
         let nominal = self.of_sum(nominal, 1.0) / mass;
         Lifted { value, nominal, distance: distance.hi.max(0.0) }
+    }
+
+    /// Σ y⁰e^{tw'} and its logarithm, from Σp, Σp(e^{tw'} − 1) and Σpe^{tw'}.
+    fn log_mass(&self, mass: f64, excess: f64, left: f64) -> (Interval, Interval) {
+        let mass = self.of_sum(mass, 0.0);
+        let left = self.of_sum(left, EXP_ERROR + 1.0) / mass;
+        (left, ln(left, self.of_sum(excess, EXP_ERROR + 1.0) / mass))
     }
 
     fn of_sum(&self, sum: f64, each: f64) -> Interval {

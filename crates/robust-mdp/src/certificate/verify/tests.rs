@@ -1,6 +1,6 @@
 //! The arithmetic against more digits than doubles have.
 
-use super::exponential::{EXP_ERROR, exp, ln_1p};
+use super::exponential::{EXP_ERROR, exp, ln};
 use super::interval::{Interval, UNIT};
 use super::row::sums;
 use super::tail::{Doubtful, Ranking};
@@ -122,12 +122,16 @@ fn logarithms_are_enclosed_tightly() {
         let x = exact.value();
         // d ln(1 + x) = dx/(1 + x) leaves a little around a.
         let shift = -exact.plus(&Wide::from(-x)).value() / (1.0 + x);
-        let bounds = ln_1p(Interval::from(x));
+        let bounds = ln(Interval::from(1.0) + x, Interval::from(x));
         assert!(bounds.lo <= a + shift && a + shift <= bounds.hi, "{a}: {bounds:?} {shift:e}");
         let allowed = 200.0 * UNIT * (a.abs() + x.abs() / (1.0 + x)) + 1e-299;
         assert!(bounds.hi - bounds.lo <= allowed, "{a}: {bounds:?}");
     }
-    let whole = ln_1p(Interval { lo: -1.0, hi: 0.0 });
+    // Far from 1 the number itself counts: ln 1e-250.
+    let far = ln(Interval::from(1e-250), Interval::from(-1.0));
+    assert!(far.lo <= -575.6462732485114 && -575.6462732485114 <= far.hi);
+    assert!(far.hi - far.lo < 1e-12);
+    let whole = ln(Interval { lo: 0.0, hi: 1.0 }, Interval { lo: -1.0, hi: 0.0 });
     assert!(whole.lo == f64::NEG_INFINITY && whole.hi >= 0.0 && whole.hi < 1e-290);
 }
 
