@@ -5,7 +5,7 @@
 //! follows, and that is claimed.
 
 use super::rejection::Rejection;
-use super::verify::prove;
+use super::verify::{Verified, prove};
 use super::{Certificate, Claim, Lift, Weight};
 use crate::algorithm::bellman::{Bellman, Player};
 use crate::error::Error;
@@ -18,14 +18,14 @@ use crate::uncertainty::{Distance, Rectangularity, Support, UncertaintySet};
 /// A row on its peak has this multiplier, in units of 1/range.
 const STEEP: f64 = 1e20;
 
-/// Makes a certificate for a solution of this model and set, and claims what it proves; the same on
-/// any number of `threads`.
+/// Makes a certificate for a solution of this model and set that claims what it proves, and says what
+/// that is; the same on any number of `threads`.
 pub fn certify(
     model: &Model,
     set: &UncertaintySet,
     solution: &Solution,
     threads: Option<usize>,
-) -> Result<Certificate, Error> {
+) -> Result<(Certificate, Verified), Error> {
     set.validate(model)?;
     check_scale(model)?;
     if solution.policy.len() != model.rows() || solution.values.len() != model.states() {
@@ -36,7 +36,7 @@ pub fn certify(
     let verified = proved.map_err(|e: Rejection| Error::Input(e.to_string()))?.verified;
     let (lower, upper) = verified.initial;
     certificate.claim = Claim { lower, upper, gap: verified.gap };
-    Ok(certificate)
+    Ok((certificate, verified))
 }
 
 fn emit(model: &Model, set: &UncertaintySet, solution: &Solution) -> Certificate {

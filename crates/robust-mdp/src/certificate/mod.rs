@@ -18,11 +18,11 @@
 //! let model = instances::machine_replacement(10, 0.8)?;
 //! let set = UncertaintySet::kl(0.01);
 //! let solution = solve(&model, &set, &Options::default())?;
-//! let certificate = certify(&model, &set, &solution, None)?;
+//! let (certificate, proved) = certify(&model, &set, &solution, None)?;
 //! let file = certificate.to_bytes();
 //!
 //! let certificate = Certificate::from_bytes(&file, &model)?;
-//! let proved = verify(&model, &certificate, None)?;
+//! assert_eq!(verify(&model, &certificate, None)?, proved);
 //! assert!(proved.gap <= 2.0 * solution.target_gap);
 //! let other = model.with_discount(0.81)?;
 //! assert!(verify(&other, &certificate, None).is_err());
