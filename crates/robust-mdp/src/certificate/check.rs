@@ -72,15 +72,14 @@ pub(super) fn check(model: &Model, certificate: &Certificate) -> Result<(), Reje
     if let Some(bad) = scale.iter().find(|mu| !(mu.is_finite() && **mu >= 0.0)) {
         return malformed(format!("a budget multiplier is {bad}, expected a number of at least 0"));
     }
-    let kl = set.distance == Distance::Kl;
-    let shift_is_right = |shift: f64| shift.is_finite() && (!kl || shift == 0.0);
+    let shifted = set.distance == Distance::Ellipsoid;
     rising(model, policy.iter().map(|w| w.row), "policy")?;
     rising(model, lifts.iter().map(|l| l.row), "kernel")?;
     for &Weight { row, probability: x, shift } in policy {
-        if !(x > 0.0 && x <= 2.0 && shift_is_right(shift)) {
+        if !(x > 0.0 && x <= 2.0 && shift.is_finite() && (shifted || shift == 0.0)) {
             return malformed(format!(
                 "policy, {}: probability {x} with shift {shift}, expected a number in (0, 1] and \
-                 a finite shift, 0 for KL",
+                 a finite shift, 0 but for ellipsoids",
                 place(model, row)
             ));
         }
@@ -97,7 +96,7 @@ pub(super) fn check(model: &Model, certificate: &Certificate) -> Result<(), Reje
         }
     }
     for &Lift { row, tilt, shift, share } in lifts {
-        let right = tilt.is_finite() && tilt >= 0.0 && shift_is_right(shift);
+        let right = tilt.is_finite() && tilt >= 0.0 && shift.is_finite();
         if !(right && (0.0..=1.0).contains(&share)) {
             return malformed(format!(
                 "kernel, {}: tilt {tilt}, shift {shift}, share {share}, expected finite numbers, \

@@ -4,6 +4,7 @@
 //! to rounding, whatever method found them. Nothing here needs to be right: the verifier says what
 //! follows, and that is claimed.
 
+use super::objectives::Objectives;
 use super::rejection::Rejection;
 use super::verify::{Verified, prove};
 use super::{Certificate, Claim, Lift, Weight};
@@ -13,10 +14,7 @@ use crate::model::{Model, Objective};
 use crate::pool::in_pool;
 use crate::solution::Solution;
 use crate::solve::check_scale;
-use crate::uncertainty::{Distance, Rectangularity, Support, UncertaintySet};
-
-/// A row on its peak has this multiplier, in units of 1/range.
-const STEEP: f64 = 1e20;
+use crate::uncertainty::{Distance, Rectangularity, UncertaintySet};
 
 /// Makes a certificate for a solution of this model and set that claims what it proves, and says what
 /// that is; the same on any number of `threads`.
@@ -111,75 +109,23 @@ fn kernel(
     bellman: &mut Bellman<'_>,
     certificate: &mut Certificate,
 ) {
-    bellman.sweep(&certificate.lower, Player::Both, 0.0, None);
-    let peaks = Peaks::new(model, set, &certificate.lower);
-    let shifted = set.distance == Distance::Ellipsoid;
+    let Certificate { lifts, lower, .. } = certificate;
+    bellman.sweep(lower, Player::Both, 0.0, None);
+    let objectives = Objectives::new(model, set, lower);
     for s in 0..model.states() {
         let first = model.rows_of(s).start;
-        let Certificate { lifts, lower, .. } = &mut *certificate;
+        let before = lifts.len();
         // No higher than needed: what is left of the budget makes up for rounding.
         let level = (0.5 * (bellman.lower[s] + lower[s])).min(bellman.lower[s]);
-        bellman.lifts(s, level, |k, t, nu| {
-            let row = first + k;
-            let (tilt, shift) = match t.is_finite() {
-                true => (t, if shifted { nu } else { 0.0 }),
-                false => peaks.of(row),
-            };
-            if tilt > 0.0 && tilt.is_finite() && shift.is_finite() {
-                lifts.push(Lift { row: row as u32, tilt, shift, share: 1.0 });
-            }
+        bellman.lifts(s, level, |k, tilt, shift| {
+            lifts.push(Lift { row: (first + k) as u32, tilt, shift, share: 1.0 });
         });
-    }
-}
-
-/// Where rows have their largest objectives.
-struct Peaks<'a> {
-    model: &'a Model,
-    everywhere: bool,
-    kl: bool,
-    /// λ(v − max v), and the same falling.
-    w: Vec<f64>,
-    ranked: Vec<f64>,
-}
-
-impl<'a> Peaks<'a> {
-    fn new(model: &'a Model, set: &UncertaintySet, v: &[f64]) -> Peaks<'a> {
-        let highest = v.iter().fold(f64::NEG_INFINITY, |m, v| m.max(*v));
-        let w: Vec<f64> = v.iter().map(|v| model.discount() * (v - highest)).collect();
-        let everywhere = set.distance == Distance::Ellipsoid && set.support == Support::All;
-        let mut ranked = if everywhere && !model.is_dense() { w.clone() } else { Vec::new() };
-        ranked.sort_unstable_by(|a, b| b.total_cmp(a));
-        Peaks { model, everywhere, kl: set.distance == Distance::Kl, w, ranked }
-    }
-
-    /// A tilt and a shift that put row r on its peak, as near to the nominal row as that may be.
-    fn of(&self, r: usize) -> (f64, f64) {
-        let row = self.model.row(r);
-        let listed = || {
-            let usable = row.entries().filter(|e| self.everywhere || e.1 > 0.0);
-            usable.map(|(next, p, toll)| (p, self.w[next] + toll, self.w[next]))
-        };
-        let (mut top, mut low) = (f64::NEG_INFINITY, f64::INFINITY);
-        for (_, w, _) in listed() {
-            (top, low) = (top.max(w), low.min(w));
-        }
-        if !self.ranked.is_empty() {
-            let mut own: Vec<f64> = listed().map(|e| e.2).collect();
-            own.sort_unstable_by(|a, b| b.total_cmp(a));
-            let same = self.ranked.iter().zip(&own).take_while(|(a, b)| a == b).count();
-            top = self.ranked.get(same).map_or(top, |w| top.max(*w));
-            low = self.ranked.last().map_or(low, |w| low.min(*w));
-        }
-        let (mut mass, mut count) = (0.0, 0.0);
-        for (p, _, _) in listed().filter(|e| e.1 == top) {
-            (mass, count) = (mass + p, count + 1.0);
-        }
-        if !self.ranked.is_empty() {
-            let from = self.ranked.partition_point(|w| *w > top);
-            let to = self.ranked.partition_point(|w| *w >= top);
-            count += (to - from) as f64 - listed().filter(|e| e.2 == top).count() as f64;
-        }
-        let tilt = STEEP / (top - low);
-        if self.kl { (tilt, 0.0) } else { (tilt, -(1.0 - mass).max(0.0) / count) }
+        objectives.settle(set, s, &mut lifts[before..]);
+        let usable = |l: &Lift| l.tilt > 0.0 && l.tilt.is_finite() && l.shift.is_finite();
+        let mut at = 0;
+        lifts.retain(|lift| {
+            at += 1;
+            at <= before || usable(lift)
+        });
     }
 }

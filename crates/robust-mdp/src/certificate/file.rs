@@ -50,7 +50,7 @@ struct Counts {
     lifts: u64,
     radii: u64,
     scales: u64,
-    /// Shifts belong to ellipsoids alone.
+    /// Policies have shifts with ellipsoids alone.
     shifted: bool,
 }
 
@@ -59,7 +59,7 @@ impl Counts {
     fn bytes(&self) -> u64 {
         let shift = if self.shifted { 8 } else { 0 };
         let numbers = self.radii + 2 * self.states + self.scales;
-        let listed = self.weights * (12 + shift) + self.lifts * (20 + shift);
+        let listed = self.weights * (12 + shift) + self.lifts * 28;
         (HEADER + CHECKSUM) as u64 + 8 * numbers + listed
     }
 
@@ -119,8 +119,8 @@ impl Certificate {
         for l in &self.lifts {
             out.extend(l.row.to_le_bytes());
             out.extend(l.tilt.to_le_bytes());
+            out.extend(l.shift.to_le_bytes());
             out.extend(l.share.to_le_bytes());
-            shifted.then(|| out.extend(l.shift.to_le_bytes()));
         }
         let sum = checksum(&out);
         out.extend(sum.to_le_bytes());
@@ -204,8 +204,8 @@ impl Certificate {
         let lifts = (0..lifts).map(|_| Lift {
             row: u32::from_le_bytes(at.take()),
             tilt: at.number(),
+            shift: at.number(),
             share: at.number(),
-            shift: if shifted { at.number() } else { 0.0 },
         });
         let lifts = lifts.collect();
         let set = UncertaintySet { distance, radius, rectangularity, support };

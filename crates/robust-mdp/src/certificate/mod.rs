@@ -33,6 +33,7 @@ mod check;
 mod emit;
 mod file;
 mod fingerprint;
+mod objectives;
 mod rejection;
 mod verify;
 
@@ -98,15 +99,15 @@ pub struct Weight {
     pub shift: f64,
 }
 
-/// A kernel row: y⁰ + share·(ŷ − y⁰), with ŷ ∝ (y⁰ + t·w' − ν)₊ (ellipsoid) or y⁰e^{t·w'} (KL), w' the
-/// objective less its largest value in the row.
+/// A kernel row: y⁰ + share·(ŷ − y⁰), with ŷ ∝ (y⁰ + t·w' − ν)₊ (ellipsoid) or y⁰e^{t·w' − ν} (KL), w'
+/// the objective less its largest value in the row.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Lift {
     /// The row of the model.
     pub row: u32,
     /// t ≥ 0.
     pub tilt: f64,
-    /// ν.
+    /// ν, best such that the mass is one as it is.
     pub shift: f64,
     /// Between 0 and 1.
     pub share: f64,

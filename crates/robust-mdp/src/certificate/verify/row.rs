@@ -129,7 +129,7 @@ impl<'a> Row<'a> {
                 let (m, e) = exp(t * w);
                 [p, p * m, p * e]
             });
-            return self.log_mass(mass, excess, left).1.hi.min(0.0);
+            return self.log_mass(mass, excess, left).hi.min(0.0);
         }
         // φ = max over y ≥ 0 of hy − ½(y − p)²; it moves by at most |max(h, −p)| with p.
         let [mass, sum, size, slope] = self.sums(|p, w| {
@@ -153,10 +153,10 @@ impl<'a> Row<'a> {
         8.0 * UNIT * (self.depth + nu.abs() / t) + TINY
     }
 
-    /// y ∝ y⁰e^{tw'} or (y⁰ + tw' − ν)₊, brought to mass one.
+    /// y ∝ y⁰e^{tw' − ν} or (y⁰ + tw' − ν)₊, brought to mass one.
     pub(super) fn lifted(&self, t: f64, nu: f64) -> Lifted {
         if self.kl {
-            return self.tilted(t);
+            return self.tilted(t, nu);
         }
         let [mass, nominal, own, value, square] = self.sums(|p, w| {
             let y = (p + (t * w - nu)).max(0.0);
@@ -178,25 +178,29 @@ impl<'a> Row<'a> {
         Lifted { value: value / own, nominal, distance: distance.hi }
     }
 
-    fn tilted(&self, t: f64) -> Lifted {
-        let [mass, nominal, excess, left, value] = self.sums(|p, w| {
-            let (m, e) = exp(t * w);
-            [p, p * w, p * m, p * e, p * e * w]
+    /// With a = tw' − ν, y = y⁰e^a/M and f(a) = ae^a − e^a + 1 ≥ 0,
+    /// KL(y‖y⁰) = [Σ y⁰f(a) − (M ln M − M + 1)]/M ≤ Σ y⁰f(a)/M, whatever ν is.
+    fn tilted(&self, t: f64, nu: f64) -> Lifted {
+        let [mass, nominal, own, value, spent, size] = self.sums(|p, w| {
+            let a = t * w - nu;
+            let (m, e) = exp(a);
+            // 0·∞ where e vanishes.
+            let ea = if e > 0.0 { e * a } else { 0.0 };
+            [p, p * w, p * e, p * e * w, p * (ea - m), p * (ea.abs() + m.abs())]
         });
-        let (left, log) = self.log_mass(mass, excess, left);
-        let mass = self.of_sum(mass, 0.0);
-        let value = self.of_sum(value, EXP_ERROR + 2.0) / mass / left;
-        // Σ y ln(y/y⁰) = t⟨w', y⟩ − ln Σ y⁰e^{tw'}; the exponents are rounded once.
-        let distance = value * t * Interval::around(1.0, 2.0 * UNIT) - log;
+        let (mass, own) = (self.of_sum(mass, 0.0), self.of_sum(own, EXP_ERROR + 1.0));
+        let value = self.of_sum(value, EXP_ERROR + 2.0) / own;
+        let error = roundings(self.p.len(), EXP_ERROR + 4.0) * size + TINY;
+        let distance = Interval::around(spent, error) / own;
         let nominal = self.of_sum(nominal, 1.0) / mass;
         Lifted { value, nominal, distance: distance.hi.max(0.0) }
     }
 
-    /// Σ y⁰e^{tw'} and its logarithm, from Σp, Σp(e^{tw'} − 1) and Σpe^{tw'}.
-    fn log_mass(&self, mass: f64, excess: f64, left: f64) -> (Interval, Interval) {
+    /// ln Σ y⁰e^{tw'}, from Σp, Σp(e^{tw'} − 1) and Σpe^{tw'}.
+    fn log_mass(&self, mass: f64, excess: f64, left: f64) -> Interval {
         let mass = self.of_sum(mass, 0.0);
-        let left = self.of_sum(left, EXP_ERROR + 1.0) / mass;
-        (left, ln(left, self.of_sum(excess, EXP_ERROR + 1.0) / mass))
+        let over = |sum: f64| self.of_sum(sum, EXP_ERROR + 1.0) / mass;
+        ln(over(left), over(excess))
     }
 
     fn of_sum(&self, sum: f64, each: f64) -> Interval {
