@@ -138,7 +138,7 @@ pub(crate) fn names(method: Method, oracle: Oracle) -> (&'static str, &'static s
 
 /// What ran, and why if the library chose it.
 pub(crate) fn describe(solution: &Solution) -> String {
-    let names = names(solution.method, solution.oracle);
+    let names = spoken(solution.method, solution.oracle);
     let reason = match &solution.reason {
         Some(reason) => format!(" (chosen by auto: {reason})"),
         None => String::new(),
@@ -147,7 +147,7 @@ pub(crate) fn describe(solution: &Solution) -> String {
 }
 
 /// “newton with the exact oracle”.
-pub(crate) fn names(method: Method, oracle: Oracle) -> String {
+pub(crate) fn spoken(method: Method, oracle: Oracle) -> String {
     format!("{} with the {} oracle", METHODS.name(method), ORACLES.name(oracle))
 }
 

@@ -96,7 +96,7 @@ fn unread(error: Error) -> Failure {
 
 fn page(source: &Source, certificate: Certificate, proved: &Verified, all_states: bool) -> String {
     let model = &source.model;
-    let found = method::names(certificate.method, certificate.oracle);
+    let found = method::spoken(certificate.method, certificate.oracle);
     let set = ChosenSet::from(certificate.set);
     let header = facts(&[
         ("model", format!("{} ({})", source.name, sizes(model))),

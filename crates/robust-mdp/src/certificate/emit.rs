@@ -29,7 +29,7 @@ pub fn certify(
     if solution.policy.len() != model.rows() || solution.values.len() != model.states() {
         return Err(Error::Input("the solution is one of another model".into()));
     }
-    let mut certificate = in_pool(threads, || emit(model, set, solution))?;
+    let (mut certificate, _) = in_pool(threads, || emit(model, set, solution))?;
     let proved = prove(model, &certificate, threads);
     let verified = proved.map_err(|e: Rejection| Error::Input(e.to_string()))?.verified;
     let (lower, upper) = verified.initial;
@@ -37,7 +37,12 @@ pub fn certify(
     Ok((certificate, verified))
 }
 
-fn emit(model: &Model, set: &UncertaintySet, solution: &Solution) -> Certificate {
+/// The certificate, without a claim, and the row entries that making and verifying it visits.
+pub(crate) fn emit(
+    model: &Model,
+    set: &UncertaintySet,
+    solution: &Solution,
+) -> (Certificate, u64) {
     let negated = |v: &[f64]| v.iter().map(|x| 0.0 - x).collect::<Vec<f64>>();
     let (lower, upper) = match model.objective() {
         Objective::MinCost => (solution.lower.clone(), solution.upper.clone()),
@@ -60,7 +65,12 @@ fn emit(model: &Model, set: &UncertaintySet, solution: &Solution) -> Certificate
     let mut bellman = Bellman::new(model, set);
     answer(model, set, &mut bellman, &solution.policy, &mut certificate);
     kernel(model, set, &mut bellman, &mut certificate);
-    certificate
+    let read = |row: u32| model.span(row as usize).len();
+    let answered: usize = certificate.policy.iter().map(|w| read(w.row)).sum();
+    // Lifted rows are read to fit them and to verify them, all others to verify.
+    let lifted: usize = certificate.lifts.iter().map(|l| read(l.row)).sum();
+    let entries = bellman.take_entries() + (answered + lifted + model.transitions()) as u64;
+    (certificate, entries)
 }
 
 /// Multipliers of nature's answer to the policy at v_U.

@@ -30,7 +30,7 @@
 //! ```
 
 mod check;
-mod emit;
+pub(crate) mod emit;
 mod file;
 mod fingerprint;
 mod objectives;

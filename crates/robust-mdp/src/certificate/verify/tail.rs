@@ -6,7 +6,8 @@
 //!
 //! Error: w > top + ν/t where h counts, so that |w| and |w − top| are at most
 //! R = |top| + |ν|/t. An operation of double-double is off by 2⁻¹⁰² of the magnitudes in it; sums of
-//! k such terms less m listed ones by (k + m + 8)·k·R·2⁻¹⁰⁰, and squares by R times that.
+//! k such terms less m listed ones by (k + m + 8)·k·R·2⁻¹⁰⁰, and squares by R times that. Steep t make
+//! much of this, but never more than what 0 ≤ h ≤ |ν| allows.
 
 use super::interval::{Interval, TINY};
 
@@ -119,13 +120,23 @@ impl Ranking {
         let unit = 0.5f64.powi(98) * (first + listed.len() + 8) as f64;
         let (e0, e1) = (unit * n, unit * first as f64 * r);
         let (e2, size) = (4.0 * e1 * r, nu.abs());
-        Tail {
+        // However steep t is, 0 ≤ h ≤ |ν| and 0 ≥ w − top ≥ −|ν|/t where states count.
+        let within = |x: Interval, lo: f64, hi: f64| {
+            let more = 1.0 + 1e-9;
+            Interval { lo: x.lo.max(lo * more).min(hi * more), hi: x.hi.min(hi * more).max(lo * more) }
+        };
+        let tail = Tail {
             mass: q1.times(t).plus(of(-n, nu)).around(4.0 * (t * e1 + e0 * size)),
             gain: q2.times(t).plus(q1.times(-nu)).around(4.0 * (t * e2 + size * e1)),
             square: (q2.times(t).times(t))
                 .plus(q1.times(t).times(-2.0 * nu))
                 .plus(of(nu, nu).times(n))
                 .around(4.0 * (t * t * e2 + 2.0 * t * size * e1 + e0 * size * size)),
+        };
+        Tail {
+            mass: within(tail.mass, 0.0, n * size),
+            gain: within(tail.gain, -n * size * size / t, 0.0),
+            square: within(tail.square, 0.0, n * size * size),
         }
     }
 }
