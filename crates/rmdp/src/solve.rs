@@ -5,9 +5,7 @@ use std::time::Duration;
 
 use robust_mdp::io::{Format, write_kernel, write_policy};
 use robust_mdp::uncertainty::UncertaintySet;
-use robust_mdp::{
-    Error, Model, Options, Solution, Status, Stop, solve_observed, worst_kernel,
-};
+use robust_mdp::{Error, Model, Options, Solution, Status, Stop, solve_observed, worst_kernel};
 
 use crate::args;
 use crate::failure::{Ending, Failure};

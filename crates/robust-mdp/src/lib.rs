@@ -8,8 +8,8 @@
 //! > F(v)_s = min_{x ∈ Δ(A)} max_{y ∈ P_s} Σ_a x_a (c_sa + λ⟨y_a, v⟩).
 //!
 //! Rooms, in the order data walks through them: [`model`] (with [`io`] and [`instances`]) →
-//! [`uncertainty`] → oracles and outer loops → [`solve`](fn@solve) → [`Solution`]. The first-order
-//! methods in [`saddle`] and [`geometry`] know nothing of Markov decision processes.
+//! [`uncertainty`] → oracles and outer loops → [`solve`](fn@solve) → [`Solution`] → [`certificate`]. The
+//! first-order methods in [`saddle`] and [`geometry`] know nothing of Markov decision processes.
 //!
 //! ```
 //! use robust_mdp::{ModelBuilder, Options, solve, uncertainty::UncertaintySet};

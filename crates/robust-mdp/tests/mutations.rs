@@ -208,7 +208,10 @@ fn a_changed_certificate_is_rejected_or_true() {
             let Ok(proved) = verify(&case.model, &read, Some(1)) else { continue };
             accepted += 1;
             if let Err(lie) = is_true(&case.model, &read, &proved) {
-                panic!("{what}: {lie}\nCase::new({:?}, {}) {:?}", case.family, case.seed, case.traits);
+                panic!(
+                    "{what}: {lie}\nCase::new({:?}, {}) {:?}",
+                    case.family, case.seed, case.traits
+                );
             }
             assert!(!["fingerprint", "objective", "a state less"].contains(&what), "{what}");
         }
@@ -303,7 +306,8 @@ fn another_model_is_rejected_and_without_its_fingerprint_nothing_false_is_proved
         for _ in 0..40 {
             let mut rows = rows_of(&case.model);
             let mut discount = case.model.discount();
-            let Some(row) = place(&mut rows, &mut random).and_then(|s| place(s, &mut random)) else {
+            let Some(row) = place(&mut rows, &mut random).and_then(|s| place(s, &mut random))
+            else {
                 continue;
             };
             match random.below(4) {

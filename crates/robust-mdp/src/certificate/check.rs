@@ -32,9 +32,8 @@ impl Certificate {
 pub(super) fn check(model: &Model, certificate: &Certificate) -> Result<(), Rejection> {
     let Certificate { discount, objective, set, upper, lower, policy, scale, lifts, .. } =
         certificate;
-    let other = |what, found: String, expected: String| {
-        Err(Rejection::Other { what, found, expected })
-    };
+    let other =
+        |what, found: String, expected: String| Err(Rejection::Other { what, found, expected });
     if discount.to_bits() != model.discount().to_bits() {
         return other("discount factor", discount.to_string(), model.discount().to_string());
     }
@@ -109,11 +108,7 @@ pub(super) fn check(model: &Model, certificate: &Certificate) -> Result<(), Reje
 }
 
 /// Rows must exist and rise.
-fn rising(
-    model: &Model,
-    rows: impl Iterator<Item = u32>,
-    what: &str,
-) -> Result<(), Rejection> {
+fn rising(model: &Model, rows: impl Iterator<Item = u32>, what: &str) -> Result<(), Rejection> {
     let mut next = 0;
     for row in rows {
         if (row as usize) < next || row as usize >= model.rows() {

@@ -38,11 +38,7 @@ pub fn certify(
 }
 
 /// The certificate, without a claim, and the row entries that making and verifying it visits.
-pub(crate) fn emit(
-    model: &Model,
-    set: &UncertaintySet,
-    solution: &Solution,
-) -> (Certificate, u64) {
+pub(crate) fn emit(model: &Model, set: &UncertaintySet, solution: &Solution) -> (Certificate, u64) {
     let negated = |v: &[f64]| v.iter().map(|x| 0.0 - x).collect::<Vec<f64>>();
     let (lower, upper) = match model.objective() {
         Objective::MinCost => (solution.lower.clone(), solution.upper.clone()),

@@ -133,7 +133,9 @@ impl Certificate {
         let malformed = |message: String| Err(Rejection::Malformed(message));
         let mut at = Cursor { bytes };
         if bytes.len() < 12 || at.take::<8>() != MAGIC {
-            return malformed("not a certificate, expected a file that begins with RMDPCERT".into());
+            return malformed(
+                "not a certificate, expected a file that begins with RMDPCERT".into(),
+            );
         }
         let version = u32::from_le_bytes(at.take());
         if version != VERSION {

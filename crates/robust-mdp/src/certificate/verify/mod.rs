@@ -17,7 +17,7 @@ mod tests;
 use rayon::prelude::*;
 
 use self::interval::{Interval, TINY, roundings};
-use self::row::{Ahead, Row, Scratch, sums};
+use self::row::{Ahead, Row, Scratch, is_above, sums};
 use super::rejection::Rejection;
 use super::{Certificate, Lift, Weight};
 use crate::error::Label;
@@ -126,7 +126,9 @@ impl Proved {
             above_at: label(model, upper_at.1),
             below: lower_at.0,
             below_at: label(model, lower_at.1),
-            action: model.action_name(lower_at.1, model.rows_of(lower_at.1).start + lower_at.2).into(),
+            action: model
+                .action_name(lower_at.1, model.rows_of(lower_at.1).start + lower_at.2)
+                .into(),
         })
     }
 }
@@ -140,7 +142,7 @@ fn label(model: &Model, s: usize) -> Label {
 fn initial(model: &Model, v: &[f64]) -> Interval {
     let uniform = vec![1.0; v.len()];
     let p = model.initial().unwrap_or(&uniform);
-    let [mass, sum, size] = sums(p, v, |p, v| [p, p * v, (p * v).abs()]);
+    let [mass, sum, size] = sums([p, v], |[p, v]| [p, p * v, (p * v).abs()]);
     let error = roundings(v.len(), 1.0) * size + TINY;
     let mean = Interval::around(sum, error) / Interval::of_sum(mass, v.len(), 0.0);
     match mean.lo.is_finite() {
@@ -202,7 +204,7 @@ impl<'a> Proof<'a> {
         for k in self.weights[s]..self.weights[s + 1] {
             let Weight { row: r, probability: x, shift } = policy[k];
             let r = r as usize;
-            let row = Row::new(self.model, set, ahead, r, scratch);
+            let mut row = Row::new(self.model, set, ahead, r, scratch);
             let radius = set.radius_at(s, r);
             let mut value = ahead.offset - upper[s] + self.model.cost[r] + row.top + row.omega;
             let mu = if shared { scale[s] } else { scale[k] };
@@ -246,7 +248,7 @@ impl<'a> Proof<'a> {
         let mut lifted = Vec::with_capacity(lifts.len());
         let mut total = Interval::ZERO;
         for lift in lifts {
-            let row = Row::new(self.model, set, ahead, lift.row as usize, scratch);
+            let mut row = Row::new(self.model, set, ahead, lift.row as usize, scratch);
             let at = row.lifted(lift.tilt, lift.shift);
             let spent = match set.distance {
                 Distance::Kl => Interval::from(at.distance) * lift.share,
@@ -259,7 +261,7 @@ impl<'a> Proof<'a> {
             lifted.push((lift, spent, at, row.top, row.omega));
         }
         let mut lifted = lifted.iter().peekable();
-        let mut worst = (f64::NEG_INFINITY, 0);
+        let mut worst = (0.0, 0);
         for (k, r) in rows.enumerate() {
             let radius = set.radius_at(s, r);
             let (ahead_of, top, omega) = match lifted.next_if(|l| l.0.row as usize == r) {
@@ -274,6 +276,7 @@ impl<'a> Proof<'a> {
                     let rest = Interval::from(1.0) - share;
                     (at.nominal * rest + at.value * share, top, omega)
                 }
+                None if is_above(self.model, ahead, r, lower[s]) => continue,
                 None => {
                     let row = Row::new(self.model, set, ahead, r, scratch);
                     (row.nominal(), row.top, row.omega)

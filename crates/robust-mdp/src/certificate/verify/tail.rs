@@ -123,7 +123,10 @@ impl Ranking {
         // However steep t is, 0 ≤ h ≤ |ν| and 0 ≥ w − top ≥ −|ν|/t where states count.
         let within = |x: Interval, lo: f64, hi: f64| {
             let more = 1.0 + 1e-9;
-            Interval { lo: x.lo.max(lo * more).min(hi * more), hi: x.hi.min(hi * more).max(lo * more) }
+            Interval {
+                lo: x.lo.max(lo * more).min(hi * more),
+                hi: x.hi.min(hi * more).max(lo * more),
+            }
         };
         let tail = Tail {
             mass: q1.times(t).plus(of(-n, nu)).around(4.0 * (t * e1 + e0 * size)),

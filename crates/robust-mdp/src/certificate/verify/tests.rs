@@ -179,7 +179,7 @@ fn sums_lie_within_their_error() {
         let draw = |random: &mut Xoshiro256| random.uniform() * 10f64.powf(6.0 * random.uniform());
         let a: Vec<f64> = (0..n).map(|_| draw(&mut random)).collect();
         let b: Vec<f64> = (0..n).map(|_| draw(&mut random)).collect();
-        let [sum, count] = sums(&a, &b, |a, b| [a * b, 1.0]);
+        let [sum, count] = sums([&a, &b], |[a, b]| [a * b, 1.0]);
         assert_eq!(count, n as f64);
         let mut exact = Wide::from(0.0);
         for (a, b) in a.iter().zip(&b) {
