@@ -86,11 +86,11 @@ pub(crate) fn run(args: &Args) -> Result<Ending, Failure> {
 
 /// A certificate for another model is one that does not hold; a damaged file is bad input.
 fn unread(error: Error) -> Failure {
-    match error {
-        Error::Certificate { source: source @ Rejection::Other { .. }, .. } => {
-            Failure::rejected(&source)
+    match &error {
+        Error::Certificate { source, .. } if matches!(**source, Rejection::Other { .. }) => {
+            Failure::rejected(source)
         }
-        error => Failure::input(error),
+        _ => Failure::input(error),
     }
 }
 

@@ -294,7 +294,7 @@ pub enum Error {
         /// The file.
         path: PathBuf,
         /// What is wrong with it.
-        source: crate::certificate::Rejection,
+        source: Box<crate::certificate::Rejection>,
     },
     /// A setting does not make sense.
     #[error("{0}")]

@@ -49,13 +49,13 @@ fn is_true(model: &Model, certificate: &Certificate, proved: &Verified) -> Resul
         let state = reference::State::new(model, set, s, &proved.upper);
         let slack = PRECISION * state.scale.max(proved.upper[s].abs());
         let worst = state.worst_case(x);
-        if !(worst <= proved.upper[s] + slack) {
+        if worst.is_nan() || worst > proved.upper[s] + slack {
             return Err(format!("state {s}: {worst:e} above {:e}", proved.upper[s]));
         }
         let state = reference::State::new(model, set, s, &proved.lower);
         let slack = PRECISION * state.scale.max(proved.lower[s].abs());
         let best = state.update();
-        if !(best >= proved.lower[s] - slack) {
+        if best.is_nan() || best < proved.lower[s] - slack {
             return Err(format!("state {s}: {best:e} below {:e}", proved.lower[s]));
         }
     }

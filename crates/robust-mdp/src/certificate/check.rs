@@ -89,7 +89,7 @@ pub(super) fn check(model: &Model, certificate: &Certificate) -> Result<(), Reje
         while let Some(w) = weights.next_if(|w| (w.row as usize) < model.rows_of(s).end) {
             total += w.probability;
         }
-        if !((total - 1.0_f64).abs() <= 1e-9) {
+        if total.is_nan() || (total - 1.0_f64).abs() > 1e-9 {
             let name = model.state_name(s);
             return malformed(format!("state {name}: the policy sums to {total}, expected 1"));
         }

@@ -240,7 +240,7 @@ impl Certificate {
         let file = File::open(path).map_err(io)?;
         file.take(Counts::largest(model) + 1).read_to_end(&mut bytes).map_err(io)?;
         Certificate::from_bytes(&bytes, model)
-            .map_err(|source| Error::Certificate { path: path.to_owned(), source })
+            .map_err(|source| Error::Certificate { path: path.to_owned(), source: source.into() })
     }
 }
 

@@ -38,7 +38,7 @@ mod rejection;
 mod verify;
 
 pub use emit::certify;
-pub use rejection::Rejection;
+pub use rejection::{Rejection, Shortfall};
 pub use verify::{Verified, verify};
 
 use crate::model::Objective;

@@ -118,7 +118,7 @@ impl<'a> Objectives<'a> {
             let [mass, count, _] = self.sums(row, lift.tilt, nu);
             let step = (mass - 1.0) / count;
             let fresh = nu + step;
-            if !(fresh > nu) {
+            if fresh.is_nan() || fresh <= nu {
                 break;
             }
             nu = fresh;

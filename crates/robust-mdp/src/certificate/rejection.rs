@@ -1,5 +1,7 @@
 //! Why a certificate proves nothing, or not what it claims.
 
+use std::fmt;
+
 use crate::error::Label;
 
 /// A certificate that does not hold.
@@ -31,27 +33,32 @@ pub enum Rejection {
         state: Label,
     },
     /// The bounds that follow are wider than those claimed.
-    #[error(
-        "the certificate claims {:?} to {:?} and a gap of {:?}, but proves only {:?} to {:?} and {:?}; \
-         in state {above_at} the policy's cost exceeds its bound by up to {above:e}, in state \
-         {below_at} action {action} falls short of it by up to {below:e}, expected at most the \
-         slack of the claim",
-        claimed.0, claimed.1, claimed.2, proved.0, proved.1, proved.2
-    )]
-    Claim {
-        /// (lower, upper, gap) as claimed.
-        claimed: (f64, f64, f64),
-        /// (lower, upper, gap) as proved.
-        proved: (f64, f64, f64),
-        /// Largest excess of T_x v_U over v_U, and its state.
-        above: f64,
-        /// Where that is.
-        above_at: Label,
-        /// Largest shortfall against v_L, its state and action.
-        below: f64,
-        /// Where that is.
-        below_at: Label,
-        /// The action.
-        action: String,
-    },
+    #[error("{0}")]
+    Claim(Box<Shortfall>),
+}
+
+/// What is claimed, what is proved, and where the difference lies.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Shortfall {
+    /// (lower, upper, gap) as claimed.
+    pub claimed: (f64, f64, f64),
+    /// (lower, upper, gap) as proved.
+    pub proved: (f64, f64, f64),
+    /// Largest excess of T_x v_U over v_U, and its state.
+    pub above: (f64, Label),
+    /// Largest shortfall against v_L, with its state and action.
+    pub below: (f64, Label, String),
+}
+
+impl fmt::Display for Shortfall {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let ((l, u, gap), (low, high, wide)) = (self.claimed, self.proved);
+        let ((above, at), (below, from, action)) = (&self.above, &self.below);
+        write!(
+            f,
+            "it claims {l:?} to {u:?} and a gap of {gap:?}, but proves only {low:?} to {high:?} and \
+             {wide:?}; state {at}: the policy costs up to {above:e} more than v_U, state {from}, action \
+             {action}: up to {below:e} less than v_L, expected no more than the claim has room for"
+        )
+    }
 }

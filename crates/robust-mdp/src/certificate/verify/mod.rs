@@ -18,7 +18,7 @@ use rayon::prelude::*;
 
 use self::interval::{Interval, TINY, roundings};
 use self::row::{Ahead, Row, Scratch, is_above, sums};
-use super::rejection::Rejection;
+use super::rejection::{Rejection, Shortfall};
 use super::{Certificate, Lift, Weight};
 use crate::error::Label;
 use crate::model::{Model, Objective};
@@ -119,17 +119,15 @@ impl Proved {
         if holds {
             return Ok(verified);
         }
-        Err(Rejection::Claim {
+        let (above, at) = upper_at;
+        let (below, from, action) = lower_at;
+        let action = model.action_name(from, model.rows_of(from).start + action);
+        Err(Rejection::Claim(Box::new(Shortfall {
             claimed: (claim.lower, claim.upper, claim.gap),
             proved: (low, high, gap),
-            above: upper_at.0,
-            above_at: label(model, upper_at.1),
-            below: lower_at.0,
-            below_at: label(model, lower_at.1),
-            action: model
-                .action_name(lower_at.1, model.rows_of(lower_at.1).start + lower_at.2)
-                .into(),
-        })
+            above: (above, label(model, at)),
+            below: (below, label(model, from), action.into()),
+        })))
     }
 }
 

@@ -122,11 +122,14 @@ impl<'a> Row<'a> {
             w.extend(ahead.w.iter().map(|w| (w - top).min(0.0)));
             return Row { p, w, top, depth, omega, outside, kl, exponentials };
         }
-        (p.clear(), w.clear(), listed.clear());
+        p.clear();
+        w.clear();
+        listed.clear();
         let (mut top, mut size) = (f64::NEG_INFINITY, 0.0_f64);
         for (next, y, toll) in row.entries().filter(|e| anywhere || e.1 > 0.0) {
             let objective = ahead.w[next] + toll;
-            (p.push(y), w.push(objective));
+            p.push(y);
+            w.push(objective);
             (top, size) = (top.max(objective), size.max(objective.abs()));
             if ahead.ranking.is_some() {
                 listed.push(ahead.w[next]);
