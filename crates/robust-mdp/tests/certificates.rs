@@ -24,7 +24,7 @@ fn run(case: &Case, method: Method, oracle: Option<Oracle>, max_sweeps: u64) -> 
 }
 
 /// Certifies, writes, reads and verifies; the bounds are no wider than twice what was asked for, if
-/// that was reached, and twice what was reached otherwise.
+/// that was reached, and four times what was reached where rounding or a limit ended the run.
 fn proved(case: &Case, name: &str, solution: &Solution) {
     let (model, set) = (&case.model, &case.set);
     let of = || format!("{name}: Case::new({:?}, {}) {:?}", case.family, case.seed, case.traits);
@@ -35,12 +35,12 @@ fn proved(case: &Case, name: &str, solution: &Solution) {
     assert_eq!(read, certificate);
     let proved = verify(model, &read, Some(1)).unwrap_or_else(|e| panic!("{e}\n{}", of()));
     assert_eq!(proved, claimed);
-    let reached = match solution.status {
-        Status::Certified => solution.target_gap,
-        _ => solution.gap,
+    let allowed = match solution.status {
+        Status::Certified => 2.0 * solution.target_gap,
+        _ => 4.0 * solution.gap,
     };
     assert!(
-        proved.gap <= 2.0 * reached,
+        proved.gap <= allowed,
         "{:?}: gap {:e} became {:e}, asked {:e}\n{}",
         solution.status,
         solution.gap,
