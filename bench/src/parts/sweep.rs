@@ -1,10 +1,11 @@
-//! One warm robust sweep, exact to rounding, in units of a nominal sweep of the same dense model.
+//! One warm robust sweep, exact to rounding, and a certificate, made and verified, in units of a
+//! nominal sweep of the same dense model.
 
 use std::hint::black_box;
 use std::time::Instant;
 
-use robust_mdp::measure::{exact_sweep_seconds, nominal_sweep};
-use robust_mdp::{Model, Options, Oracle, Stop, solve};
+use robust_mdp::measure::{certificate_passes, exact_sweep_seconds, nominal_sweep};
+use robust_mdp::{Model, Options, Oracle, Stop, certify, solve, verify};
 
 use super::Plan;
 use crate::Failure;
@@ -51,8 +52,36 @@ pub(super) fn measure(plan: &Plan, case: &Case) -> Result<Vec<Record>, Failure> 
         robust.set_ratio("nominal_sweep", nominal.seconds);
         records.push(robust);
     }
+    let (certificate, _) = certify(&model, &set, &near, Some(1))?;
+    let certified = || certify(&model, &set, &near, Some(1)).is_ok();
+    let verified = || verify(&model, &certificate, Some(1)).is_ok();
+    for (method, run) in [("certify", &certified as &dyn Fn() -> bool), ("verify", &verified)] {
+        let mut record = Record::new("sweep", case, model.transitions(), method);
+        let times = repeated(run, most);
+        (record.threads, record.repeats) = (1, times.len());
+        record.seconds = least(times);
+        record.kernel_passes = match method {
+            "certify" => Some(certificate_passes(&model, &set, &near)?),
+            _ => None,
+        };
+        record.set_ratio("nominal_sweep", nominal.seconds);
+        records.push(record);
+    }
     records.insert(0, nominal);
     Ok(records)
+}
+
+/// Seconds of each run that succeeds, after one to warm up, as many as there is time for.
+fn repeated(run: &dyn Fn() -> bool, most: usize) -> Vec<f64> {
+    let begun = Instant::now();
+    let mut times = Vec::new();
+    while times.len() <= most && (times.len() < 4 || begun.elapsed().as_secs_f64() < SECONDS) {
+        let started = Instant::now();
+        let succeeded = black_box(run());
+        let seconds = started.elapsed().as_secs_f64();
+        times.push(if succeeded { seconds } else { f64::INFINITY });
+    }
+    times.split_off(1)
 }
 
 fn nominal_seconds(model: &Model, values: &[f64], repeats: usize) -> f64 {

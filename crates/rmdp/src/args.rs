@@ -3,7 +3,7 @@
 
 use clap::{Parser, Subcommand};
 
-use crate::{completions, convert, evaluate, generate, info, report, reproduce, solve};
+use crate::{completions, convert, evaluate, generate, info, report, reproduce, solve, verify};
 
 /// Robust Markov decision processes: a policy, the worst-case kernel and a certified gap.
 #[derive(Debug, Parser)]
@@ -21,7 +21,7 @@ Examples:
   rmdp solve g.json --radius 0.01             # solve it against an ellipsoid of that radius
 
 Exit codes: 0 solved to the asked gap; 2 bad usage or bad input; 3 stopped early with a
-certified answer; 1 anything else.";
+certified answer; 4 a certificate that does not hold; 1 anything else.";
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
@@ -29,6 +29,8 @@ pub(crate) enum Command {
     Solve(Box<solve::Args>),
     /// Bound the worst-case and the nominal value of a given policy.
     Evaluate(evaluate::Args),
+    /// Check a certificate of `rmdp solve --certificate` against a model.
+    Verify(verify::Args),
     /// Make a model: random (garnet), healthcare or machine replacement.
     Generate(generate::Args),
     /// Say what is in a model.

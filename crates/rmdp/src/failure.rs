@@ -5,7 +5,7 @@ use std::io;
 use std::path::Path;
 use std::process::ExitCode;
 
-use robust_mdp::{Error, ModelError, Status};
+use robust_mdp::{Error, ModelError, Rejection, Status};
 
 /// Exit codes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,6 +19,8 @@ pub(crate) enum Ending {
     BadInput = 2,
     /// Stopped early; the answer that was written is certified, to a larger gap.
     Early = 3,
+    /// A certificate that does not hold.
+    Rejected = 4,
 }
 
 impl From<Ending> for ExitCode {
@@ -63,6 +65,12 @@ impl Failure {
             _ => Ending::BadInput,
         };
         Failure { code, ..Failure::usage(in_words(&error)) }
+    }
+
+    /// A certificate proves nothing, or not what it claims.
+    pub(crate) fn rejected(rejection: &Rejection) -> Failure {
+        let message = format!("the certificate does not hold: {rejection}");
+        Failure { code: Ending::Rejected, message, hint: None }
     }
 
     /// A file could not be written.

@@ -3,7 +3,8 @@
 //!
 //! Arguments become ready objects in `args` and in the file of each subcommand; the library does
 //! the work; `render` makes it readable. Exit codes: 0 solved to the asked gap, 2 bad usage or bad
-//! input, 3 stopped early with a certified answer, 1 anything else.
+//! input, 3 stopped early with a certified answer, 4 a certificate that does not hold, 1 anything
+//! else.
 
 mod args;
 mod checkpoint;
@@ -28,6 +29,7 @@ mod reproduce;
 mod result;
 mod set;
 mod solve;
+mod verify;
 mod watch;
 
 use std::process::ExitCode;
@@ -41,6 +43,7 @@ pub fn main() -> ExitCode {
     let done = match Cli::parse().command {
         Command::Solve(args) => solve::run(&args),
         Command::Evaluate(args) => evaluate::run(&args),
+        Command::Verify(args) => verify::run(&args),
         Command::Generate(args) => generate::run(&args),
         Command::Info(args) => info::run(&args),
         Command::Convert(args) => convert::run(&args),

@@ -138,12 +138,17 @@ pub(crate) fn names(method: Method, oracle: Oracle) -> (&'static str, &'static s
 
 /// What ran, and why if the library chose it.
 pub(crate) fn describe(solution: &Solution) -> String {
-    let (method, oracle) = (METHODS.name(solution.method), ORACLES.name(solution.oracle));
+    let names = spoken(solution.method, solution.oracle);
     let reason = match &solution.reason {
         Some(reason) => format!(" (chosen by auto: {reason})"),
         None => String::new(),
     };
-    format!("{method} with the {oracle} oracle{reason}")
+    format!("{names}{reason}")
+}
+
+/// “newton with the exact oracle”.
+pub(crate) fn spoken(method: Method, oracle: Oracle) -> String {
+    format!("{} with the {} oracle", METHODS.name(method), ORACLES.name(oracle))
 }
 
 /// The settings that the run used, if it had any.

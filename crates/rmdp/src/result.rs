@@ -1,7 +1,10 @@
-//! The machine-readable results of `solve` and `evaluate`.
+//! The machine-readable results of `solve`, `evaluate` and `verify`.
 
 use robust_mdp::uncertainty::{Distance, Radius, Rectangularity, Support, UncertaintySet};
-use robust_mdp::{Evaluated, Method, Model, Objective, Oracle, PolicyValue, Solution, Status};
+use robust_mdp::{
+    Certificate, Evaluated, Method, Model, Objective, Oracle, PolicyValue, Solution, Status,
+    Verified,
+};
 use serde::Serialize;
 
 /// Bounds of one value.
@@ -60,6 +63,7 @@ pub(crate) struct SolveReport<'a> {
     upper: &'a [f64],
     values: &'a [f64],
     gap: f64,
+    verified: bool,
     policy: Vec<&'a [f64]>,
     sweeps: u64,
     evaluations: u64,
@@ -75,6 +79,7 @@ impl<'a> SolveReport<'a> {
         model: &Model,
         set: &'a UncertaintySet,
         solution: &'a Solution,
+        verified: bool,
         warnings: &'a [String],
     ) -> SolveReport<'a> {
         let work = solution.work;
@@ -94,6 +99,7 @@ impl<'a> SolveReport<'a> {
             upper: &solution.upper,
             values: &solution.values,
             gap: solution.gap,
+            verified,
             policy: (0..model.states()).map(|s| solution.policy_at(s)).collect(),
             sweeps: work.sweeps,
             evaluations: work.evaluations,
@@ -161,6 +167,49 @@ impl<'a> EvaluateReport<'a> {
             gap: crate::render::evaluation::widest(&evaluated.worst),
             seconds: evaluated.seconds,
             warnings,
+        }
+    }
+}
+
+/// What `verify --json` writes.
+#[derive(Debug, Serialize)]
+pub(crate) struct VerifyReport<'a> {
+    verified: bool,
+    objective: &'static str,
+    discount: f64,
+    set: Distance,
+    radius: Budget<'a>,
+    rectangular: Rectangularity,
+    support: Support,
+    method: Method,
+    oracle: Oracle,
+    value: Interval,
+    lower: &'a [f64],
+    upper: &'a [f64],
+    gap: f64,
+}
+
+impl<'a> VerifyReport<'a> {
+    pub(crate) fn new(
+        model: &Model,
+        certificate: &'a Certificate,
+        proved: &'a Verified,
+    ) -> VerifyReport<'a> {
+        let set = &certificate.set;
+        VerifyReport {
+            verified: true,
+            objective: objective_name(model),
+            discount: model.discount(),
+            set: set.distance,
+            radius: set.into(),
+            rectangular: set.rectangularity,
+            support: set.support,
+            method: certificate.method,
+            oracle: certificate.oracle,
+            value: proved.initial.into(),
+            lower: &proved.lower,
+            upper: &proved.upper,
+            gap: proved.gap,
         }
     }
 }

@@ -86,6 +86,12 @@ impl SetArgs {
         Ok(())
     }
 
+    /// Whether the flags name a set at all.
+    pub(crate) fn is_given(&self) -> bool {
+        let radius = self.radius.is_some() || self.radius_file.is_some();
+        radius || self.set == Distance::None
+    }
+
     /// The set for `model`; the embedded example brings its own radius.
     pub(crate) fn build(&self, model: &Model) -> Result<ChosenSet, Failure> {
         let (radius, spoken) = self.radii(model)?;
@@ -148,6 +154,17 @@ fn range(radius: &Radius) -> String {
     match low < high {
         true => format!("{} to {}", short(low), short(high)),
         false => short(high),
+    }
+}
+
+impl From<UncertaintySet> for ChosenSet {
+    fn from(set: UncertaintySet) -> ChosenSet {
+        let radius = match &set.radius {
+            Radius::Uniform(radius) => short(*radius),
+            radius @ Radius::PerState(_) => format!("{}, one a state", range(radius)),
+            radius @ Radius::PerRow(_) => format!("{}, one a state and action", range(radius)),
+        };
+        ChosenSet { set, radius }
     }
 }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 use robust_mdp::io::{Format, write_kernel, write_policy};
 use robust_mdp::uncertainty::UncertaintySet;
 use robust_mdp::{
-    Error, Model, Options, Solution, Stop, solve_checkpointed, solve_observed, worst_kernel,
+    Error, Model, Options, Solution, Status, Stop, solve_checkpointed, solve_observed, worst_kernel,
 };
 
 use crate::args;
@@ -49,6 +49,7 @@ Examples:
   rmdp solve m.json --radius-file radii.csv --policy policy.csv
   rmdp solve m.json --set none                       # the nominal problem
   rmdp solve m.json --radius 0.01 --checkpoint m.checkpoint  # can be killed and run again
+  rmdp solve m.json --radius 0.01 --certificate c.cert && rmdp verify m.json c.cert
 
 Exit codes: 0 solved to the asked gap; 2 bad usage or bad input; 3 stopped early (a limit,
 Ctrl-C) with a certified answer written; 1 anything else.";
@@ -88,9 +89,13 @@ struct Outputs {
     /// Write the worst-case kernel of the policy, as .npz or .csv
     #[arg(long, value_name = "FILE")]
     kernel: Option<PathBuf>,
-    /// Write a certificate (not available in this version)
-    #[arg(long, value_name = "FILE", hide = true)]
+    /// Write a proof of the bounds that `rmdp verify` checks
+    #[arg(long, value_name = "FILE")]
     certificate: Option<PathBuf>,
+    /// Verify the answer and print what is proved; without it, only where that costs under a tenth
+    /// of the run
+    #[arg(long)]
+    certify: bool,
     /// Write one line of JSON a sweep, while the run goes on
     #[arg(long, value_name = "JSONL")]
     trace: Option<PathBuf>,
@@ -119,8 +124,9 @@ pub(crate) fn run(args: &Args) -> Result<Ending, Failure> {
         Some(file) => solve_checkpointed(model, set, &options, watching, interrupt, file),
     };
     let watched = watch.finish();
-    let solution = solved.map_err(|e| args.unsolved(e))?;
-    args.publish(&source, &chosen, &options, &solution)?;
+    let mut solution = solved.map_err(|e| args.unsolved(e))?;
+    let verified = args.certify(&source.model, &chosen.set, &mut solution)?;
+    args.publish(&source, &chosen, &options, &solution, verified)?;
     if let Some(file) = checkpoints {
         file.finish(solution.status)?;
     }
@@ -151,6 +157,31 @@ impl Args {
         }
     }
 
+    /// Makes a certificate where asked for or cheap, and takes its bounds over; whether there is one.
+    fn certify(
+        &self,
+        model: &Model,
+        set: &UncertaintySet,
+        solution: &mut Solution,
+    ) -> Result<bool, Failure> {
+        let Outputs { certificate, certify: asked, .. } = &self.outputs;
+        let asked = *asked || certificate.is_some();
+        let stopped = matches!(solution.status, Status::Interrupted | Status::TimeLimit);
+        if !asked && (stopped || !solution.is_cheap_to_certify()) {
+            return Ok(false);
+        }
+        let made = robust_mdp::certify(model, set, solution, self.limits.threads);
+        let (made, proved) = match made {
+            Err(_) if !asked => return Ok(false),
+            made => made.map_err(Failure::input)?,
+        };
+        if let Some(path) = certificate {
+            made.write(path).map_err(Failure::output)?;
+        }
+        solution.adopt(proved);
+        Ok(true)
+    }
+
     /// Files first, so that the answer is safe; then the page.
     fn publish(
         &self,
@@ -158,11 +189,12 @@ impl Args {
         chosen: &ChosenSet,
         options: &Options,
         solution: &Solution,
+        verified: bool,
     ) -> Result<(), Failure> {
         let (model, outputs) = (&source.model, &self.outputs);
         let warnings = [&source.warnings[..], &solution.warnings[..]].concat();
         if let Some(sink) = &outputs.json {
-            sink.write_json(&SolveReport::new(model, &chosen.set, solution, &warnings))?;
+            sink.write_json(&SolveReport::new(model, &chosen.set, solution, verified, &warnings))?;
         }
         if let Some(path) = &outputs.policy {
             write_policy(path, model, &solution.policy).map_err(Failure::output)?;
@@ -176,6 +208,7 @@ impl Args {
             set: chosen.describe(),
             method: method::describe(solution),
             settings: method::describe_settings(options, solution),
+            verified,
         };
         let text = page(model, heading, solution, outputs.all_states);
         output::tell(&text, outputs.json == Some(Sink::Stdout), outputs.quiet)
@@ -184,10 +217,6 @@ impl Args {
 
 impl Outputs {
     fn check(&self, args: &Args) -> Result<(), Failure> {
-        if self.certificate.is_some() {
-            return Err(Failure::usage("--certificate is not available in this version")
-                .hint("--json writes the policy with its certified bounds"));
-        }
         let kernel = self.kernel.as_deref();
         if let Some(path) = kernel.filter(|p| !is_kernel_file(p)) {
             let path = path.display();
@@ -199,6 +228,7 @@ impl Outputs {
             ("--json", self.json.as_ref().and_then(Sink::file)),
             ("--policy", self.policy.as_deref()),
             ("--kernel", kernel),
+            ("--certificate", self.certificate.as_deref()),
             ("--trace", self.trace.as_deref()),
             ("--checkpoint", args.checkpoints.checkpoint.as_deref()),
         ];

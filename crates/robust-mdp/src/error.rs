@@ -291,6 +291,14 @@ pub enum Error {
     /// A checkpoint cannot be gone on from.
     #[error("the checkpoint is of no use here: {0}")]
     Checkpoint(String),
+    /// A file holds no certificate, or one for something else.
+    #[error("{}: {source}", path.display())]
+    Certificate {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        source: Box<crate::certificate::Rejection>,
+    },
     /// A setting does not make sense.
     #[error("{0}")]
     Input(String),

@@ -8,8 +8,8 @@
 //! > F(v)_s = min_{x ∈ Δ(A)} max_{y ∈ P_s} Σ_a x_a (c_sa + λ⟨y_a, v⟩).
 //!
 //! Rooms, in the order data walks through them: [`model`] (with [`io`] and [`instances`]) →
-//! [`uncertainty`] → oracles and outer loops → [`solve`](fn@solve) → [`Solution`]. The first-order
-//! methods in [`saddle`] and [`geometry`] know nothing of Markov decision processes.
+//! [`uncertainty`] → oracles and outer loops → [`solve`](fn@solve) → [`Solution`] → [`certificate`]. The
+//! first-order methods in [`saddle`] and [`geometry`] know nothing of Markov decision processes.
 //!
 //! ```
 //! use robust_mdp::{ModelBuilder, Options, solve, uncertainty::UncertaintySet};
@@ -33,6 +33,7 @@
 //! Throughout, \[GCK21\] is J. Grand-Clément and C. Kroer, *Scalable first-order methods for robust
 //! MDPs*, AAAI 2021.
 
+pub mod certificate;
 pub mod error;
 pub mod geometry;
 pub mod instances;
@@ -59,6 +60,7 @@ mod solution;
 mod solve;
 
 pub use algorithm::fom_vi::{Average, FomSettings};
+pub use certificate::{Certificate, Rejection, Verified, certify, verify};
 #[doc(hidden)]
 pub use checkpoint::seal_checkpoint;
 pub use checkpoint::{Checkpointer, is_checkpoint};

@@ -14,6 +14,7 @@ pub use crate::algorithm::gap_trace::GapAt;
 use crate::algorithm::gap_trace::gap_trace;
 use crate::algorithm::linear::Chain;
 use crate::algorithm::response::Response;
+use crate::certificate::emit::emit;
 use crate::error::Error;
 use crate::game::Layout;
 use crate::lanes::{dispatch, dot};
@@ -21,6 +22,7 @@ use crate::model::Model;
 use crate::oracle::exact::{Exact, RowMemory, Worker};
 use crate::oracle::first_order::Setup;
 use crate::pool::in_pool;
+use crate::solution::Solution;
 use crate::solve::{Interrupt, Oracle, default_setup};
 use crate::uncertainty::UncertaintySet;
 
@@ -87,6 +89,17 @@ pub fn first_order_seconds(
             .skip(1)
             .collect()
     })
+}
+
+/// Kernel passes that a certificate of a solution takes to make and to verify.
+pub fn certificate_passes(
+    model: &Model,
+    set: &UncertaintySet,
+    solution: &Solution,
+) -> Result<f64, Error> {
+    set.validate(model)?;
+    let (_, entries) = in_pool(Some(1), || emit(model, set, solution))?;
+    Ok(entries as f64 / model.transitions().max(1) as f64)
 }
 
 /// Encloses F(v) state by state after `steps` first-order steps at v: the averaged policy's worst

@@ -3,10 +3,15 @@
 use std::ops::Range;
 
 use crate::algorithm::bounds::Bounds;
+use crate::certificate::Verified;
 use crate::choice::Chosen;
 use crate::model::Model;
 use crate::oracle::first_order::Setup;
 use crate::solve::{Method, Oracle, Run, Status, Work};
+
+/// Kernel passes that a certificate takes to make and to verify, at most, on the models of the
+/// benchmark suite.
+const CERTIFICATE_PASSES: f64 = 30.0;
 
 /// A policy with certified bounds. Values are in the model's own sign (rewards as rewards).
 #[derive(Clone, Debug, PartialEq)]
@@ -84,6 +89,18 @@ impl Solution {
     /// Action probabilities in state `s` (empty for a terminal state).
     pub fn policy_at(&self, s: usize) -> &[f64] {
         &self.policy[self.rows(s)]
+    }
+
+    /// Replaces the bounds by those that a certificate of this solution proves.
+    pub fn adopt(&mut self, verified: Verified) {
+        let Verified { lower, upper, initial, gap } = verified;
+        self.values = lower.iter().zip(&upper).map(|(l, u)| 0.5 * (l + u)).collect();
+        (self.lower, self.upper, self.initial_value, self.gap) = (lower, upper, initial, gap);
+    }
+
+    /// Whether a certificate costs less than a tenth of what the run has cost, by counted work.
+    pub fn is_cheap_to_certify(&self) -> bool {
+        self.work.kernel_passes() >= 10.0 * CERTIFICATE_PASSES
     }
 
     fn rows(&self, s: usize) -> Range<usize> {

@@ -15,6 +15,8 @@ pub(crate) struct Heading {
     pub(crate) set: String,
     pub(crate) method: String,
     pub(crate) settings: Option<String>,
+    /// Whether the bounds were proved again by the verifier.
+    pub(crate) verified: bool,
 }
 
 pub(crate) fn page(
@@ -33,7 +35,8 @@ pub(crate) fn page(
     let shown = if all_states { model.states() } else { model.states().min(SHOWN) };
     let table = states_table(model, solution, shown);
     let rest = left_out(model.states(), shown, "--policy and --json write all of them");
-    format!("{}\n{}\n{table}{rest}", facts(&header), result(model, solution))
+    let result = result(model, solution, heading.verified);
+    format!("{}\n{result}\n{table}{rest}", facts(&header))
 }
 
 /// What the status means, in words.
@@ -72,11 +75,12 @@ pub(crate) fn start(model: &Model) -> &'static str {
     }
 }
 
-fn result(model: &Model, solution: &Solution) -> String {
+fn result(model: &Model, solution: &Solution, verified: bool) -> String {
     let digits = table_decimals(solution.gap, &[&solution.lower, &solution.upper]);
     let value = between(solution.initial_value, digits);
+    let proof = if verified { "; the bounds are verified" } else { "" };
     facts(&[
-        ("status", ending(solution.status).into()),
+        ("status", format!("{}{proof}", ending(solution.status))),
         ("value", format!("{value} {}", start(model))),
         ("gap", gap_line(solution.gap, solution.target_gap)),
         ("time", time_text(solution.seconds)),

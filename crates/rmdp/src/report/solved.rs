@@ -51,6 +51,8 @@ pub(super) struct File {
     pub(super) lower: Vec<f64>,
     pub(super) upper: Vec<f64>,
     pub(super) gap: f64,
+    #[serde(default)]
+    pub(super) verified: bool,
     pub(super) policy: Vec<Vec<f64>>,
     pub(super) sweeps: u64,
     pub(super) seconds: f64,

@@ -7,7 +7,7 @@ use crate::checkpoint::{Snapshot, Tape};
 use crate::game::Layout;
 use crate::model::Model;
 use crate::oracle::exact::outlook::Outlook;
-use crate::oracle::exact::{Exact, Worker};
+use crate::oracle::exact::{Exact, RowMemory, Worker};
 use crate::uncertainty::{Distance, UncertaintySet};
 
 /// How far values may move, in their spread as they were, for multipliers to be worth keeping.
@@ -104,6 +104,22 @@ impl<'a> Bellman<'a> {
                 });
             });
         }
+    }
+
+    /// Shows what the rows of state s remember of the last sweep.
+    pub(crate) fn multipliers(&mut self, s: usize, visit: impl FnOnce(RowMemory<'_>)) {
+        let scratch = &mut self.workers.first().rows;
+        remember(self.memory.of(self.model.rows_of(s)), scratch, visit);
+    }
+
+    /// Visits the rows that must be lifted to `level` in state s, at the values of the last sweep, which
+    /// was of both players: (action, t, ν).
+    pub(crate) fn lifts(&mut self, s: usize, level: f64, visit: impl FnMut(usize, f64, f64)) {
+        let Hand { worker, rows: scratch } = self.workers.first();
+        let (oracle, ahead) = (self.oracle, &self.ahead);
+        remember(self.memory.of(self.model.rows_of(s)), scratch, |memory| {
+            oracle.lifts(s, ahead, level, memory, worker, visit);
+        });
     }
 
     /// Row entries visited since the last call.

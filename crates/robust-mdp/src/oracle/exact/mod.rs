@@ -14,6 +14,7 @@ mod emit;
 mod forms;
 mod kernel;
 mod kl;
+mod lifts;
 mod nested;
 mod nominal;
 pub(crate) mod outlook;

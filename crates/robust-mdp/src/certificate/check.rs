@@ -1,0 +1,131 @@
+//! What must be right about a certificate before it can be checked.
+
+use super::rejection::Rejection;
+use super::{Certificate, Lift, Weight};
+use crate::error::counted;
+use crate::model::Model;
+use crate::uncertainty::{Distance, Rectangularity, UncertaintySet};
+
+impl Certificate {
+    /// Whether the certificate is about this set.
+    pub fn expect_set(&self, set: &UncertaintySet) -> Result<(), Rejection> {
+        let other = |what, found: &dyn std::fmt::Debug, expected: &dyn std::fmt::Debug| {
+            let (found, expected) = (format!("{found:?}"), format!("{expected:?}"));
+            Err(Rejection::Other { what, found, expected })
+        };
+        if self.set.distance != set.distance {
+            return other("set", &self.set.distance, &set.distance);
+        }
+        if self.set.rectangularity != set.rectangularity {
+            return other("rectangularity", &self.set.rectangularity, &set.rectangularity);
+        }
+        if self.set.support != set.support {
+            return other("support", &self.set.support, &set.support);
+        }
+        if self.set.radius != set.radius {
+            return other("radius", &self.set.radius, &set.radius);
+        }
+        Ok(())
+    }
+}
+
+pub(super) fn check(model: &Model, certificate: &Certificate) -> Result<(), Rejection> {
+    let Certificate { discount, objective, set, upper, lower, policy, scale, lifts, .. } =
+        certificate;
+    let other =
+        |what, found: String, expected: String| Err(Rejection::Other { what, found, expected });
+    if discount.to_bits() != model.discount().to_bits() {
+        return other("discount factor", discount.to_string(), model.discount().to_string());
+    }
+    if *objective != model.objective() {
+        return other("objective", format!("{objective:?}"), format!("{:?}", model.objective()));
+    }
+    let own = model.fingerprint();
+    if certificate.model != own {
+        let hex = |x: u128| format!("fingerprint {x:032x}");
+        return other("model", hex(certificate.model), hex(own));
+    }
+    set.validate(model).map_err(|e| Rejection::Malformed(format!("the certificate's set: {e}")))?;
+    let malformed = |message: String| Err(Rejection::Malformed(message));
+    let states = model.states();
+    for (v, what) in [(upper, "upper"), (lower, "lower")] {
+        if v.len() != states {
+            let found = counted(v.len(), "value", "values");
+            return malformed(format!("{found} for {what} bounds, expected {states}, one a state"));
+        }
+        let wrong = (0..states).find(|&s| !v[s].is_finite() || model.is_terminal(s) && v[s] != 0.0);
+        if let Some(s) = wrong {
+            let expected = if model.is_terminal(s) { "0: it is terminal" } else { "a number" };
+            let name = model.state_name(s);
+            return malformed(format!("state {name}: {what} value {}, expected {expected}", v[s]));
+        }
+    }
+    let expected = match set.rectangularity {
+        Rectangularity::State => states,
+        Rectangularity::StateAction => policy.len(),
+    };
+    if scale.len() != expected {
+        let found = counted(scale.len(), "budget multiplier", "budget multipliers");
+        return malformed(format!("{found}, expected {expected}"));
+    }
+    if let Some(bad) = scale.iter().find(|mu| !(mu.is_finite() && **mu >= 0.0)) {
+        return malformed(format!("a budget multiplier is {bad}, expected a number of at least 0"));
+    }
+    let shifted = set.distance == Distance::Ellipsoid;
+    rising(model, policy.iter().map(|w| w.row), "policy")?;
+    rising(model, lifts.iter().map(|l| l.row), "kernel")?;
+    for &Weight { row, probability: x, shift } in policy {
+        if !(x > 0.0 && x <= 2.0 && shift.is_finite() && (shifted || shift == 0.0)) {
+            return malformed(format!(
+                "policy, {}: probability {x} with shift {shift}, expected a number in (0, 1] and \
+                 a finite shift, 0 but for ellipsoids",
+                place(model, row)
+            ));
+        }
+    }
+    let mut weights = policy.iter().peekable();
+    for s in (0..states).filter(|&s| !model.is_terminal(s)) {
+        let mut total = 0.0;
+        while let Some(w) = weights.next_if(|w| (w.row as usize) < model.rows_of(s).end) {
+            total += w.probability;
+        }
+        if total.is_nan() || (total - 1.0_f64).abs() > 1e-9 {
+            let name = model.state_name(s);
+            return malformed(format!("state {name}: the policy sums to {total}, expected 1"));
+        }
+    }
+    for &Lift { row, tilt, shift, share } in lifts {
+        let right = tilt.is_finite() && tilt >= 0.0 && shift.is_finite();
+        if !(right && (0.0..=1.0).contains(&share)) {
+            return malformed(format!(
+                "kernel, {}: tilt {tilt}, shift {shift}, share {share}, expected finite numbers, \
+                 tilt ≥ 0 and share in [0, 1]",
+                place(model, row)
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Rows must exist and rise.
+fn rising(model: &Model, rows: impl Iterator<Item = u32>, what: &str) -> Result<(), Rejection> {
+    let mut next = 0;
+    for row in rows {
+        if (row as usize) < next || row as usize >= model.rows() {
+            return Err(Rejection::Malformed(format!(
+                "{what}: row {row} after row {}, expected rising rows below {}",
+                next as i64 - 1,
+                model.rows()
+            )));
+        }
+        next = row as usize + 1;
+    }
+    Ok(())
+}
+
+/// “state 3, action 1”.
+fn place(model: &Model, row: u32) -> String {
+    let row = row as usize;
+    let s = model.state_ptr.partition_point(|&start| start <= row) - 1;
+    format!("state {}, action {}", model.state_name(s), model.action_name(s, row))
+}

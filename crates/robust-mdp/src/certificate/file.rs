@@ -1,0 +1,271 @@
+//! The file of a certificate; `docs/certificates.md` gives the format to the byte.
+//!
+//! All sizes follow from four counts, which are checked against the model and against the bytes at
+//! hand before anything is allocated.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+use super::fingerprint::checksum;
+use super::{Certificate, Claim, Lift, Rejection, Weight};
+use crate::error::Error;
+use crate::io::write_atomically;
+use crate::model::{Model, Objective};
+use crate::solve::{Method, Oracle};
+use crate::uncertainty::{Distance, Radius, Rectangularity, Support, UncertaintySet};
+
+const MAGIC: [u8; 8] = *b"RMDPCERT";
+const VERSION: u32 = 1;
+/// Bytes in front of the arrays, and of the checksum behind them.
+const HEADER: usize = 8 + 4 + 8 + 16 + 8 + 4 * 8 + 3 * 8;
+const CHECKSUM: usize = 8;
+
+// The place of a name is its code.
+const OBJECTIVES: [Objective; 2] = [Objective::MinCost, Objective::MaxReward];
+const DISTANCES: [Distance; 3] = [Distance::None, Distance::Ellipsoid, Distance::Kl];
+const OWNERS: [Rectangularity; 2] = [Rectangularity::State, Rectangularity::StateAction];
+const SUPPORTS: [Support; 2] = [Support::Nominal, Support::All];
+const METHODS: [Method; 8] = [
+    Method::Auto,
+    Method::FomVi,
+    Method::Vi,
+    Method::GsVi,
+    Method::Anderson,
+    Method::Avi,
+    Method::Pi,
+    Method::Newton,
+];
+const ORACLES: [Oracle; 3] = [Oracle::Exact, Oracle::FirstOrder, Oracle::InteriorPoint];
+const RADII: [&str; 3] = ["uniform", "per state", "per row"];
+
+fn code<T: PartialEq>(all: &[T], of: &T) -> u8 {
+    all.iter().position(|x| x == of).map_or(u8::MAX, |at| at as u8)
+}
+
+/// How many numbers each array has.
+struct Counts {
+    states: u64,
+    weights: u64,
+    lifts: u64,
+    radii: u64,
+    scales: u64,
+    /// Policies have shifts with ellipsoids alone.
+    shifted: bool,
+}
+
+impl Counts {
+    /// Bytes of the whole file; the counts are those of a model, so that there is no overflow.
+    fn bytes(&self) -> u64 {
+        let shift = if self.shifted { 8 } else { 0 };
+        let numbers = self.radii + 2 * self.states + self.scales;
+        let listed = self.weights * (12 + shift) + self.lifts * 28;
+        (HEADER + CHECKSUM) as u64 + 8 * numbers + listed
+    }
+
+    fn largest(model: &Model) -> u64 {
+        let (states, rows) = (model.states() as u64, model.rows() as u64);
+        let either = states.max(rows).max(1);
+        let counts = Counts {
+            states,
+            weights: rows,
+            lifts: rows,
+            radii: either,
+            scales: either,
+            shifted: true,
+        };
+        counts.bytes()
+    }
+}
+
+impl Certificate {
+    /// The file as bytes.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let set = &self.set;
+        let (kind, radii): (u8, &[f64]) = match &set.radius {
+            Radius::Uniform(radius) => (0, std::slice::from_ref(radius)),
+            Radius::PerState(radii) => (1, radii),
+            Radius::PerRow(radii) => (2, radii),
+        };
+        let mut out = Vec::new();
+        out.extend(MAGIC);
+        out.extend(VERSION.to_le_bytes());
+        out.extend([
+            code(&OBJECTIVES, &self.objective),
+            code(&DISTANCES, &set.distance),
+            code(&OWNERS, &set.rectangularity),
+            code(&SUPPORTS, &set.support),
+            kind,
+            code(&METHODS, &self.method),
+            code(&ORACLES, &self.oracle),
+            0,
+        ]);
+        out.extend(self.model.to_le_bytes());
+        out.extend(self.discount.to_le_bytes());
+        // Rows are those of the model, which the reader knows.
+        let counts = [self.upper.len(), radii.len(), self.policy.len(), self.lifts.len()];
+        counts.iter().for_each(|&n| out.extend((n as u64).to_le_bytes()));
+        let Claim { lower, upper, gap } = self.claim;
+        [lower, upper, gap].iter().for_each(|x| out.extend(x.to_le_bytes()));
+        for array in [radii, &self.upper, &self.lower, &self.scale] {
+            array.iter().for_each(|x| out.extend(x.to_le_bytes()));
+        }
+        let shifted = set.distance == Distance::Ellipsoid;
+        for w in &self.policy {
+            out.extend(w.row.to_le_bytes());
+            out.extend(w.probability.to_le_bytes());
+            shifted.then(|| out.extend(w.shift.to_le_bytes()));
+        }
+        for l in &self.lifts {
+            out.extend(l.row.to_le_bytes());
+            out.extend(l.tilt.to_le_bytes());
+            out.extend(l.shift.to_le_bytes());
+            out.extend(l.share.to_le_bytes());
+        }
+        let sum = checksum(&out);
+        out.extend(sum.to_le_bytes());
+        out
+    }
+
+    /// Reads the bytes of a file that is to prove something about `model`. Numbers are checked when
+    /// the certificate is [verified](super::verify).
+    pub fn from_bytes(bytes: &[u8], model: &Model) -> Result<Certificate, Rejection> {
+        let malformed = |message: String| Err(Rejection::Malformed(message));
+        let mut at = Cursor { bytes };
+        if bytes.len() < 12 || at.take::<8>() != MAGIC {
+            return malformed(
+                "not a certificate, expected a file that begins with RMDPCERT".into(),
+            );
+        }
+        let version = u32::from_le_bytes(at.take());
+        if version != VERSION {
+            return malformed(format!("version {version} of the format, expected {VERSION}"));
+        }
+        if bytes.len() < HEADER + CHECKSUM {
+            let found = bytes.len();
+            return malformed(format!("{found} bytes, expected at least {}", HEADER + CHECKSUM));
+        }
+        let [objective, distance, owner, support, kind, method, oracle, zero] = at.take();
+        let objective = named(&OBJECTIVES, objective, "objective")?;
+        let distance = named(&DISTANCES, distance, "set")?;
+        let rectangularity = named(&OWNERS, owner, "rectangularity")?;
+        let support = named(&SUPPORTS, support, "support")?;
+        let radius_kind = named(&RADII, kind, "kind of radius")?;
+        let method = named(&METHODS, method, "method")?;
+        let oracle = named(&ORACLES, oracle, "oracle")?;
+        if zero != 0 {
+            return malformed(format!("byte 19 is {zero}, expected 0"));
+        }
+        let fingerprint = u128::from_le_bytes(at.take());
+        let discount = at.number();
+        let [states, radii, weights, lifts] = [(); 4].map(|()| u64::from_le_bytes(at.take()));
+        let (own_states, rows) = (model.states() as u64, model.rows() as u64);
+        if states != own_states {
+            return Err(Rejection::Other {
+                what: "model",
+                found: format!("{states} states"),
+                expected: own_states.to_string(),
+            });
+        }
+        let one_each = [1, states, rows][kind as usize];
+        for (found, most, what) in [
+            (radii, one_each, radius_kind),
+            (weights, rows, "policy rows"),
+            (lifts, rows, "kernel rows"),
+        ] {
+            if found > most || most == one_each && what == radius_kind && found != most {
+                return malformed(format!("{found} numbers ({what}), expected {most}"));
+            }
+        }
+        let scales = if rectangularity == Rectangularity::State { states } else { weights };
+        let shifted = distance == Distance::Ellipsoid;
+        let counts = Counts { states, weights, lifts, radii, scales, shifted };
+        if counts.bytes() != bytes.len() as u64 {
+            let (found, expected) = (bytes.len(), counts.bytes());
+            return malformed(format!("{found} bytes, expected {expected} for its counts"));
+        }
+        let (content, sum) = bytes.split_at(bytes.len() - CHECKSUM);
+        if checksum(content).to_le_bytes() != sum {
+            return malformed("the checksum is wrong: the file was damaged".into());
+        }
+        let [lower, upper, gap] = [(); 3].map(|()| at.number());
+        let claim = Claim { lower, upper, gap };
+        let budgets = at.numbers(radii);
+        let radius = match kind {
+            0 => Radius::Uniform(budgets[0]),
+            1 => Radius::PerState(budgets),
+            _ => Radius::PerRow(budgets),
+        };
+        let (upper, lower, scale) = (at.numbers(states), at.numbers(states), at.numbers(scales));
+        let policy = (0..weights).map(|_| Weight {
+            row: u32::from_le_bytes(at.take()),
+            probability: at.number(),
+            shift: if shifted { at.number() } else { 0.0 },
+        });
+        let policy = policy.collect();
+        let lifts = (0..lifts).map(|_| Lift {
+            row: u32::from_le_bytes(at.take()),
+            tilt: at.number(),
+            shift: at.number(),
+            share: at.number(),
+        });
+        let lifts = lifts.collect();
+        let set = UncertaintySet { distance, radius, rectangularity, support };
+        let model = fingerprint;
+        Ok(Certificate {
+            model,
+            discount,
+            objective,
+            set,
+            method,
+            oracle,
+            claim,
+            upper,
+            lower,
+            policy,
+            scale,
+            lifts,
+        })
+    }
+
+    /// Writes the file, as a whole or not at all.
+    pub fn write(&self, path: &Path) -> Result<(), Error> {
+        write_atomically(path, |out| out.write_all(&self.to_bytes()))
+    }
+
+    /// Reads a file that is to prove something about `model`; no more of it than such a file can have.
+    pub fn read(path: &Path, model: &Model) -> Result<Certificate, Error> {
+        let io = |source| Error::Io { path: path.to_owned(), source };
+        let mut bytes = Vec::new();
+        let file = File::open(path).map_err(io)?;
+        file.take(Counts::largest(model) + 1).read_to_end(&mut bytes).map_err(io)?;
+        Certificate::from_bytes(&bytes, model)
+            .map_err(|source| Error::Certificate { path: path.to_owned(), source: source.into() })
+    }
+}
+
+fn named<T: Copy>(all: &[T], code: u8, what: &str) -> Result<T, Rejection> {
+    let unknown = || Rejection::Malformed(format!("{what} {code}, expected below {}", all.len()));
+    all.get(usize::from(code)).copied().ok_or_else(unknown)
+}
+
+/// The bytes not read yet; whoever takes has looked at how many there are.
+struct Cursor<'a> {
+    bytes: &'a [u8],
+}
+
+impl Cursor<'_> {
+    fn take<const N: usize>(&mut self) -> [u8; N] {
+        let (first, rest) = self.bytes.split_first_chunk().expect("lengths were checked");
+        self.bytes = rest;
+        *first
+    }
+
+    fn number(&mut self) -> f64 {
+        f64::from_le_bytes(self.take())
+    }
+
+    fn numbers(&mut self, n: u64) -> Vec<f64> {
+        (0..n).map(|_| self.number()).collect()
+    }
+}

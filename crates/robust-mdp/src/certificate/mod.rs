@@ -1,0 +1,114 @@
+//! Answers that can be checked: a certificate holds what is needed to prove, in one pass over the
+//! model, that a policy x costs at most U under every kernel of the set and that no policy can do
+//! better than L.
+//!
+//! - Values v_U with the policy and multipliers: weak duality bounds nature's best answer to x at
+//!   v_U without optimising. T_x v_U ≤ v_U + δ proves v^x ≤ v_U + δ/(1 − λ).
+//! - Values v_L with multipliers that a kernel of the set is rebuilt from. If no action is worth
+//!   less than v_L − ε under it, v* ≥ v_L − ε/(1 − λ).
+//!
+//! [`certify`] makes one of any [`Solution`](crate::Solution); [`verify`] computes δ and ε with every
+//! rounding counted and trusts nothing. `docs/certificates.md` has the theorem, its proof and the
+//! format of the file.
+//!
+//! ```
+//! use robust_mdp::{Certificate, Options, certify, instances, solve, verify};
+//! use robust_mdp::uncertainty::UncertaintySet;
+//!
+//! let model = instances::machine_replacement(10, 0.8)?;
+//! let set = UncertaintySet::kl(0.01);
+//! let solution = solve(&model, &set, &Options::default())?;
+//! let (certificate, proved) = certify(&model, &set, &solution, None)?;
+//! let file = certificate.to_bytes();
+//!
+//! let certificate = Certificate::from_bytes(&file, &model)?;
+//! assert_eq!(verify(&model, &certificate, None)?, proved);
+//! assert!(proved.gap <= 2.0 * solution.target_gap);
+//! let other = model.with_discount(0.81)?;
+//! assert!(verify(&other, &certificate, None).is_err());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod check;
+pub(crate) mod emit;
+mod file;
+mod fingerprint;
+mod objectives;
+mod rejection;
+mod verify;
+
+pub use emit::certify;
+pub use rejection::{Rejection, Shortfall};
+pub use verify::{Verified, verify};
+
+use crate::model::Objective;
+use crate::solve::{Method, Oracle};
+use crate::uncertainty::UncertaintySet;
+
+/// A proof that lower ≤ v* ≤ v^x ≤ upper; see the [module](self). Values are costs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Certificate {
+    /// [Fingerprint](crate::Model::fingerprint) of the model, for a clear message; no proof rests
+    /// on it.
+    pub model: u128,
+    /// The model's discount factor.
+    pub discount: f64,
+    /// The model's objective.
+    pub objective: Objective,
+    /// The set that the proof is about.
+    pub set: UncertaintySet,
+    /// What found the answer.
+    pub method: Method,
+    /// What solved the games of the states.
+    pub oracle: Oracle,
+    /// The bounds that must follow.
+    pub claim: Claim,
+    /// v_U, one a state.
+    pub upper: Vec<f64>,
+    /// v_L, one a state.
+    pub lower: Vec<f64>,
+    /// The policy, rows rising; rows left out have no weight.
+    pub policy: Vec<Weight>,
+    /// Multipliers μ ≥ 0 of the budgets at v_U, one a state, or one a [`Weight`] if the set is
+    /// (s,a)-rectangular; 0: nature may put every row on its maximum.
+    pub scale: Vec<f64>,
+    /// Kernel rows that are not nominal, rows rising.
+    pub lifts: Vec<Lift>,
+}
+
+/// Bounds in the model's own sign.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Claim {
+    /// A lower bound at the initial distribution.
+    pub lower: f64,
+    /// An upper bound at the initial distribution.
+    pub upper: f64,
+    /// No state's bounds are farther apart.
+    pub gap: f64,
+}
+
+/// The weight of a row in the policy.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Weight {
+    /// The row of the model.
+    pub row: u32,
+    /// Its probability, to be divided by the sum over the state.
+    pub probability: f64,
+    /// The multiplier ν of the row's mass, in units of μ and above the row's largest objective
+    /// (ellipsoid).
+    pub shift: f64,
+}
+
+/// A kernel row: y⁰ + share·(ŷ − y⁰), with ŷ ∝ (y⁰ + t·w' − ν)₊ (ellipsoid) or y⁰e^{t·w' − ν} (KL), w'
+/// the objective less its largest value in the row.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Lift {
+    /// The row of the model.
+    pub row: u32,
+    /// t ≥ 0.
+    pub tilt: f64,
+    /// ν, best such that the mass is one as it is.
+    pub shift: f64,
+    /// Between 0 and 1.
+    pub share: f64,
+}

@@ -1,0 +1,170 @@
+//! Rows at given values as the verifier sees them, so that multipliers fit to the last digit: where
+//! they are steep, objectives that differ by a rounding make another kernel.
+
+use super::Lift;
+use crate::model::Model;
+use crate::uncertainty::{Distance, Rectangularity, Support, UncertaintySet};
+
+/// A row on its peak has this multiplier, in units of 1/range.
+const STEEP: f64 = 1e20;
+/// Multipliers that a rounding of the objectives moves by less than this are right as they are.
+const FINE: f64 = 1e-11;
+/// Steps on the shift of a row, and on the multipliers of a state.
+const STEPS: usize = 100;
+
+/// The objectives of all rows at the values v.
+pub(super) struct Objectives<'a> {
+    model: &'a Model,
+    everywhere: bool,
+    kl: bool,
+    /// λ(v − max v), and the same falling where rows may have mass on states that they do not list.
+    w: Vec<f64>,
+    ranked: Vec<f64>,
+    /// Size of a rounding.
+    grain: f64,
+}
+
+/// One row.
+struct Row {
+    /// (p, w') of the entries.
+    entries: Vec<(f64, f64)>,
+    /// λ(v − max v) of the entries, falling.
+    listed: Vec<f64>,
+    top: f64,
+    range: f64,
+}
+
+impl<'a> Objectives<'a> {
+    pub(super) fn new(model: &'a Model, set: &UncertaintySet, v: &[f64]) -> Objectives<'a> {
+        let highest = v.iter().fold(f64::NEG_INFINITY, |m, v| m.max(*v));
+        let largest = v.iter().fold(model.largest_cost(), |m, v| m.max(v.abs()));
+        let w: Vec<f64> = v.iter().map(|v| model.discount() * (v - highest)).collect();
+        let everywhere = set.distance == Distance::Ellipsoid && set.support == Support::All;
+        let mut ranked = if everywhere && !model.is_dense() { w.clone() } else { Vec::new() };
+        ranked.sort_unstable_by(|a, b| b.total_cmp(a));
+        let (kl, grain) = (set.distance == Distance::Kl, f64::EPSILON * largest);
+        Objectives { model, everywhere, kl, w, ranked, grain }
+    }
+
+    /// Fits the lifts of a state: peaks get multipliers, masses become one, and steep multipliers are
+    /// lowered until the budget suffices.
+    pub(super) fn settle(&self, set: &UncertaintySet, s: usize, lifts: &mut [Lift]) {
+        let steep = |lift: &Lift| lift.tilt.is_infinite() || lift.tilt * self.grain > FINE;
+        if self.kl {
+            for lift in &mut *lifts {
+                let row = self.row(lift.row as usize);
+                lift.tilt = lift.tilt.min(STEEP / row.range);
+                lift.shift = row.log_mass(lift.tilt);
+            }
+        }
+        if !lifts.iter().any(steep) {
+            return;
+        }
+        let rows: Vec<Row> = lifts.iter().map(|l| self.row(l.row as usize)).collect();
+        let shared = set.rectangularity == Rectangularity::State;
+        let mut spent = vec![0.0; lifts.len()];
+        for (k, (lift, row)) in lifts.iter_mut().zip(&rows).enumerate() {
+            lift.tilt = lift.tilt.min(STEEP / row.range);
+            spent[k] = self.spend(row, lift);
+        }
+        for _ in 0..STEPS {
+            let total: f64 = spent.iter().sum();
+            let mut lowered = false;
+            for (k, (lift, row)) in lifts.iter_mut().zip(&rows).enumerate() {
+                let radius = set.radius_at(s, lift.row as usize);
+                let used = if shared { total } else { spent[k] };
+                if used > radius * (1.0 + 1e-12) && steep(lift) {
+                    lift.tilt *= 0.5;
+                    spent[k] = self.spend(row, lift);
+                    lowered = true;
+                }
+            }
+            if !lowered {
+                return;
+            }
+        }
+    }
+
+    fn row(&self, r: usize) -> Row {
+        let row = self.model.row(r);
+        let usable = row.entries().filter(|e| self.everywhere || e.1 > 0.0);
+        let mut entries: Vec<(f64, f64)> = Vec::new();
+        let (mut listed, mut top, mut low) = (Vec::new(), f64::NEG_INFINITY, f64::INFINITY);
+        for (next, p, toll) in usable {
+            let w = self.w[next] + toll;
+            (top, low) = (top.max(w), low.min(w));
+            entries.push((p, w));
+            listed.push(self.w[next]);
+        }
+        if !self.ranked.is_empty() {
+            listed.sort_unstable_by(|a, b| b.total_cmp(a));
+            let same = self.ranked.iter().zip(&listed).take_while(|(a, b)| a == b).count();
+            top = self.ranked.get(same).map_or(top, |w| top.max(*w));
+            low = self.ranked.last().map_or(low, |w| low.min(*w));
+        }
+        entries.iter_mut().for_each(|(_, w)| *w -= top);
+        Row { entries, listed, top, range: top - low }
+    }
+
+    /// Gives the lift mass one; returns its distance.
+    fn spend(&self, row: &Row, lift: &mut Lift) -> f64 {
+        if self.kl {
+            lift.shift = row.log_mass(lift.tilt);
+            return row.kl(lift.tilt, lift.shift);
+        }
+        // Newton on the convex ν ↦ Σ(p + tw' − ν)₊, from a ν where the mass is at least one.
+        let mut nu = -1.0;
+        for _ in 0..STEPS {
+            let [mass, count, _] = self.sums(row, lift.tilt, nu);
+            let step = (mass - 1.0) / count;
+            let fresh = nu + step;
+            if fresh.is_nan() || fresh <= nu {
+                break;
+            }
+            nu = fresh;
+        }
+        lift.shift = nu;
+        self.sums(row, lift.tilt, nu)[2]
+    }
+
+    /// Mass, entries and distance of (p + tw' − ν)₊.
+    fn sums(&self, row: &Row, t: f64, nu: f64) -> [f64; 3] {
+        let [mut mass, mut count, mut square] = [0.0; 3];
+        for &(p, w) in &row.entries {
+            let y = p + (t * w - nu);
+            (mass, count) = if y > 0.0 { (mass + y, count + 1.0) } else { (mass, count) };
+            square += (y.max(0.0) - p).powi(2);
+        }
+        let mut listed = row.listed.iter().peekable();
+        for &w in &self.ranked {
+            let h = t * (w - row.top) - nu;
+            if h <= 0.0 {
+                break;
+            }
+            if listed.next_if(|own| **own == w).is_none() {
+                (mass, count, square) = (mass + h, count + 1.0, square + h * h);
+            }
+        }
+        [mass, count, 0.5 * square]
+    }
+}
+
+impl Row {
+    /// ln Σ pe^{tw'}.
+    fn log_mass(&self, t: f64) -> f64 {
+        let excess: f64 = self.entries.iter().map(|(p, w)| p * (t * w).exp_m1()).sum();
+        if excess > -0.5 {
+            return excess.ln_1p();
+        }
+        self.entries.iter().map(|(p, w)| p * (t * w).exp()).sum::<f64>().ln()
+    }
+
+    /// KL of pe^{tw' − ν}, which has mass one.
+    fn kl(&self, t: f64, nu: f64) -> f64 {
+        let of = |(p, w): &(f64, f64)| {
+            let a = t * w - nu;
+            if a < -700.0 { *p } else { p * (a * a.exp() - a.exp_m1()) }
+        };
+        self.entries.iter().map(of).sum()
+    }
+}

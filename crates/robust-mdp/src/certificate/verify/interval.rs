@@ -1,0 +1,112 @@
+//! Intervals of doubles that contain the exact result of every operation.
+//!
+//! IEEE arithmetic rounds to the nearest double, so that the exact result lies between the
+//! neighbours of the computed one. What is not a number becomes the whole line: it proves nothing.
+
+use std::ops::{Add, Div, Mul, Neg, Sub};
+
+/// Half the distance from 1 to the next double: a rounded operation is off by at most this share.
+pub(super) const UNIT: f64 = f64::EPSILON / 2.0;
+
+/// More than all products of a pass can lose to underflow.
+pub(super) const TINY: f64 = 1e-300;
+
+/// lo ≤ x ≤ hi.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Interval {
+    pub(super) lo: f64,
+    pub(super) hi: f64,
+}
+
+impl Interval {
+    pub(super) const ZERO: Interval = Interval { lo: 0.0, hi: 0.0 };
+
+    fn new(lo: f64, hi: f64) -> Interval {
+        match lo <= hi {
+            true => Interval { lo, hi },
+            false => Interval { lo: f64::NEG_INFINITY, hi: f64::INFINITY },
+        }
+    }
+
+    /// x ± error.
+    pub(super) fn around(x: f64, error: f64) -> Interval {
+        Interval::new((x - error).next_down(), (x + error).next_up())
+    }
+
+    /// A computed sum of `terms` numbers of one sign in eight accumulators, each of them off by at
+    /// most `each` roundings itself: (1 + u)^k − 1 ≤ 1.01·ku for k < 10⁹.
+    pub(super) fn of_sum(sum: f64, terms: usize, each: f64) -> Interval {
+        Interval::around(sum, roundings(terms, each) * sum.abs() + TINY)
+    }
+
+    /// The largest |x|.
+    pub(super) fn magnitude(self) -> f64 {
+        self.lo.abs().max(self.hi.abs())
+    }
+
+    pub(super) fn sqrt(self) -> Interval {
+        Interval::new(self.lo.max(0.0).sqrt().next_down(), self.hi.sqrt().next_up())
+    }
+}
+
+/// The relative error of a sum of so many terms in eight accumulators.
+pub(super) fn roundings(terms: usize, each: f64) -> f64 {
+    1.01 * UNIT * (terms as f64 / 8.0 + 8.0 + each)
+}
+
+impl From<f64> for Interval {
+    fn from(x: f64) -> Interval {
+        Interval::new(x, x)
+    }
+}
+
+impl Neg for Interval {
+    type Output = Interval;
+    fn neg(self) -> Interval {
+        Interval { lo: -self.hi, hi: -self.lo }
+    }
+}
+
+impl<T: Into<Interval>> Add<T> for Interval {
+    type Output = Interval;
+    fn add(self, other: T) -> Interval {
+        let other = other.into();
+        Interval::new((self.lo + other.lo).next_down(), (self.hi + other.hi).next_up())
+    }
+}
+
+impl<T: Into<Interval>> Sub<T> for Interval {
+    type Output = Interval;
+    fn sub(self, other: T) -> Interval {
+        self + -other.into()
+    }
+}
+
+/// The hull of the four results at the ends.
+fn ends(a: Interval, b: Interval, f: impl Fn(f64, f64) -> f64) -> Interval {
+    let all = [f(a.lo, b.lo), f(a.lo, b.hi), f(a.hi, b.lo), f(a.hi, b.hi)];
+    if all.iter().any(|x| x.is_nan()) {
+        return Interval::new(f64::NAN, f64::NAN);
+    }
+    let low = all.iter().fold(f64::INFINITY, |m, x| m.min(*x));
+    let high = all.iter().fold(f64::NEG_INFINITY, |m, x| m.max(*x));
+    Interval::new(low.next_down(), high.next_up())
+}
+
+impl<T: Into<Interval>> Mul<T> for Interval {
+    type Output = Interval;
+    fn mul(self, other: T) -> Interval {
+        ends(self, other.into(), |a, b| a * b)
+    }
+}
+
+impl<T: Into<Interval>> Div<T> for Interval {
+    type Output = Interval;
+    fn div(self, other: T) -> Interval {
+        let other = other.into();
+        match other.lo > 0.0 {
+            true => ends(self, other, |a, b| a / b),
+            false => Interval::new(f64::NAN, f64::NAN),
+        }
+    }
+}

@@ -1,0 +1,381 @@
+//! Changed certificates and models: each is rejected, or what follows from it is still true. Truth is
+//! told by sorting and bisection, which share nothing with the library.
+
+mod cases;
+mod reference;
+
+use cases::{Case, Family};
+use reference::PRECISION;
+use robust_mdp::instances::Xoshiro256;
+use robust_mdp::uncertainty::{Radius, Rectangularity, UncertaintySet};
+use robust_mdp::{
+    Certificate, Method, Model, ModelBuilder, Objective, Options, Rejection, Stop, Verified,
+    certify, solve, verify,
+};
+
+const FAMILIES: [Family; 3] = [Family::EverywhereEllipsoid, Family::NominalEllipsoid, Family::Kl];
+
+/// Small models with their certificates, of every family, rectangularity and kind of budget.
+fn certified() -> Vec<(Case, Certificate)> {
+    let mut found = Vec::new();
+    for family in FAMILIES {
+        for seed in 5000..5040 {
+            let case = Case::new(family, seed);
+            if case.model.states() > 60 {
+                continue;
+            }
+            let gap = Some(1e-6 * case.model.largest_cost().max(1e-3));
+            let stop = Stop { gap, ..Stop::default() };
+            let options = Options { method: Method::Newton, stop, ..Options::default() };
+            let solution = solve(&case.model, &case.set, &options).expect("a valid case");
+            let made = certify(&case.model, &case.set, &solution, Some(1));
+            found.push((case, made.expect("a certificate").0));
+        }
+    }
+    found
+}
+
+/// Whether T_x U ≤ U and F(L) ≥ L, for the policy and the set of the certificate.
+fn is_true(model: &Model, certificate: &Certificate, proved: &Verified) -> Result<(), String> {
+    let set = &certificate.set;
+    let mut policy = vec![0.0; model.rows()];
+    for w in &certificate.policy {
+        policy[w.row as usize] = w.probability;
+    }
+    for s in (0..model.states()).filter(|&s| !model.is_terminal(s)) {
+        let x = &mut policy[model.rows_of(s)];
+        let total: f64 = x.iter().sum();
+        x.iter_mut().for_each(|x| *x /= total);
+        let state = reference::State::new(model, set, s, &proved.upper);
+        let slack = PRECISION * state.scale.max(proved.upper[s].abs());
+        let worst = state.worst_case(x);
+        if worst.is_nan() || worst > proved.upper[s] + slack {
+            return Err(format!("state {s}: {worst:e} above {:e}", proved.upper[s]));
+        }
+        let state = reference::State::new(model, set, s, &proved.lower);
+        let slack = PRECISION * state.scale.max(proved.lower[s].abs());
+        let best = state.update();
+        if best.is_nan() || best < proved.lower[s] - slack {
+            return Err(format!("state {s}: {best:e} below {:e}", proved.lower[s]));
+        }
+    }
+    Ok(())
+}
+
+/// Another number: near, far, or none.
+fn another(x: f64, random: &mut Xoshiro256) -> f64 {
+    let sign = if random.below(2) == 0 { 1.0 } else { -1.0 };
+    match random.below(10) {
+        0..4 => x * (1.0 + sign * 10f64.powf(-12.0 * random.uniform())),
+        4 => x + sign * random.uniform(),
+        5 => -x,
+        6 => 0.0,
+        7 => x * 10f64.powf(sign * 3.0 * random.uniform()),
+        8 => sign * 1e300,
+        _ => [f64::NAN, f64::INFINITY, f64::NEG_INFINITY][random.below(3) as usize],
+    }
+}
+
+fn place<'a, T>(all: &'a mut [T], random: &mut Xoshiro256) -> Option<&'a mut T> {
+    let n = all.len() as u64;
+    if n == 0 { None } else { all.get_mut(random.below(n) as usize) }
+}
+
+/// Changes one thing; its name, or `None` if there is nothing of the kind.
+fn mutate(c: &mut Certificate, random: &mut Xoshiro256) -> Option<&'static str> {
+    let kind = random.below(22);
+    Some(match kind {
+        0 | 1 => {
+            let v = place(&mut c.upper, random)?;
+            *v = another(*v, random);
+            "v_U"
+        }
+        2 | 3 => {
+            let v = place(&mut c.lower, random)?;
+            *v = another(*v, random);
+            "v_L"
+        }
+        4 => {
+            let w = place(&mut c.policy, random)?;
+            w.probability = another(w.probability, random);
+            "probability"
+        }
+        5 => {
+            let w = place(&mut c.policy, random)?;
+            w.shift = another(w.shift, random);
+            "policy shift"
+        }
+        6 => {
+            let w = place(&mut c.policy, random)?;
+            w.row = random.below(40) as u32;
+            "policy row"
+        }
+        7 | 8 => {
+            let mu = place(&mut c.scale, random)?;
+            *mu = another(*mu, random);
+            "scale"
+        }
+        9 => {
+            let l = place(&mut c.lifts, random)?;
+            l.tilt = another(l.tilt, random);
+            "tilt"
+        }
+        10 => {
+            let l = place(&mut c.lifts, random)?;
+            l.shift = another(l.shift, random);
+            "lift shift"
+        }
+        11 => {
+            let l = place(&mut c.lifts, random)?;
+            l.share = another(l.share, random);
+            "share"
+        }
+        12 => {
+            let l = place(&mut c.lifts, random)?;
+            l.row = random.below(40) as u32;
+            "lift row"
+        }
+        13 => {
+            let claim = &mut c.claim;
+            let x = match random.below(3) {
+                0 => &mut claim.lower,
+                1 => &mut claim.upper,
+                _ => &mut claim.gap,
+            };
+            *x = another(*x, random);
+            "claim"
+        }
+        14 => {
+            let radius = match &mut c.set.radius {
+                Radius::Uniform(radius) => radius,
+                Radius::PerState(radii) | Radius::PerRow(radii) => place(radii, random)?,
+            };
+            *radius = another(*radius, random);
+            "radius"
+        }
+        15 => {
+            let sets = [UncertaintySet::ellipsoid(0.0), UncertaintySet::kl(0.0)];
+            let other = sets[random.below(2) as usize].clone();
+            c.set = other.with_radius(c.set.radius.clone());
+            "set"
+        }
+        16 => {
+            c.set.rectangularity = match c.set.rectangularity {
+                Rectangularity::State => Rectangularity::StateAction,
+                Rectangularity::StateAction => Rectangularity::State,
+            };
+            "rectangularity"
+        }
+        17 => {
+            c.discount = another(c.discount, random);
+            "discount"
+        }
+        18 => {
+            c.objective = Objective::MaxReward;
+            "objective"
+        }
+        19 => {
+            c.model ^= 1 << random.below(128);
+            "fingerprint"
+        }
+        20 => {
+            let k = random.below(c.lifts.len().max(1) as u64) as usize;
+            if c.lifts.is_empty() {
+                return None;
+            }
+            c.lifts.remove(k);
+            "a lift less"
+        }
+        _ => {
+            c.upper.pop();
+            "a state less"
+        }
+    })
+}
+
+#[test]
+fn a_changed_certificate_is_rejected_or_true() {
+    let (mut tried, mut accepted) = (0, 0);
+    for (case, original) in certified() {
+        let mut random = Xoshiro256::new(case.seed);
+        for _ in 0..80 {
+            let mut changed = original.clone();
+            let Some(what) = mutate(&mut changed, &mut random) else { continue };
+            tried += 1;
+            // The way through the file changes nothing.
+            let bytes = changed.to_bytes();
+            let Ok(read) = Certificate::from_bytes(&bytes, &case.model) else { continue };
+            let Ok(proved) = verify(&case.model, &read, Some(1)) else { continue };
+            accepted += 1;
+            if let Err(lie) = is_true(&case.model, &read, &proved) {
+                panic!(
+                    "{what}: {lie}\nCase::new({:?}, {}) {:?}",
+                    case.family, case.seed, case.traits
+                );
+            }
+            assert!(!["fingerprint", "objective", "a state less"].contains(&what), "{what}");
+        }
+    }
+    assert!(tried > 5000, "{tried} mutations, {accepted} accepted");
+    assert!(accepted > 100 && accepted < tried / 2, "{tried} mutations, {accepted} accepted");
+}
+
+/// What goes beyond the slack is rejected, without exception.
+#[test]
+fn large_changes_are_rejected() {
+    let mut tried = 0;
+    for (case, original) in certified() {
+        let model = &case.model;
+        let scale = original.upper.iter().fold(1e-9_f64, |m, v| m.max(v.abs()));
+        let far = scale.max(1e3 * original.claim.gap);
+        let mut reject = |what: &str, change: &dyn Fn(&mut Certificate)| {
+            let mut changed = original.clone();
+            change(&mut changed);
+            tried += 1;
+            let verdict = verify(model, &changed, Some(1));
+            let place = || format!("Case::new({:?}, {}) {:?}", case.family, case.seed, case.traits);
+            // Values may move together: from far off, the same bounds follow in another way.
+            let moved = model.states() == 1 && what.starts_with("v_");
+            match verdict {
+                Ok(proved) if moved => is_true(model, &changed, &proved).unwrap(),
+                verdict => assert!(verdict.is_err(), "{what}\n{}", place()),
+            }
+        };
+        for s in 0..model.states() {
+            reject("v_U far above", &|c| c.upper[s] += far);
+            reject("v_U far below", &|c| c.upper[s] -= far);
+            reject("v_L far above", &|c| c.lower[s] += far);
+            reject("v_L far below", &|c| c.lower[s] -= far);
+            reject("v_U no number", &|c| c.upper[s] = f64::NAN);
+            reject("v_L no number", &|c| c.lower[s] = f64::INFINITY);
+        }
+        for k in 0..original.policy.len() {
+            reject("probability", &|c| c.policy[k].probability *= 0.9);
+            reject("probability no number", &|c| c.policy[k].probability = f64::NAN);
+            reject("policy shift no number", &|c| c.policy[k].shift = f64::NAN);
+            reject("policy row", &|c| c.policy[k].row = model.rows() as u32);
+        }
+        for k in 0..original.lifts.len() {
+            reject("tilt no number", &|c| c.lifts[k].tilt = f64::NAN);
+            reject("share above 1", &|c| c.lifts[k].share = 1.0 + 1e-15);
+            reject("lift row", &|c| c.lifts[k].row = u32::MAX);
+        }
+        for k in 0..original.scale.len() {
+            reject("scale below 0", &|c| c.scale[k] = -1.0);
+            reject("scale no number", &|c| c.scale[k] = f64::NAN);
+        }
+        reject("lower claim", &|c| c.claim.lower = c.claim.lower.next_up());
+        reject("upper claim", &|c| c.claim.upper = c.claim.upper.next_down());
+        reject("claim of the gap", &|c| c.claim.gap = c.claim.gap.next_down());
+        reject("claim no number", &|c| c.claim.gap = f64::NAN);
+        reject("discount", &|c| c.discount = c.discount.next_up());
+        reject("radius no number", &|c| c.set.radius = Radius::Uniform(f64::NAN));
+        reject("radius below 0", &|c| c.set.radius = Radius::Uniform(-1.0));
+    }
+    assert!(tried > 5000, "{tried}");
+}
+
+/// A row as (cost, [(next, probability, toll)]).
+type Rows = Vec<Vec<(f64, Vec<(usize, f64, f64)>)>>;
+
+fn rows_of(model: &Model) -> Rows {
+    let row = |r: usize| (model.row(r).cost, model.row(r).entries().collect());
+    (0..model.states()).map(|s| model.rows_of(s).map(row).collect()).collect()
+}
+
+fn model_of(rows: &Rows, discount: f64) -> Option<Model> {
+    let mut builder = ModelBuilder::new(discount);
+    for state in rows {
+        builder.add_state(None);
+        if state.is_empty() {
+            builder.mark_terminal();
+        }
+        for (cost, entries) in state {
+            builder.add_action(None, *cost);
+            entries.iter().for_each(|&(next, p, toll)| builder.add_transition(next, p, toll));
+        }
+    }
+    builder.build().ok()
+}
+
+#[test]
+fn another_model_is_rejected_and_without_its_fingerprint_nothing_false_is_proved() {
+    let (mut tried, mut accepted) = (0, 0);
+    for (case, original) in certified() {
+        let mut random = Xoshiro256::new(case.seed ^ 7);
+        for _ in 0..40 {
+            let mut rows = rows_of(&case.model);
+            let mut discount = case.model.discount();
+            let Some(row) = place(&mut rows, &mut random).and_then(|s| place(s, &mut random))
+            else {
+                continue;
+            };
+            match random.below(4) {
+                0 => row.0 = another(row.0, &mut random),
+                1 => {
+                    let Some(entry) = place(&mut row.1, &mut random) else { continue };
+                    entry.2 = another(entry.2, &mut random);
+                }
+                2 => {
+                    // Some mass moves from one next state to another.
+                    let n = row.1.len() as u64;
+                    let (i, j) = (random.below(n) as usize, random.below(n) as usize);
+                    let moved = row.1[i].1 * 10f64.powf(-10.0 * random.uniform());
+                    (row.1[i].1, row.1[j].1) = (row.1[i].1 - moved, row.1[j].1 + moved);
+                }
+                _ => discount = (discount * (1.0 - 10f64.powf(-9.0 * random.uniform()))).max(0.0),
+            }
+            let Some(model) = model_of(&rows, discount) else { continue };
+            if model == case.model {
+                continue;
+            }
+            tried += 1;
+            let verdict = verify(&model, &original, Some(1));
+            assert!(matches!(verdict, Err(Rejection::Other { .. })), "{verdict:?}");
+            let mut forged = original.clone();
+            (forged.model, forged.discount) = (model.fingerprint(), model.discount());
+            if let Ok(proved) = verify(&model, &forged, Some(1)) {
+                accepted += 1;
+                if let Err(lie) = is_true(&model, &forged, &proved) {
+                    panic!("{lie}\nCase::new({:?}, {}) {:?}", case.family, case.seed, case.traits);
+                }
+            }
+        }
+    }
+    assert!(tried > 2000, "{tried} models, {accepted} accepted");
+}
+
+/// Files: every byte counts.
+#[test]
+fn damaged_files_are_refused() {
+    let all = certified();
+    let (case, certificate) = &all[all.len() / 2];
+    let bytes = certificate.to_bytes();
+    for at in 0..bytes.len() {
+        let mut damaged = bytes.clone();
+        damaged[at] ^= 1 << (at % 8);
+        assert!(Certificate::from_bytes(&damaged, &case.model).is_err(), "byte {at}");
+        assert!(Certificate::from_bytes(&bytes[..at], &case.model).is_err(), "{at} bytes");
+    }
+    let longer = [&bytes[..], &[0]].concat();
+    assert!(Certificate::from_bytes(&longer, &case.model).is_err());
+    // A count that would need all of the memory, and a version of tomorrow.
+    let mut huge = bytes.clone();
+    huge[60..68].copy_from_slice(&u64::MAX.to_le_bytes());
+    let said = Certificate::from_bytes(&huge, &case.model).unwrap_err().to_string();
+    assert!(said.contains("expected"), "{said}");
+    let mut newer = bytes;
+    newer[8] = 2;
+    let said = Certificate::from_bytes(&newer, &case.model).unwrap_err().to_string();
+    assert!(said.contains("version 2"), "{said}");
+}
+
+#[test]
+fn another_set_is_named() {
+    let (case, certificate) = certified().swap_remove(0);
+    let mut other = case.set.clone();
+    other.radius = Radius::Uniform(0.125);
+    let said = certificate.expect_set(&other).unwrap_err().to_string();
+    assert!(said.contains("radius") && said.contains("0.125"), "{said}");
+    assert!(certificate.expect_set(&UncertaintySet::kl(0.1)).is_err());
+}
