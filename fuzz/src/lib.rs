@@ -7,8 +7,13 @@
 //! needs no instrumentation. A panic, more than [`guard::MOST_BYTES`] of live memory or
 //! [`guard::PATIENCE`] without an end is a failure: the input is saved, and the command that replays
 //! it printed.
+//!
+//! [`differential`] is of another kind: random problems, solved in several ways, certified and
+//! compared.
 
 pub mod corpus;
+pub mod differential;
+pub mod drawn;
 pub mod guard;
 pub mod mutate;
 pub mod readers;

@@ -3,12 +3,11 @@
 use std::io::{Cursor, Read, Write};
 
 use robust_mdp::instances::Xoshiro256;
-use robust_mdp::seal_checkpoint;
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipArchive, ZipWriter};
 
 /// What an input is made of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 pub enum Shape {
     /// Tokens of JSON, perhaps in lines.
     Json,
@@ -16,8 +15,8 @@ pub enum Shape {
     Lines,
     /// A zip archive of arrays.
     Archive,
-    /// Bytes with a digest of them at the end.
-    Sealed,
+    /// Bytes with a digest of them at the end, and what makes it fit again.
+    Sealed(fn(&mut [u8])),
 }
 
 /// Tokens of the corpus.
@@ -109,7 +108,7 @@ pub fn mutate(
     random: &mut Xoshiro256,
 ) {
     let times = 1 + random.below(2) * random.below(4);
-    if shape == Shape::Archive && random.below(4) > 0 {
+    if matches!(shape, Shape::Archive) && random.below(4) > 0 {
         if let Some(changed) = repacked(input, other, times, dictionary, random) {
             *input = changed;
         }
@@ -124,8 +123,10 @@ pub fn mutate(
         }
     }
     // Without a fitting digest nothing behind it would ever be read.
-    if shape == Shape::Sealed && random.below(8) > 0 {
-        seal_checkpoint(input);
+    if let Shape::Sealed(seal) = shape
+        && random.below(8) > 0
+    {
+        seal(input);
     }
 }
 

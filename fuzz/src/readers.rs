@@ -4,12 +4,13 @@
 use std::path::Path;
 use std::sync::LazyLock;
 
+use robust_mdp::certificate::seal_certificate;
 use robust_mdp::instances::Garnet;
 use robust_mdp::io::{Format, RadiusTable, parse_model, parse_policy, parse_radii, write_json};
 use robust_mdp::uncertainty::UncertaintySet;
 use robust_mdp::{
-    Checkpointer, Error, Interrupt, Method, Model, ModelBuilder, Options, Oracle, Stop,
-    solve_checkpointed,
+    Certificate, Checkpointer, Error, Interrupt, Method, Model, ModelBuilder, Options, Oracle,
+    Stop, certify, seal_checkpoint, solve, solve_checkpointed, verify,
 };
 
 use crate::mutate::Shape;
@@ -25,8 +26,8 @@ pub struct Reader {
     pub read: fn(&[u8]) -> Result<String, String>,
 }
 
-/// All of them. A reader of certificates would be one more line.
-pub const READERS: [Reader; 9] = [
+/// All of them.
+pub const READERS: [Reader; 10] = [
     Reader { name: "json", shape: Shape::Json, read: |bytes| model(bytes, Format::Json) },
     Reader { name: "csv", shape: Shape::Lines, read: |bytes| model(bytes, Format::Csv) },
     Reader { name: "npz", shape: Shape::Archive, read: |bytes| model(bytes, Format::Npz) },
@@ -35,7 +36,8 @@ pub const READERS: [Reader; 9] = [
     Reader { name: "result", shape: Shape::Json, read: |bytes| said(rmdp::readers::result(bytes)) },
     Reader { name: "trace", shape: Shape::Json, read: |bytes| said(rmdp::readers::trace(bytes)) },
     Reader { name: "journal", shape: Shape::Json, read: |b| said(rmdp::readers::journal(b)) },
-    Reader { name: "checkpoint", shape: Shape::Sealed, read: checkpoint },
+    Reader { name: "checkpoint", shape: Shape::Sealed(seal_checkpoint), read: checkpoint },
+    Reader { name: "certificate", shape: Shape::Sealed(seal_certificate), read: certificate },
 ];
 
 fn said(read: Result<(), String>) -> Result<String, String> {
@@ -155,4 +157,44 @@ fn checkpoint(bytes: &[u8]) -> Result<String, String> {
     let q = QUESTIONS.iter().rposition(names).unwrap_or(0);
     let read = ask(q, 0, Some(bytes)).map(|_| format!("question {q}"));
     read.map_err(|e| format!("question {q}: {e}"))
+}
+
+/// Certificates of one model by different sets.
+pub(crate) fn certificates() -> Vec<Vec<u8>> {
+    let ellipsoid = UncertaintySet::ellipsoid(0.05);
+    let sets = [
+        ellipsoid.clone(),
+        ellipsoid.on_nominal_support().per_action(),
+        UncertaintySet::kl(0.1),
+        UncertaintySet::kl(0.1).per_action(),
+        UncertaintySet::kl(1e3),
+        UncertaintySet::none(),
+    ];
+    let made = |set: &UncertaintySet| {
+        let solution = solve(&SMALL, set, &plain()).expect("a valid question");
+        certify(&SMALL, set, &solution, Some(1)).expect("a certificate").0.to_bytes()
+    };
+    sets.iter().map(made).collect()
+}
+
+fn plain() -> Options {
+    Options { stop: Stop::at_gap(1e-6), threads: Some(1), ..Options::default() }
+}
+
+/// Reads a certificate and verifies it; what is proved must then be true of the set it names.
+fn certificate(bytes: &[u8]) -> Result<String, String> {
+    let certificate = Certificate::from_bytes(bytes, &SMALL).map_err(|e| e.to_string())?;
+    let proved = verify(&SMALL, &certificate, Some(1)).map_err(|e| e.to_string())?;
+    let set = &certificate.set;
+    let truth = solve(&SMALL, set, &plain()).expect("a set that the verifier takes");
+    for s in 0..SMALL.states() {
+        let sound = proved.lower[s] <= truth.upper[s] && proved.upper[s] >= truth.lower[s];
+        assert!(sound, "state {s}: [{}, {}] was proved", proved.lower[s], proved.upper[s]);
+    }
+    Ok(format!(
+        "{:?} {:?}, {} rows",
+        set.distance,
+        set.rectangularity,
+        size(certificate.lifts.len())
+    ))
 }

@@ -38,6 +38,8 @@ mod rejection;
 mod verify;
 
 pub use emit::certify;
+#[doc(hidden)]
+pub use file::seal_certificate;
 pub use rejection::{Rejection, Shortfall};
 pub use verify::{Verified, verify};
 

@@ -1,0 +1,157 @@
+//! Random problems of every kind, one a seed: sizes 1 to 60, discounts up to 0.9999, radii from 0 to
+//! vacuous, ties, terminal states, tiny probabilities, costs of all sizes and signs.
+
+use robust_mdp::instances::Xoshiro256;
+use robust_mdp::uncertainty::{Radius, UncertaintySet};
+use robust_mdp::{Model, ModelBuilder, Objective};
+
+/// A problem and the gap to ask for.
+pub struct Problem {
+    /// The model.
+    pub model: Model,
+    /// Where nature chooses from.
+    pub set: UncertaintySet,
+    /// The gap to ask for: above what rounding leaves.
+    pub gap: f64,
+    /// Sizes and kinds, for a reader.
+    pub label: String,
+}
+
+/// Draws from a list.
+fn one_of<T: Copy>(list: &[T], random: &mut Xoshiro256) -> T {
+    list[random.below(list.len() as u64) as usize]
+}
+
+fn chance(share: f64, random: &mut Xoshiro256) -> bool {
+    random.uniform() < share
+}
+
+fn up_to(n: usize, random: &mut Xoshiro256) -> usize {
+    1 + random.below(n as u64) as usize
+}
+
+/// How rows are drawn.
+struct Rows {
+    /// Next states of a row.
+    most: usize,
+    /// How far from a state they lie.
+    reach: usize,
+    ties: bool,
+    /// Weights are uniform to this power: a large one makes tiny probabilities.
+    power: f64,
+    costs: f64,
+    shift: f64,
+    on_next: bool,
+}
+
+/// The problem of a seed.
+pub fn problem(seed: u64) -> Problem {
+    let random = &mut Xoshiro256::new(seed);
+    let states = match random.below(4) {
+        0 => up_to(60, random),
+        _ => up_to(12, random),
+    };
+    let discount = one_of(&[0.0, 0.3, 0.8, 0.95, 0.99, 0.999, 0.9999], random);
+    let near = chance(0.3, random);
+    let rows = Rows {
+        most: if chance(0.5, random) { states } else { states.min(3) },
+        reach: if near { 1 + states / 8 } else { states },
+        ties: chance(0.25, random),
+        power: if chance(0.15, random) { 30.0 } else { 1.0 },
+        costs: one_of(&[1.0, 1.0, 1.0, 10.0, 1e-8, 1e8], random),
+        shift: if chance(0.2, random) { 1e3 } else { 0.0 },
+        on_next: chance(0.25, random),
+    };
+    let terminal = if chance(0.3, random) { 0.2 } else { 0.0 };
+    let model = model(states, discount, &rows, terminal, random);
+    let set = set(&model, random);
+    // Values of size c/(1 − λ) have roundings of a few 1e-16 of that, which grow by 1/(1 − λ) again.
+    let gap = 1e-6 * model.largest_cost().max(1e-12);
+    let label = format!(
+        "{states} states, {} rows, discount {discount}, costs {:e}, {:?} {:?} {:?}",
+        model.rows(),
+        rows.costs,
+        set.distance,
+        set.rectangularity,
+        set.support
+    );
+    Problem { model, set, gap, label }
+}
+
+fn model(
+    states: usize,
+    discount: f64,
+    rows: &Rows,
+    terminal: f64,
+    random: &mut Xoshiro256,
+) -> Model {
+    let mut builder = ModelBuilder::new(discount);
+    if chance(0.3, random) {
+        builder.set_objective(Objective::MaxReward);
+    }
+    let most_actions = one_of(&[1, 3, 6], random);
+    let mut acting = false;
+    for s in 0..states {
+        builder.add_state(None);
+        if chance(terminal, random) && (acting || s + 1 < states) {
+            builder.mark_terminal();
+            continue;
+        }
+        acting = true;
+        for _ in 0..up_to(most_actions, random) {
+            add_row(&mut builder, s, states, rows, random);
+        }
+    }
+    builder.build().expect("a valid model")
+}
+
+fn add_row(
+    builder: &mut ModelBuilder,
+    s: usize,
+    states: usize,
+    rows: &Rows,
+    random: &mut Xoshiro256,
+) {
+    let level = if rows.ties { random.below(3) as f64 } else { 2.0 * random.uniform() - 1.0 };
+    builder.add_action(None, rows.costs * (level + rows.shift));
+    let first = s.saturating_sub(rows.reach);
+    let mut next: Vec<usize> = (first..states.min(s + rows.reach + 1)).collect();
+    let count = up_to(rows.most.min(next.len()), random);
+    for k in 0..count {
+        let other = k + random.below((next.len() - k) as u64) as usize;
+        next.swap(k, other);
+    }
+    let weight = |random: &mut Xoshiro256| match rows.ties {
+        true => 1.0,
+        false => random.uniform().powf(rows.power) + 1e-200,
+    };
+    let weights: Vec<f64> = (0..count).map(|_| weight(random)).collect();
+    let total: f64 = weights.iter().sum();
+    for (&next, weight) in next.iter().zip(&weights) {
+        let further = if rows.on_next { rows.costs * (random.uniform() - 0.5) } else { 0.0 };
+        builder.add_transition(next, weight / total, further);
+    }
+}
+
+fn set(model: &Model, random: &mut Xoshiro256) -> UncertaintySet {
+    let radius = match random.below(4) {
+        0 => one_of(&[0.0, 1e-12, 1e-6, 1e3], random),
+        _ => 10f64.powf(4.0 * random.uniform() - 3.0),
+    };
+    let set = match random.below(9) {
+        0 => return UncertaintySet::none(),
+        1..=2 => UncertaintySet::ellipsoid(radius),
+        3..=4 => UncertaintySet::ellipsoid(radius).on_nominal_support(),
+        _ => UncertaintySet::kl(radius),
+    };
+    let by_action = chance(0.4, random);
+    let set = if by_action { set.per_action() } else { set };
+    let mut budget = |_| if chance(0.3, random) { 0.0 } else { radius * random.uniform() };
+    match model.states() % 4 {
+        0 => set.with_radius(Radius::PerState((0..model.states()).map(&mut budget).collect())),
+        1 if by_action => {
+            set.with_radius(Radius::PerRow((0..model.rows()).map(&mut budget).collect()))
+        }
+        _ => set,
+    }
+}
