@@ -3,29 +3,52 @@
 use super::rejection::Rejection;
 use super::{Certificate, Lift, Weight};
 use crate::error::counted;
-use crate::model::Model;
-use crate::uncertainty::{Distance, Rectangularity, UncertaintySet};
+use crate::model::{Model, Objective};
+use crate::uncertainty::{Distance, Radius, Rectangularity, UncertaintySet};
 
 impl Certificate {
     /// Whether the certificate is about this set.
     pub fn expect_set(&self, set: &UncertaintySet) -> Result<(), Rejection> {
-        let other = |what, found: &dyn std::fmt::Debug, expected: &dyn std::fmt::Debug| {
-            let (found, expected) = (format!("{found:?}"), format!("{expected:?}"));
-            Err(Rejection::Other { what, found, expected })
+        let parts = |set: &UncertaintySet| {
+            [
+                ("set", format!("{:?}", set.distance).to_lowercase()),
+                ("rectangularity", owners(set.rectangularity).to_owned()),
+                ("support", format!("{:?}", set.support).to_lowercase()),
+                ("radius", radius_text(&set.radius)),
+            ]
         };
-        if self.set.distance != set.distance {
-            return other("set", &self.set.distance, &set.distance);
-        }
-        if self.set.rectangularity != set.rectangularity {
-            return other("rectangularity", &self.set.rectangularity, &set.rectangularity);
-        }
-        if self.set.support != set.support {
-            return other("support", &self.set.support, &set.support);
+        for ((what, found), (_, expected)) in parts(&self.set).into_iter().zip(parts(set)) {
+            if found != expected {
+                return Err(Rejection::Other { what, found, expected });
+            }
         }
         if self.set.radius != set.radius {
-            return other("radius", &self.set.radius, &set.radius);
+            let (found, expected) = (radius_text(&set.radius), "others".to_owned());
+            return Err(Rejection::Other { what: "radius", found, expected });
         }
         Ok(())
+    }
+}
+
+fn goal(objective: Objective) -> String {
+    match objective {
+        Objective::MinCost => "min-cost".into(),
+        Objective::MaxReward => "max-reward".into(),
+    }
+}
+
+fn owners(rectangularity: Rectangularity) -> &'static str {
+    match rectangularity {
+        Rectangularity::State => "s",
+        Rectangularity::StateAction => "(s,a)",
+    }
+}
+
+fn radius_text(radius: &Radius) -> String {
+    match radius {
+        Radius::Uniform(radius) => radius.to_string(),
+        Radius::PerState(_) => "one for each state".into(),
+        Radius::PerRow(_) => "one for each action".into(),
     }
 }
 
@@ -38,7 +61,7 @@ pub(super) fn check(model: &Model, certificate: &Certificate) -> Result<(), Reje
         return other("discount factor", discount.to_string(), model.discount().to_string());
     }
     if *objective != model.objective() {
-        return other("objective", format!("{objective:?}"), format!("{:?}", model.objective()));
+        return other("objective", goal(*objective), goal(model.objective()));
     }
     let own = model.fingerprint();
     if certificate.model != own {
