@@ -11,6 +11,7 @@ use super::linear::Tail;
 use super::row_store::Halves;
 use crate::game::Layout;
 use crate::model::Model;
+use crate::pool;
 
 /// Mutable arrays of a contiguous range of states.
 pub(crate) struct Fields<'a, const K: usize, const N: usize, const M: usize> {
@@ -180,7 +181,7 @@ pub(crate) struct Workers<W>(Vec<Mutex<W>>);
 
 impl<W> Workers<W> {
     pub(crate) fn new(make: impl Fn() -> W) -> Workers<W> {
-        Workers((0..rayon::current_num_threads()).map(|_| Mutex::new(make())).collect())
+        Workers((0..pool::threads()).map(|_| Mutex::new(make())).collect())
     }
 
     /// The memory of the first thread, for work that is done in order.
@@ -217,13 +218,13 @@ fn divide<W: Send, const K: usize, const N: usize, const M: usize>(
     if fields.states.len() > grain && workers.0.len() > 1 {
         let middle = fields.states.start + fields.states.len() / 2;
         let (left, right) = fields.split(cuts, middle);
-        rayon::join(
+        pool::join(
             || divide(cuts, left, grain, workers, visit),
             || divide(cuts, right, grain, workers, visit),
         );
         return;
     }
-    let thread = rayon::current_thread_index().unwrap_or(0) % workers.0.len();
+    let thread = pool::this_thread() % workers.0.len();
     // No other task runs on this thread while the lock is held: leaves do not fork.
     let mut worker = workers.0[thread].lock().unwrap_or_else(|poisoned| poisoned.into_inner());
     while !fields.states.is_empty() {

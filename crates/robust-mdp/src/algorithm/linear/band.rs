@@ -10,6 +10,8 @@
 //! states where they meet are solved last. Rows are stored in 2b + 1 places, those of the lower half
 //! back to front: one walk serves both.
 
+use crate::pool;
+
 /// Places of a band against the entries that a sparse chain, its factors and vectors would take.
 const PLACES: usize = 6;
 /// A row's mass that is nearer to 1 than this is 1.
@@ -39,7 +41,7 @@ pub(super) fn solve(p: &mut [f32], reach: usize, discount: f64, w: &mut [f64]) {
         half.forward(w);
         excess
     };
-    let (upper_excess, lower_excess) = rayon::join(
+    let (upper_excess, lower_excess) = pool::join(
         || eliminate(upper, upper_w),
         || {
             lower.reverse();
@@ -51,7 +53,7 @@ pub(super) fn solve(p: &mut [f32], reach: usize, discount: f64, w: &mut [f64]) {
     let mut middle = Middle::new(&halves, [upper_excess, lower_excess]);
     middle.solve([upper_w, lower_w]);
     let [upper, lower] = halves;
-    rayon::join(
+    pool::join(
         || upper.backward(upper_w),
         || {
             lower.backward(lower_w);

@@ -4,6 +4,7 @@
 use pulp::{Simd, WithSimd};
 
 use crate::lanes::{self, dispatch};
+use crate::pool;
 
 /// Length of a chunk.
 pub(super) const CHUNK: usize = 1024;
@@ -54,7 +55,7 @@ fn divide<T: Send, const N: usize>(
         l
     });
     let right = right.map(|r| r.expect("one right half for each array"));
-    rayon::join(
+    pool::join(
         || divide(left, totals_left, start, body),
         || divide(right, totals_right, start + half * CHUNK, body),
     );

@@ -30,6 +30,7 @@ use pulp::{Simd, WithSimd};
 use rayon::prelude::*;
 
 use crate::lanes::dispatch;
+use crate::pool;
 
 /// Rows of a tile, and order of a pivot block.
 const BLOCK: usize = 8;
@@ -79,7 +80,7 @@ impl Dense {
             dispatch(Pivots { shape, first, rows, inverses });
             let (pivots, inverses) = (&*rows, &*inverses);
             let reduce = |rows| dispatch(Below { shape, first, rows, pivots, inverses });
-            if n >= PARALLEL_FROM {
+            if n >= PARALLEL_FROM && !pool::alone() {
                 below.par_chunks_mut(GRAIN * shape.stride).for_each(reduce);
             } else {
                 reduce(below);

@@ -8,6 +8,7 @@ use rayon::prelude::*;
 
 use super::Matrix;
 use super::scalar::Scalar;
+use crate::pool;
 
 /// States of a block, at least.
 const LEAST: usize = 4096;
@@ -76,8 +77,8 @@ impl<T: Scalar> Incomplete<T> {
             block.load(a, first..(first + size).min(a.states));
             block.factor(1.0 - a.discount);
         };
-        if let [block] = &mut self.blocks[..] {
-            factor((0, block));
+        if self.blocks.len() == 1 || pool::alone() {
+            self.blocks.iter_mut().enumerate().for_each(factor);
         } else {
             self.blocks.par_iter_mut().enumerate().for_each(factor);
         }
@@ -85,8 +86,10 @@ impl<T: Scalar> Incomplete<T> {
 
     /// out = (LU)⁻¹x.
     pub(super) fn apply(&self, x: &[T], out: &mut [T]) {
-        if let [block] = &self.blocks[..] {
-            return block.solve(x, out);
+        if self.blocks.len() == 1 || pool::alone() {
+            let pieces = x.chunks(self.size).zip(out.chunks_mut(self.size));
+            self.blocks.iter().zip(pieces).for_each(|(block, (x, out))| block.solve(x, out));
+            return;
         }
         let pieces = x.par_chunks(self.size).zip(out.par_chunks_mut(self.size));
         self.blocks.par_iter().zip(pieces).for_each(|(block, (x, out))| block.solve(x, out));

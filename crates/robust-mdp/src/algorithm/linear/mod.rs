@@ -21,6 +21,7 @@ mod tests;
 
 use super::sweep::{ChainRows, ChainShape};
 use crate::lanes::{self, dispatch};
+use crate::pool;
 use chunks::{Totals, for_each_chunk, gather};
 use dense::Dense;
 use krylov::Krylov;
@@ -360,6 +361,10 @@ impl Matrix<'_> {
         let rows = |(p, out)| dispatch(DenseRows { p, u, out });
         if self.states <= group {
             return rows((self.entries, out));
+        }
+        if pool::alone() {
+            let groups = self.entries.chunks(group * self.states);
+            return groups.zip(out.chunks_mut(group)).for_each(rows);
         }
         let groups = self.entries.par_chunks(group * self.states);
         groups.zip(out.par_chunks_mut(group)).for_each(rows);

@@ -21,6 +21,8 @@ const ENOUGH: f64 = 4.0;
 const MOST_STEPS: u32 = 3;
 /// A chain mixes fast if the first step spreads less than so many times the span it came from.
 const FAST: f64 = 3.0;
+/// Unless its step at the full horizon then spreads so many times as much.
+const MUCH: f64 = 8.0;
 
 pub(super) struct Horizon {
     length: f64,
@@ -56,12 +58,24 @@ impl Horizon {
         course.leap(self.share, tolerance);
         let again = std::mem::take(&mut self.first) && course.operator.keeps_chain();
         if again && spread(&course.scratch) < FAST * span {
-            // The step that was taken lies in `scratch`.
-            course.v.iter_mut().zip(&course.scratch).for_each(|(v, step)| *v -= step);
-            self.share = 1.0;
-            course.leap(1.0, tolerance);
+            return self.try_full(course, tolerance);
         }
         self.share == 1.0
+    }
+
+    /// Takes the step of the full horizon instead of the one just taken, which lies in `scratch`,
+    /// unless it spreads much more; whether it was taken.
+    fn try_full(&mut self, course: &mut Course<'_, '_, '_>, tolerance: f64) -> bool {
+        let short = course.scratch.clone();
+        course.v.iter_mut().zip(&short).for_each(|(v, step)| *v -= step);
+        course.leap(1.0, tolerance);
+        if spread(&course.scratch) < MUCH * spread(&short) {
+            self.share = 1.0;
+            return true;
+        }
+        let steps = short.iter().zip(&course.scratch);
+        course.v.iter_mut().zip(steps).for_each(|(v, (short, full))| *v += short - full);
+        false
     }
 
     /// On to the next of the horizons that lie evenly (by their logarithms) before the full one.

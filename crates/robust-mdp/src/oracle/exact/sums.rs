@@ -155,16 +155,15 @@ fn row_sums<S: Simd>(simd: S, nominal: &[f64], gain: &[f64], t: f64, nu: f64) ->
     walk!(simd, [nominal, gain] => |y0, w| {
         let p = simd.mul_add_e_f64s(tv, w, simd.sub_f64s(y0, nuv));
         let inside = simd.less_than_f64s(zero, p);
-        let wi = simd.select_f64s(inside, w, zero);
-        let yi = simd.select_f64s(inside, y0, zero);
-        let yo = simd.select_f64s(inside, zero, y0);
+        // Written so that each of these is one masked operation where there are masks.
+        let if_inside = |yes, no| simd.select_f64s(inside, yes, no);
         margin = simd.min_f64s(margin, simd.abs_f64s(p));
-        n = simd.add_f64s(n, simd.select_f64s(inside, one, zero));
-        sy = simd.add_f64s(sy, yi);
-        sw = simd.add_f64s(sw, wi);
-        sww = simd.mul_add_e_f64s(wi, w, sww);
-        syw = simd.mul_add_e_f64s(yi, w, syw);
-        off = simd.mul_add_e_f64s(yo, y0, off);
+        n = if_inside(simd.add_f64s(n, one), n);
+        sy = if_inside(simd.add_f64s(sy, y0), sy);
+        sw = if_inside(simd.add_f64s(sw, w), sw);
+        sww = if_inside(simd.mul_add_e_f64s(w, w, sww), sww);
+        syw = if_inside(simd.mul_add_e_f64s(y0, w, syw), syw);
+        off = if_inside(off, simd.mul_add_e_f64s(y0, y0, off));
     });
     let spurious = if -nu > 0.0 { padding::<S>(nominal.len()) } else { 0.0 };
     [
