@@ -7,7 +7,7 @@ use numpy::{PyArray1, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray3};
 use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use robust_mdp::Objective;
-use robust_mdp::io::{read_model, write_model};
+use robust_mdp::io::{read_model, read_policy, write_model, write_policy};
 
 use crate::errors::{at, raised};
 use crate::rows::{About, Indices, Matrix, Source, Wrong};
@@ -301,6 +301,25 @@ impl Model {
         }
         let cost = PyArray1::from_iter(py, (0..model.rows()).map(|r| own(model.row(r).cost)));
         Ok((self.state_starts(py), PyArray1::from_vec(py, starts), next, prob, cost, further))
+    }
+
+    /// Writes a table of a policy's probabilities.
+    fn write_policy(&self, py: Python<'_>, path: PathBuf, policy: Numbers<'_>) -> PyResult<()> {
+        let policy = policy.as_slice()?;
+        if policy.len() != self.model.rows() {
+            return Err(PyValueError::new_err("the policy is one of another model"));
+        }
+        py.detach(|| write_policy(&path, &self.model, policy)).map_err(|e| raised(py, e))
+    }
+
+    /// Reads such a table.
+    fn read_policy<'py>(
+        &self,
+        py: Python<'py>,
+        path: PathBuf,
+    ) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        let read = py.detach(|| read_policy(&path, &self.model));
+        Ok(PyArray1::from_vec(py, read.map_err(|e| raised(py, e))?))
     }
 
     fn __reduce__(&self) -> PyResult<()> {
