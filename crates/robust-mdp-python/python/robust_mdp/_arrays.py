@@ -63,7 +63,7 @@ def common_cost(
     filled = np.flatnonzero(np.diff(starts))
     if len(filled) == 0:
         return cost, None
-    at = np.asarray(starts)[filled]
+    at = np.asarray(starts, dtype=np.int64)[filled]
     low, high = np.minimum.reduceat(further, at), np.maximum.reduceat(further, at)
     same = low == high
     cost[filled[same]] = low[same]

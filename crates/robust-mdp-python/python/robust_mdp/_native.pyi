@@ -6,6 +6,24 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
+__all__ = [
+    "CertificateError",
+    "Model",
+    "ModelError",
+    "Solution",
+    "UncertaintySet",
+    "after_fork",
+    "calibrate",
+    "evaluate",
+    "garnet",
+    "healthcare",
+    "machine",
+    "solve",
+    "solve_many",
+    "verify",
+    "worst_kernel",
+]
+
 _Floats = NDArray[np.float64]
 _Longs = NDArray[np.int64]
 _Shorts = NDArray[np.int32]

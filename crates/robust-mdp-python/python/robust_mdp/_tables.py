@@ -156,7 +156,8 @@ def of_dataframe(
     prob = numbers(probability, frame[probability].to_numpy(), 1)
     amounts = numbers(amount, frame[amount].to_numpy(), 1)
     order = np.lexsort((act, origin))
-    origin, act, to, prob, amounts = (x[order] for x in (origin, act, to, prob, amounts))
+    origin, act, to = origin[order], act[order], to[order]
+    prob, amounts = prob[order], amounts[order]
     first = np.ones(len(origin), dtype=bool)
     first[1:] = (origin[1:] != origin[:-1]) | (act[1:] != act[:-1])
     indptr = np.append(np.flatnonzero(first), len(origin)).astype(np.int64)

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from . import _conventions, _native, _tables
 from ._arrays import FloatArray, IntArray, frozen, numbers
 from ._messages import ModelWarning, warn
+from ._native import Model as NativeModel
 from .kernel import Kernel, as_kernel
 
 if TYPE_CHECKING:
@@ -40,11 +41,11 @@ class Model:
 
     __slots__ = ("_actions", "_cached", "_has_discount", "_native", "_starts")
 
-    _native: _native.Model
+    _native: NativeModel
     _actions: IntArray | None
     _starts: IntArray
     _has_discount: bool
-    _cached: _native.Model | None
+    _cached: NativeModel | None
 
     def __init__(self) -> None:
         raise TypeError("make a model with Model.from_arrays, from_scipy, from_gymnasium, load, …")
@@ -54,7 +55,7 @@ class Model:
 
     @staticmethod
     def _of(
-        native: _native.Model, has_discount: bool = True, actions: IntArray | None = None
+        native: NativeModel, has_discount: bool = True, actions: IntArray | None = None
     ) -> Model:
         model = Model.__new__(Model)
         starts = native.state_starts()
@@ -520,7 +521,7 @@ def _carried(
 
     def keys(starts: NDArray[Any], columns: NDArray[Any]) -> IntArray:
         row = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
-        return row * model.n_states + columns
+        return np.asarray(row * model.n_states + columns, dtype=np.int64)
 
     known, asked = keys(indptr, next_states), keys(kernel.indptr, kernel.indices)
     at = np.minimum(np.searchsorted(known, asked), max(len(known) - 1, 0))

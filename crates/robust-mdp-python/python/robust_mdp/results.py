@@ -10,6 +10,7 @@ import numpy as np
 
 from . import _native
 from ._arrays import FloatArray, frozen
+from ._native import Solution as NativeSolution
 from .certificate import Certificate, Verified, verify
 from .kernel import Kernel
 from .policy import Policy, Seed
@@ -66,7 +67,7 @@ class Solution(_Frozen):
 
     model: Model
     set: UncertaintySet
-    _native: _native.Solution
+    _native: NativeSolution
     _trace: FloatArray
     _proof: bytes | None
     _threads: int | None
@@ -75,7 +76,7 @@ class Solution(_Frozen):
         self,
         model: Model,
         set: UncertaintySet,
-        native: _native.Solution,
+        native: NativeSolution,
         trace: FloatArray,
         proof: bytes | None,
         threads: int | None,
