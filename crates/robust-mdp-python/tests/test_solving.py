@@ -117,6 +117,7 @@ def test_certified_solves_report_what_is_proved(model):
     sol = rm.solve(model, rm.KL(0.1), gap=1e-8, certify=True)
     assert np.array_equal(sol.verify().lower, sol.lower)
     assert np.array_equal(sol.verify().upper, sol.upper)
+    assert pickle.loads(pickle.dumps(sol)).certificate == sol.certificate
 
 
 def test_the_worst_kernel_is_in_the_set_and_attains_the_value(model, solution):

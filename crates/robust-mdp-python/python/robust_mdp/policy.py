@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -68,6 +68,12 @@ class Policy:
         """The numbers of the actions that ``policy[state]`` speaks of."""
         return self._actions[self._starts[state] : self._starts[state + 1]]
 
+    @overload
+    def sample(self, obs: int | np.integer[Any], rng: Seed = None) -> int: ...
+    @overload
+    def sample(self, obs: NDArray[Any], rng: Seed = None) -> IntArray: ...
+    @overload
+    def sample(self, obs: Any, rng: Seed = None) -> Any: ...
     def sample(self, obs: Any, rng: Seed = None) -> Any:
         """An action for a state, or an array of actions for an array of states.
 

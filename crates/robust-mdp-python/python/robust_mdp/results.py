@@ -257,7 +257,9 @@ class Solution(_Frozen):
         return plotting.solution(self, kind, ax)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        state = (self._native.to_bytes(), self._trace, self.__dict__.get("certificate"))
+        made = self.__dict__.get("certificate")
+        proof = self._proof if made is None else made.data
+        state = (self._native.to_bytes(), self._trace, proof)
         return (_restore, (self.model, self.set, self._threads, *state))
 
     def __repr__(self) -> str:
@@ -291,9 +293,8 @@ def _restore(
     threads: int | None,
     data: bytes,
     trace: FloatArray,
-    certificate: Certificate | None,
+    proof: bytes | None,
 ) -> Solution:
-    proof = None if certificate is None else certificate.data
     return Solution(model, set, _native.Solution.from_bytes(data), trace, proof, threads)
 
 
