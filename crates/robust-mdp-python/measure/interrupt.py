@@ -8,6 +8,7 @@ from __future__ import annotations
 import _thread
 import threading
 import time
+import warnings
 
 import robust_mdp as rm
 
@@ -32,6 +33,7 @@ def latency(model: rm.Model, method: str, oracle: str | None) -> float | None:
 
 
 def main() -> None:
+    warnings.simplefilter("ignore", rm.ConvergenceWarning)
     models = {
         "band, 2000 states": rm.instances.garnet(2000, 3, 0.7, band=1, seed=1, discount=0.9999999),
         "dense, 300 states, 50 actions": rm.instances.garnet(300, 50, 1.0, seed=1, discount=0.99),

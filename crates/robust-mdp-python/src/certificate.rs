@@ -23,6 +23,7 @@ pub(crate) fn verify<'py>(
     let (model, threads) = (model.model.clone(), background::threads(threads));
     let job = move || robust_mdp::verify(&model, &certificate, threads);
     let proved = run_quietly(py, job)?.map_err(rejected)?;
-    let (lower, upper) = (PyArray1::from_vec(py, proved.lower), PyArray1::from_vec(py, proved.upper));
+    let (lower, upper) =
+        (PyArray1::from_vec(py, proved.lower), PyArray1::from_vec(py, proved.upper));
     Ok((lower, upper, proved.initial, proved.gap))
 }

@@ -34,7 +34,7 @@ mod _native {
     #[pymodule_export]
     use crate::solution::Solution;
     #[pymodule_export]
-    use crate::solve::solve;
+    use crate::solve::{solve, time_solve};
     #[pymodule_export]
     use crate::sweep::solve_many;
 }

@@ -54,8 +54,7 @@ type Arrays<'py> = (
 );
 
 /// Discount, whether rewards are maximised, initial distribution, names of states and of rows.
-type AboutPython<'py> =
-    (f64, bool, Option<Numbers<'py>>, Option<Vec<String>>, Option<Vec<String>>);
+type AboutPython<'py> = (f64, bool, Option<Numbers<'py>>, Option<Vec<String>>, Option<Vec<String>>);
 
 fn about((discount, maximise, initial, states, actions): AboutPython<'_>) -> PyResult<About> {
     Ok(About {

@@ -36,12 +36,8 @@ impl UncertaintySet {
         let distance: Distance = parse("set", distance)?;
         let rectangularity: Rectangularity = parse("rectangular", rectangular)?;
         let support: Support = parse("support", support)?;
-        let set = robust_mdp::uncertainty::UncertaintySet {
-            distance,
-            radius,
-            rectangularity,
-            support,
-        };
+        let set =
+            robust_mdp::uncertainty::UncertaintySet { distance, radius, rectangularity, support };
         Ok(UncertaintySet { set })
     }
 

@@ -114,8 +114,8 @@ impl Solution {
 
     /// Everything, as bytes.
     fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        let bytes = serde_json::to_vec(&self.solution)
-            .map_err(|e| PyValueError::new_err(e.to_string()))?;
+        let bytes =
+            serde_json::to_vec(&self.solution).map_err(|e| PyValueError::new_err(e.to_string()))?;
         Ok(PyBytes::new(py, &bytes))
     }
 

@@ -1,7 +1,7 @@
 //! Solves: options, the trace of a run and progress on the way.
 
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use numpy::{PyArray1, PyArray2, PyArrayMethods};
 use pyo3::exceptions::PyValueError;
@@ -192,4 +192,22 @@ pub(crate) fn solve<'py>(
     report(&mut seen)?;
     let table = trace.lock().unwrap_or_else(PoisonError::into_inner).table(py)?;
     Ok((Solution { solution }, table, certificate.map(|bytes| PyBytes::new(py, &bytes))))
+}
+
+/// For measurements: seconds that the library's own call takes, on this thread.
+#[pyfunction]
+pub(crate) fn time_solve(
+    py: Python<'_>,
+    model: &Model,
+    set: &UncertaintySet,
+    options: &str,
+) -> PyResult<f64> {
+    let options = self::options(options)?;
+    py.detach(|| {
+        let start = Instant::now();
+        let solved = robust_mdp::solve(&model.model, &set.set, &options);
+        let seconds = start.elapsed().as_secs_f64();
+        solved.map(|_| seconds)
+    })
+    .map_err(|e| raised(py, e))
 }

@@ -20,6 +20,7 @@ __all__ = [
     "machine",
     "solve",
     "solve_many",
+    "time_solve",
     "verify",
     "worst_kernel",
 ]
@@ -136,6 +137,7 @@ def solve(
     certified: bool,
     progress: Callable[..., object] | None,
 ) -> tuple[Solution, _Floats, bytes | None]: ...
+def time_solve(model: Model, set: UncertaintySet, options: str) -> float: ...
 def solve_many(
     model: Model,
     sets: Sequence[UncertaintySet],
