@@ -219,8 +219,8 @@ def of_pairs(
         )
     order = np.lexsort((a, s))
     if not np.array_equal(order, np.arange(len(order))):
-        s, a, cost, Q = s[order], a[order], cost[order], (Q[order] if hasattr(Q, "shape") else
-                                                          np.asarray(Q)[order])  # fmt: skip
+        s, a, cost = s[order], a[order], cost[order]
+        Q = Q.tocsr()[order] if _is_sparse(Q) else np.asarray(Q)[order]
     for k in np.flatnonzero((s[1:] == s[:-1]) & (a[1:] == a[:-1]))[:1]:
         raise ValueError(f"state {s[k]}, action {a[k]} is listed twice")
     starts = np.searchsorted(s, np.arange(states + 1)).astype(np.int64)

@@ -106,7 +106,8 @@ def simulate(
     rng = np.random.default_rng(seed)
     state = _first_states(model, start, episodes, rng)
     returns, lengths = np.zeros(episodes), np.zeros(episodes, dtype=np.int64)
-    going, weight = np.arange(episodes), 1.0
+    going: IntArray = np.arange(episodes)
+    weight = 1.0
     for _ in range(steps):
         row = policy._draw(state[going], rng.random(len(going)))
         going, row = going[row >= 0], row[row >= 0]
