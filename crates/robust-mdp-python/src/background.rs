@@ -9,7 +9,7 @@ use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use pyo3::exceptions::PyRuntimeError;
+use pyo3::exceptions::{PyKeyboardInterrupt, PyRuntimeError};
 use pyo3::prelude::*;
 use robust_mdp::Interrupt;
 
@@ -39,10 +39,11 @@ pub(crate) fn threads(asked: Option<usize>) -> Option<usize> {
     asked
 }
 
-/// Runs `job` and waits for it. An exception raised by a signal or by `tick` raises `interrupt`.
+/// Runs `job` and waits for it. An exception raised by a signal or by `tick` asks it to end and is passed
+/// on; with `keep` the first Ctrl-C is not, and the job's answer is waited for.
 pub(crate) fn run<T: Send + 'static>(
     py: Python<'_>,
-    interrupt: Arc<Interrupt>,
+    keep: bool,
     mut tick: impl FnMut(Python<'_>) -> PyResult<()>,
     job: impl FnOnce(&Interrupt) -> T + Send + 'static,
 ) -> PyResult<T> {
@@ -54,6 +55,7 @@ pub(crate) fn run<T: Send + 'static>(
             Err(_) => Err(RecvTimeoutError::Disconnected),
         })
     };
+    let interrupt = Arc::new(Interrupt::new());
     let seen = interrupt.clone();
     std::thread::Builder::new().name("robust-mdp".into()).stack_size(STACK).spawn(move || {
         // Nobody listens any more if the wait was given up.
@@ -68,7 +70,11 @@ pub(crate) fn run<T: Send + 'static>(
             Err(RecvTimeoutError::Timeout) => {}
         }
         if let Err(stop) = py.check_signals().and_then(|()| tick(py)) {
+            let again = interrupt.is_raised();
             interrupt.raise();
+            if keep && !again && stop.is_instance_of::<PyKeyboardInterrupt>(py) {
+                continue;
+            }
             let _ = wait(GRACE);
             return Err(stop);
         }
@@ -80,5 +86,5 @@ pub(crate) fn run_quietly<T: Send + 'static>(
     py: Python<'_>,
     job: impl FnOnce() -> T + Send + 'static,
 ) -> PyResult<T> {
-    run(py, Arc::default(), |_| Ok(()), |_| job())
+    run(py, false, |_| Ok(()), |_| job())
 }

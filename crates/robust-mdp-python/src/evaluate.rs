@@ -1,7 +1,5 @@
 //! Policies that the user brings, and the kernels that are worst for them.
 
-use std::sync::Arc;
-
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 use robust_mdp::{Interrupt, PolicyValue};
@@ -40,7 +38,7 @@ pub(crate) fn evaluate<'py>(
     let job = move |interrupt: &Interrupt| {
         robust_mdp::evaluate(&model, &set, &policy, gap, threads, interrupt)
     };
-    let done = background::run(py, Arc::default(), |_| Ok(()), job)?.map_err(|e| raised(py, e))?;
+    let done = background::run(py, false, |_| Ok(()), job)?.map_err(|e| raised(py, e))?;
     let worst = valued(py, done.worst);
     let nominal = valued(py, done.nominal);
     Ok((name(&done.status), worst, nominal, done.seconds, done.target_gap))

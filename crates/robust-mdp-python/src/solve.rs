@@ -144,15 +144,17 @@ impl Observer for Recorder {
 type Solved<'py> = (Solution, Bound<'py, PyArray2<f64>>, Option<Bound<'py, PyBytes>>);
 
 /// The solution, its trace and, if asked for, its certificate. `progress` is called now and then with
-/// sweeps, seconds, lower, upper, gap and the gap asked for, and once at the end.
+/// sweeps, seconds, lower, upper, gap and the gap asked for, and once at the end. With `keep` Ctrl-C ends
+/// the run with what there is.
 #[pyfunction]
-#[pyo3(signature = (model, set, options, certified, progress))]
+#[pyo3(signature = (model, set, options, certified, keep, progress))]
 pub(crate) fn solve<'py>(
     py: Python<'py>,
     model: &Model,
     set: &UncertaintySet,
     options: &str,
     certified: bool,
+    keep: bool,
     progress: Option<Bound<'py, PyAny>>,
 ) -> PyResult<Solved<'py>> {
     let options = self::options(options)?;
@@ -187,7 +189,7 @@ pub(crate) fn solve<'py>(
             Ok((solution, certificate))
         }
     };
-    let solved = background::run(py, Arc::default(), |_| report(&mut seen), job)?;
+    let solved = background::run(py, keep, |_| report(&mut seen), job)?;
     let (solution, certificate) = solved.map_err(|e| raised(py, e))?;
     report(&mut seen)?;
     let table = trace.lock().unwrap_or_else(PoisonError::into_inner).table(py)?;

@@ -53,7 +53,7 @@ pub(crate) fn solve_many<'py>(
             _ => Ok(()),
         }
     };
-    let solved = background::run(py, Arc::default(), &mut report, job)?;
+    let solved = background::run(py, false, &mut report, job)?;
     report(py)?;
     let wrap = |priced: Result<Priced, Error>| {
         let (solution, nominal) = priced.map_err(|e| raised(py, e))?;

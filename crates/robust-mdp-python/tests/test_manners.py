@@ -30,6 +30,16 @@ def test_ctrl_c(endless):
             rm.solve(endless, rm.KL(0.1), method="vi", gap=1e-9)
 
 
+def test_ctrl_c_can_return_what_there_is(endless):
+    threading.Timer(0.3, _thread.interrupt_main).start()
+    with pytest.warns(rm.ConvergenceWarning, match="interrupted"):
+        sol = rm.solve(endless, rm.KL(0.1), method="vi", gap=1e-9, on_interrupt="return")
+    assert sol.status == "interrupted" and sol.work["sweeps"] > 0
+    assert np.all(sol.lower <= sol.upper)
+    with pytest.raises(ValueError, match="on_interrupt"):
+        rm.solve(endless, rm.KL(0.1), on_interrupt="ignore")
+
+
 def test_ctrl_c_in_a_sweep(endless):
     threading.Timer(0.2, _thread.interrupt_main).start()
     with pytest.raises(KeyboardInterrupt):

@@ -129,6 +129,10 @@ def test_axes_are_not_guessed():
         ({"P": np.full((2, 3, 3), "x"), "R": np.zeros(3)}, TypeError, "real numbers"),
         ({"R": np.zeros(3)}, TypeError, "either P"),
         ({"Q": np.full((3, 3, 3), 1 / 3), "R": np.zeros((3, 2))}, ValueError, "expected .S, A, S"),
+        ({"P": np.zeros((0, 3, 3)), "R": np.zeros(3)}, ValueError, "0 actions"),
+        ({"P": np.zeros((2, 0, 0)), "R": np.zeros(0)}, ValueError, "0 states"),
+        ({"Q": np.zeros((3, 0, 3)), "R": np.zeros((3, 0))}, ValueError, "0 actions"),
+        ({"P": np.full((2, 3, 3), np.nan), "R": np.zeros(3)}, ValueError, "state 0, action 0"),
         ({"P": np.full((2, 3, 3), 1 / 3), "R": np.zeros(3), "discount": 1.0}, ValueError, "discount"),
         ({"P": np.full((2, 3, 3), 0.3), "R": np.zeros(3)}, ValueError, "state 0, action 0: prob"),
         ({"P": np.full((2, 3, 3), 1 / 3), "R": np.zeros(3), "initial": [1.0]}, ValueError, "initial"),
@@ -193,6 +197,7 @@ def test_files(tmp_path, kernel, rewards, ending):
     model.save(path)
     back = rm.Model.load(path)
     if ending == "csv":
+        assert same(rm.Model.from_csv(path, discount=0.9), back.with_discount(0.9))
         assert back.discount is None
         back = back.with_discount(0.9)
     assert np.array_equal(back.kernel().to_array(), model.kernel().to_array())
@@ -201,6 +206,15 @@ def test_files(tmp_path, kernel, rewards, ending):
         assert back.initial.tolist() == initial
         with pytest.raises(ValueError, match="no discount factor"):
             rm.Model.from_arrays(kernel, rewards).save(path)
+
+
+def test_tables_and_back(kernel):
+    model = rm.Model.from_arrays(kernel, kernel, discount=0.9)
+    frame = model.to_dataframe()
+    assert list(frame.columns) == ["state", "action", "next", "probability", "reward"]
+    back = rm.Model.from_dataframe(frame, discount=0.9)
+    assert np.allclose(back.kernel().to_array(), kernel, atol=1e-15)
+    assert np.allclose(back.expected_costs(), model.expected_costs(), atol=1e-15)
 
 
 def test_files_that_cannot_be(tmp_path):
@@ -250,3 +264,21 @@ def test_models_cannot_be_changed(kernel, rewards):
 def test_notebooks_show_models(kernel, rewards):
     html = rm.Model.from_arrays(kernel, rewards)._repr_html_()
     assert "<table>" in html and "max-reward" in html
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: rm.instances.garnet(-1),
+        lambda: rm.instances.garnet(0),
+        lambda: rm.instances.garnet(10, 2, 0.0),
+        lambda: rm.instances.garnet(10, 2, costs="free"),
+        lambda: rm.instances.garnet(10, 2, seed=-1),
+        lambda: rm.instances.machine(2),
+        lambda: rm.instances.healthcare(5, discount=1.0),
+        lambda: rm.instances.calibrate(rm.instances.machine(5), samples=0),
+    ],
+)
+def test_wrong_instances(make):
+    with pytest.raises(ValueError, match="expected"):
+        make()

@@ -100,6 +100,7 @@ def of_arrays(
     if by_action:
         prob = prob.transpose(1, 0, 2)
     states, actions, _ = prob.shape
+    _check_sizes("P", states, actions)
     base, further = _rewards(name, given, prob.shape, by_action)
     ids = np.tile(np.arange(actions), states)
     return Parts(
@@ -111,6 +112,11 @@ def of_arrays(
         action_names=_names("action names", action_names, actions, ids),
         dense=(prob, further),
     )
+
+
+def _check_sizes(what: str, states: int, actions: int) -> None:
+    if states == 0 or actions == 0:
+        raise ValueError(f"{what} has {states} states and {actions} actions, expected some of both")
 
 
 def _is_by_action(shape: tuple[int, ...], convention: str | None) -> bool:
@@ -170,6 +176,7 @@ def _quantecon(
         raise ValueError(
             f"Q has shape {prob.shape} and {name} {reward.shape}, expected (S, A, S) and (S, A)"
         )
+    _check_sizes("Q", states, actions)
     absent = np.isneginf(reward) if maximise else np.isposinf(reward)
     if bool(absent.any()):
         s, a = np.nonzero(~absent)

@@ -135,6 +135,7 @@ def solve(
     set: UncertaintySet,
     options: str,
     certified: bool,
+    keep: bool,
     progress: Callable[..., object] | None,
 ) -> tuple[Solution, _Floats, bytes | None]: ...
 def time_solve(model: Model, set: UncertaintySet, options: str) -> float: ...

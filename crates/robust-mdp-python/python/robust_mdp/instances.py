@@ -12,6 +12,12 @@ from .sets import KL, Ellipsoid, UncertaintySet
 __all__ = ["calibrate", "garnet", "healthcare", "machine"]
 
 
+def _check(**counts: int) -> None:
+    for name, value in counts.items():
+        if value < 0:
+            raise ValueError(f"{name}={value}, expected at least 0")
+
+
 def garnet(
     states: int = 50,
     actions: int = 10,
@@ -35,6 +41,7 @@ def garnet(
     >>> rm.instances.garnet(states=20, actions=3, branching=0.2)
     Model(states=20, pairs=60, transitions=240, min-cost, discount=0.8)
     """
+    _check(states=states, actions=actions, seed=seed, band=band or 0)
     return Model._of(_native.garnet(states, actions, branching, costs, band, discount, seed))
 
 
@@ -45,6 +52,7 @@ def healthcare(states: int = 50, *, discount: float = 0.8) -> Model:
     >>> rm.instances.healthcare(6).action_names[0]
     ['low', 'medium', 'high']
     """
+    _check(states=states)
     return Model._of(_native.healthcare(states, discount))
 
 
@@ -55,6 +63,7 @@ def machine(states: int = 10, *, discount: float = 0.8) -> Model:
     >>> rm.instances.machine(10).state_names[-2:]
     ['R1', 'R2']
     """
+    _check(states=states)
     return Model._of(_native.machine(states, discount))
 
 
@@ -85,6 +94,7 @@ def calibrate(
     >>> bool(0.0 < radii.max() < 0.01)
     True
     """
+    _check(samples=samples, seed=seed)
     kind = set if isinstance(set, type) else type(set)
     if not issubclass(kind, (KL, Ellipsoid)):
         raise TypeError(f"set: expected KL or Ellipsoid, not {set!r}")

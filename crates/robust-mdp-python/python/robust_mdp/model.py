@@ -292,6 +292,11 @@ class Model:
             warn(note, ModelWarning)
         return Model._of(native, has_discount)
 
+    @staticmethod
+    def from_csv(path: Path, *, discount: float | None = None) -> Model:
+        """Read a table of transitions in craam's columns, whatever the file's ending."""
+        return Model.load(path, format="csv", discount=discount)
+
     def save(self, path: Path, *, format: Format | None = None) -> None:
         """Write the model to a file; only JSON keeps names.
 
@@ -390,6 +395,22 @@ class Model:
             row = np.repeat(np.arange(len(cost)), np.diff(indptr))
             cost = cost + np.bincount(row, weights=data * further, minlength=len(cost))
         return frozen(cost)
+
+    def to_dataframe(self) -> Any:
+        """A pandas table of the transitions, as :meth:`from_dataframe` reads it."""
+        import pandas as pd
+
+        _, indptr, next_states, data, cost, further = self._native.arrays()
+        row = np.repeat(np.arange(self.n_pairs), np.diff(indptr))
+        amount = cost[row] if further is None else cost[row] + further
+        columns = {
+            "state": self._pairs()[0][row],
+            "action": self.action_ids[row],
+            "next": next_states.astype(np.int64),
+            "probability": data,
+            "reward" if self.objective == "max-reward" else "cost": amount,
+        }
+        return pd.DataFrame(columns)
 
     # Variants
 

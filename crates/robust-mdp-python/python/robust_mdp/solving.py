@@ -150,6 +150,7 @@ def solve(
     first_order: FirstOrder | None = None,
     certify: bool = False,
     progress: Callable[[Progress], object] | None = None,
+    on_interrupt: Literal["raise", "return"] = "raise",
 ) -> Solution:
     """Find a policy that is good for every kernel of a set, with proved bounds.
 
@@ -183,6 +184,9 @@ def solve(
     progress : callable, optional
         Called with a :class:`Progress` every few hundredths of a second and once at the end. An
         exception that it raises ends the run.
+    on_interrupt : {"raise", "return"}
+        What Ctrl-C does: raise KeyboardInterrupt, or end the run and return the best answer so far, with
+        the status "interrupted" and a :class:`ConvergenceWarning`.
 
     Returns
     -------
@@ -190,7 +194,7 @@ def solve(
 
     Notes
     -----
-    Other Python threads run meanwhile. Ctrl-C ends the run and raises KeyboardInterrupt.
+    Other Python threads run meanwhile, and Ctrl-C is heard.
 
     Examples
     --------
@@ -204,9 +208,12 @@ def solve(
     options = _options(
         method, oracle, gap, max_sweeps, time_limit, threads, anderson, first_order
     )
+    if on_interrupt not in ("raise", "return"):
+        raise ValueError(f'on_interrupt={on_interrupt!r}, expected "raise" or "return"')
+    keep = on_interrupt == "return"
     call = None if progress is None else (lambda *state: progress(Progress(*state)))
     native, trace, proof = _native.solve(
-        model._native, set._native(model), options, bool(certify), call
+        model._native, set._native(model), options, bool(certify), keep, call
     )
     solution = Solution(model, set, native, trace, proof, threads)
     _speak(solution)
