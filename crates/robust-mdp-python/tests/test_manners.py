@@ -113,6 +113,15 @@ def test_limits_warn_and_bounds_hold():
     assert np.all(sol.lower <= exact.upper) and np.all(exact.lower <= sol.upper)
 
 
+def test_long_traces_are_thinned():
+    model = rm.instances.garnet(30, 2, 0.7, band=1, seed=1, discount=0.99999)
+    with pytest.warns(rm.ConvergenceWarning, match="sweep-limit"):
+        sol = rm.solve(model, rm.KL(0.1), method="vi", gap=1e-9, max_sweeps=5000)
+    sweeps = sol.trace["sweeps"]
+    assert 1000 < len(sweeps) <= 2048
+    assert np.all(np.diff(sweeps) > 0) and sweeps[-1] == 5000
+
+
 def test_vacuous_radii_warn():
     with pytest.warns(rm.ModelWarning, match="vacuous"):
         rm.solve(rm.instances.machine(10), rm.KL(100.0))

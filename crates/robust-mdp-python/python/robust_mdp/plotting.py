@@ -45,6 +45,7 @@ def _convergence(sol: Solution, ax: Any) -> None:
     trace = sol.trace
     ax.semilogy(trace["sweeps"], np.maximum(trace["gap"], 1e-300), marker=".", label="certified gap")
     ax.axhline(sol.target_gap, color="0.5", linestyle="--", label="asked for")
+    ax.xaxis.get_major_locator().set_params(integer=True)
     ax.set(xlabel="sweeps", ylabel="upper − lower", title=f"{sol.method}, {sol.oracle} oracle")
     ax.legend(frameon=False)
 
@@ -63,6 +64,7 @@ def _values(sol: Solution, ax: Any) -> None:
     states = np.arange(sol.model.n_states)
     ax.fill_between(states, sol.lower, sol.upper, step="mid", alpha=0.4, label="bounds")
     ax.plot(states, sol.values, drawstyle="steps-mid", label="worst-case value")
+    ax.xaxis.get_major_locator().set_params(integer=True)
     word = "reward" if sol.model.objective == "max-reward" else "cost"
     ax.set(xlabel="state", ylabel=f"discounted {word}", title=f"{sol.set!r}"[:48])
     ax.legend(frameon=False)
