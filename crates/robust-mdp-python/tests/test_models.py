@@ -127,6 +127,8 @@ def test_axes_are_not_guessed():
         ({"P": np.full((2, 3, 3), 1 / 3), "R": np.zeros(3), "beta": 0.9}, TypeError, "beta"),
         ({"P": [sp.eye_array(3)], "R": np.zeros(3)}, TypeError, "from_scipy"),
         ({"P": np.full((2, 3, 3), "x"), "R": np.zeros(3)}, TypeError, "real numbers"),
+        ({"P": np.full((2, 3, 3), 1j), "R": np.zeros(3)}, TypeError, "not complex128"),
+        ({"P": [[[1.0], [0.5, 0.5]]], "R": np.zeros(3)}, TypeError, "real numbers"),
         ({"R": np.zeros(3)}, TypeError, "either P"),
         ({"Q": np.full((3, 3, 3), 1 / 3), "R": np.zeros((3, 2))}, ValueError, "expected .S, A, S"),
         ({"P": np.zeros((0, 3, 3)), "R": np.zeros(3)}, ValueError, "0 actions"),

@@ -15,7 +15,10 @@ IndexArray = Union[NDArray[np.int32], NDArray[np.int64]]
 def numbers(what: str, values: ArrayLike, ndim: int | None = None) -> FloatArray:
     """A float64 array, without a copy where it is one already."""
     try:
-        array = np.asarray(values, dtype=np.float64)
+        given = np.asarray(values)
+        if given.dtype.kind not in "biufO":
+            raise TypeError(f"not {given.dtype}")
+        array = np.asarray(given, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise TypeError(f"{what}: expected an array of real numbers ({error})") from None
     if ndim is not None and array.ndim != ndim:
