@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use serde::{Deserialize, Serialize};
+
 use crate::algorithm::bounds::Bounds;
 use crate::certificate::Verified;
 use crate::choice::Chosen;
@@ -14,7 +16,7 @@ use crate::solve::{Method, Oracle, Run, Status, Work};
 const CERTIFICATE_PASSES: f64 = 30.0;
 
 /// A policy with certified bounds. Values are in the model's own sign (rewards as rewards).
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Solution {
     /// How the run ended.
     pub status: Status,

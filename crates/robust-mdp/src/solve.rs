@@ -132,7 +132,7 @@ pub struct Published {
 }
 
 /// Work counted independently of the machine.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Work {
     /// Epochs (FOM-VI) or sweeps, those of nature alone included.
     pub sweeps: u64,

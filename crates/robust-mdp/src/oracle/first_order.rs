@@ -34,7 +34,7 @@ pub enum StepRule {
 }
 
 /// Geometries of the two players.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Setup {
     /// Of the policy.
     pub x: Geometry,

@@ -1,0 +1,181 @@
+"""The Rust half of the package. Nothing here is public."""
+
+from collections.abc import Callable, Sequence
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = [
+    "CertificateError",
+    "Model",
+    "ModelError",
+    "Solution",
+    "UncertaintySet",
+    "after_fork",
+    "calibrate",
+    "evaluate",
+    "garnet",
+    "healthcare",
+    "machine",
+    "solve",
+    "solve_many",
+    "time_solve",
+    "verify",
+    "worst_kernel",
+]
+
+_Floats = NDArray[np.float64]
+_Longs = NDArray[np.int64]
+_Shorts = NDArray[np.int32]
+_Bounds = tuple[float, float]
+_Valued = tuple[_Floats, _Floats, _Bounds]
+
+class ModelError(ValueError):
+    """The model is not a Markov decision process; `state` and `action` say where, if in one place."""
+
+    state: int | None
+    action: int | None
+
+class CertificateError(ValueError):
+    """A certificate does not prove what it claims."""
+
+@final
+class Model:
+    @staticmethod
+    def from_rows(
+        state_starts: NDArray[Any], rows: Any, cost: _Floats, about_model: Any
+    ) -> Model: ...
+    @staticmethod
+    def from_actions(
+        matrices: Sequence[Any], states: int, cost: _Floats, about_model: Any
+    ) -> Model: ...
+    @staticmethod
+    def from_dense(
+        prob: _Floats, further: _Floats | None, cost: _Floats, about_model: Any
+    ) -> Model: ...
+    @staticmethod
+    def load(
+        path: str, format: str | None, discount: float | None
+    ) -> tuple[Model, list[str]]: ...
+    def save(self, path: str, format: str | None) -> None: ...
+    def with_discount(self, discount: float) -> Model: ...
+    @property
+    def states(self) -> int: ...
+    @property
+    def rows(self) -> int: ...
+    @property
+    def transitions(self) -> int: ...
+    @property
+    def is_dense(self) -> bool: ...
+    @property
+    def discount(self) -> float: ...
+    @property
+    def maximise(self) -> bool: ...
+    @property
+    def largest_cost(self) -> float: ...
+    @property
+    def initial(self) -> _Floats | None: ...
+    @property
+    def fingerprint(self) -> int: ...
+    def state_names(self) -> list[str]: ...
+    def action_names(self) -> list[str]: ...
+    def state_starts(self) -> _Longs: ...
+    def arrays(
+        self,
+    ) -> tuple[_Longs, _Longs, _Shorts, _Floats, _Floats, _Floats | None]: ...
+    def write_policy(self, path: str, policy: _Floats) -> None: ...
+    def read_policy(self, path: str) -> _Floats: ...
+
+@final
+class UncertaintySet:
+    def __new__(
+        cls, distance: str, radius: _Floats, per: str, rectangular: str, support: str
+    ) -> UncertaintySet: ...
+    def check(self, model: Model) -> None: ...
+    def largest_useful_radius(self, model: Model) -> float: ...
+
+@final
+class Solution:
+    @property
+    def lower(self) -> _Floats: ...
+    @property
+    def upper(self) -> _Floats: ...
+    @property
+    def values(self) -> _Floats: ...
+    @property
+    def policy(self) -> _Floats: ...
+    @property
+    def status(self) -> str: ...
+    @property
+    def gap(self) -> float: ...
+    @property
+    def target_gap(self) -> float: ...
+    @property
+    def initial_value(self) -> _Bounds: ...
+    @property
+    def method(self) -> str: ...
+    @property
+    def oracle(self) -> str: ...
+    @property
+    def reason(self) -> str | None: ...
+    @property
+    def seconds(self) -> float: ...
+    @property
+    def work(self) -> tuple[int, int, int, int, float]: ...
+    @property
+    def warnings(self) -> list[str]: ...
+    def certify(self, model: Model, set: UncertaintySet, threads: int | None) -> bytes: ...
+    def to_bytes(self) -> bytes: ...
+    @staticmethod
+    def from_bytes(bytes: bytes) -> Solution: ...
+
+def solve(
+    model: Model,
+    set: UncertaintySet,
+    options: str,
+    certified: bool,
+    keep: bool,
+    progress: Callable[..., object] | None,
+) -> tuple[Solution, _Floats, bytes | None]: ...
+def time_solve(model: Model, set: UncertaintySet, options: str) -> float: ...
+def solve_many(
+    model: Model,
+    sets: Sequence[UncertaintySet],
+    asked: str,
+    progress: Callable[[int, int], object] | None,
+) -> list[tuple[Solution, _Bounds]]: ...
+def evaluate(
+    model: Model,
+    set: UncertaintySet,
+    policy: _Floats,
+    gap: float | None,
+    threads: int | None,
+) -> tuple[str, _Valued, _Valued, float, float]: ...
+def worst_kernel(
+    model: Model, set: UncertaintySet, policy: _Floats, values: _Floats
+) -> tuple[_Longs, _Shorts, _Floats]: ...
+def verify(
+    model: Model, certificate: bytes, threads: int | None
+) -> tuple[_Floats, _Floats, _Bounds, float]: ...
+def garnet(
+    states: int,
+    actions: int,
+    branching: float,
+    costs: str,
+    band: int | None,
+    discount: float,
+    seed: int,
+) -> Model: ...
+def healthcare(states: int, discount: float) -> Model: ...
+def machine(states: int, discount: float) -> Model: ...
+def calibrate(
+    model: Model,
+    kl: bool,
+    samples: int,
+    quantile: float,
+    mixing: float,
+    branching: float,
+    seed: int,
+) -> _Floats: ...
+def after_fork() -> None: ...

@@ -1,0 +1,104 @@
+"""Seeded model generators; the same settings give the same model on every machine."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from . import _native
+from ._arrays import FloatArray, frozen
+from .model import Model
+from .sets import KL, Ellipsoid, UncertaintySet
+
+__all__ = ["calibrate", "garnet", "healthcare", "machine"]
+
+
+def _check(**counts: int) -> None:
+    for name, value in counts.items():
+        if value < 0:
+            raise ValueError(f"{name}={value}, expected at least 0")
+
+
+def garnet(
+    states: int = 50,
+    actions: int = 10,
+    branching: float = 0.5,
+    *,
+    costs: Literal["iid", "state-driven"] = "iid",
+    band: int | None = None,
+    discount: float = 0.8,
+    seed: int = 0,
+) -> Model:
+    """A random model whose rows reach a share `branching` of the states.
+
+    Parameters
+    ----------
+    band : int, optional
+        Next states lie within ± this of the state.
+
+    Examples
+    --------
+    >>> import robust_mdp as rm
+    >>> rm.instances.garnet(states=20, actions=3, branching=0.2)
+    Model(states=20, pairs=60, transitions=240, min-cost, discount=0.8)
+    """
+    _check(states=states, actions=actions, seed=seed, band=band or 0)
+    return Model._of(_native.garnet(states, actions, branching, costs, band, discount, seed))
+
+
+def healthcare(states: int = 50, *, discount: float = 0.8) -> Model:
+    """How strongly to treat a patient whose health drifts: three drug levels.
+
+    >>> import robust_mdp as rm
+    >>> rm.instances.healthcare(6).action_names[0]
+    ['low', 'medium', 'high']
+    """
+    _check(states=states)
+    return Model._of(_native.healthcare(states, discount))
+
+
+def machine(states: int = 10, *, discount: float = 0.8) -> Model:
+    """Machine replacement (Delage and Mannor, 2010).
+
+    >>> import robust_mdp as rm
+    >>> rm.instances.machine(10).state_names[-2:]
+    ['R1', 'R2']
+    """
+    _check(states=states)
+    return Model._of(_native.machine(states, discount))
+
+
+def calibrate(
+    model: Model,
+    set: type[UncertaintySet] | UncertaintySet = Ellipsoid,
+    *,
+    samples: int = 60,
+    quantile: float = 1.0,
+    mixing: float = 0.05,
+    branching: float = 0.2,
+    seed: int = 0,
+) -> FloatArray:
+    """One radius a state, from sampled kernels (1−mixing)·y⁰ + mixing·(random rows).
+
+    Parameters
+    ----------
+    set : KL or Ellipsoid
+        The kind of set that the radii are for.
+    quantile : float
+        Share of the samples that a radius covers.
+
+    Examples
+    --------
+    >>> import robust_mdp as rm
+    >>> model = rm.instances.machine(10)
+    >>> radii = rm.instances.calibrate(model, rm.Ellipsoid)
+    >>> bool(0.0 < radii.max() < 0.01)
+    True
+    """
+    _check(samples=samples, seed=seed)
+    kind = set if isinstance(set, type) else type(set)
+    if not issubclass(kind, (KL, Ellipsoid)):
+        raise TypeError(f"set: expected KL or Ellipsoid, not {set!r}")
+    radii = _native.calibrate(
+        model._native, issubclass(kind, KL), samples, quantile, mixing, branching, seed
+    )
+    return frozen(radii)

@@ -1,0 +1,549 @@
+"""The model: states, actions, nominal transition probabilities, costs or rewards."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from . import _conventions, _native, _tables
+from ._arrays import FloatArray, IntArray, frozen, numbers
+from ._messages import ModelWarning, warn
+from ._native import Model as NativeModel
+from .kernel import Kernel, as_kernel
+
+if TYPE_CHECKING:
+    from ._conventions import Parts
+
+Path = str | os.PathLike[str]
+Format = Literal["json", "csv", "npz"]
+
+
+class Model:
+    """A Markov decision process with a nominal kernel. It cannot be changed.
+
+    Make one with :meth:`from_arrays`, :meth:`from_scipy`, :meth:`from_gymnasium`,
+    :meth:`from_dataframe` or :meth:`load`, or take one of :mod:`robust_mdp.instances`. What the input
+    calls a reward is maximised, what it calls a cost is minimised, and values are reported in the same
+    sign.
+
+    Examples
+    --------
+    >>> import numpy as np, robust_mdp as rm
+    >>> P = np.array([[[0.9, 0.1], [1.0, 0.0]], [[0.0, 1.0], [0.7, 0.3]]])
+    >>> model = rm.Model.from_arrays(P, cost=[[0.0, 1.0], [5.0, 2.0]], convention="SAS", discount=0.9)
+    >>> model
+    Model(states=2, pairs=4, transitions=6, min-cost, discount=0.9)
+    """
+
+    __slots__ = ("_actions", "_cached", "_has_discount", "_native", "_starts")
+
+    _native: NativeModel
+    _actions: IntArray | None
+    _starts: IntArray
+    _has_discount: bool
+    _cached: NativeModel | None
+
+    def __init__(self) -> None:
+        raise TypeError("make a model with Model.from_arrays, from_scipy, from_gymnasium, load, …")
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError("a model cannot be changed")
+
+    @staticmethod
+    def _of(
+        native: NativeModel, has_discount: bool = True, actions: IntArray | None = None
+    ) -> Model:
+        model = Model.__new__(Model)
+        starts = native.state_starts()
+        starts.flags.writeable = False
+        if actions is not None:
+            counts = np.diff(starts)
+            plain = np.arange(len(actions)) - np.repeat(starts[:-1], counts)
+            if np.array_equal(plain, actions):
+                actions = None
+            else:
+                actions.flags.writeable = False
+        for name, value in (
+            ("_native", native),
+            ("_actions", actions),
+            ("_starts", starts),
+            ("_has_discount", has_discount),
+            ("_cached", None),
+        ):
+            object.__setattr__(model, name, value)
+        return model
+
+    @staticmethod
+    def _build(parts: Parts, discount: float | None) -> Model:
+        return Model._of(parts.build(discount), discount is not None, parts.actions)
+
+    # Makers
+
+    @staticmethod
+    def from_arrays(
+        P: Any = None,
+        R: Any = None,
+        *,
+        cost: Any = None,
+        Q: Any = None,
+        s_indices: ArrayLike | None = None,
+        a_indices: ArrayLike | None = None,
+        convention: Literal["ASS", "SAS"] | None = None,
+        discount: float | None = None,
+        beta: float | None = None,
+        initial: ArrayLike | None = None,
+        state_names: Sequence[str] | None = None,
+        action_names: Sequence[str] | None = None,
+    ) -> Model:
+        """A model from dense arrays, in the convention of the package that they were made for.
+
+        ========================  ====================================================
+        pymdptoolbox              ``P[A, S, S]``, ``R[S]``, ``R[S, A]`` or ``R[A, S, S]``
+        dense                     ``P[S, A, S]``, ``R[S]``, ``R[S, A]`` or ``R[S, A, S]``
+        QuantEcon                 ``R[S, A]``, ``Q[S, A, S]``, ``beta``
+        QuantEcon, pairs          ``R[L]``, ``Q[L, S]``, ``beta``, ``s_indices``, ``a_indices``
+        ========================  ====================================================
+
+        Parameters
+        ----------
+        P, R, Q, beta
+            As above. `beta` is QuantEcon's word for the discount factor. In QuantEcon's convention a
+            reward of minus infinity marks an action that a state does not have.
+        cost : array
+            In place of `R`, to be minimised.
+        s_indices, a_indices : arrays of int
+            State and action of every pair.
+        convention : {"ASS", "SAS"}, optional
+            The order of the axes of `P`; needed only if there are as many actions as states, because
+            the shape tells otherwise.
+        discount : float, optional
+            May also be given to :func:`solve`.
+        initial : array, optional
+            Initial distribution; uniform is meant without it.
+        state_names, action_names : sequences of str, optional
+            Names of the states, and of the actions by their number.
+
+        Raises
+        ------
+        ModelError
+            If this is no Markov decision process; the message names the state and the action.
+        ValueError, TypeError
+            If shapes do not fit, or the convention cannot be told from them.
+
+        Examples
+        --------
+        >>> import numpy as np, robust_mdp as rm
+        >>> P = np.full((2, 3, 3), 1 / 3)          # two actions, three states
+        >>> R = np.array([[0.0, 1.0], [1.0, 0.0], [2.0, 2.0]])
+        >>> rm.Model.from_arrays(P, R, discount=0.9)
+        Model(states=3, pairs=6, transitions=18, max-reward, discount=0.9)
+        """
+        if beta is not None:
+            if Q is None:
+                raise TypeError("beta belongs to QuantEcon's R and Q; give discount= with P")
+            if discount is not None:
+                raise TypeError("beta and discount are the same thing: give one of them")
+            discount = beta
+        parts = _conventions.of_arrays(
+            P, R, cost, Q, s_indices, a_indices, convention, initial, state_names, action_names
+        )
+        return Model._build(parts, discount)
+
+    @staticmethod
+    def from_scipy(
+        P: Any,
+        R: Any = None,
+        *,
+        cost: Any = None,
+        s_indices: ArrayLike | None = None,
+        a_indices: ArrayLike | None = None,
+        discount: float | None = None,
+        initial: ArrayLike | None = None,
+        state_names: Sequence[str] | None = None,
+        action_names: Sequence[str] | None = None,
+    ) -> Model:
+        """A model from sparse matrices; it stays sparse, and the matrices are read where they lie.
+
+        Parameters
+        ----------
+        P : sequence of sparse (S, S) matrices, one an action; or one sparse matrix
+            One matrix has a row for every state and action, those of a state together: row
+            ``s * A + a``, or the pair that `s_indices` and `a_indices` name.
+        R : array, optional
+            Rewards of shape (S,) or (S, A), one a row of `P`, or a sequence of sparse matrices like
+            `P`. Rewards on transitions that `P` does not have count for nothing.
+        cost : array, optional
+            In place of `R`, to be minimised.
+        s_indices, a_indices, discount, initial, state_names, action_names
+            As in :meth:`from_arrays`.
+
+        Examples
+        --------
+        >>> import numpy as np, scipy.sparse as sp, robust_mdp as rm
+        >>> stay, move = sp.eye_array(4, format="csr"), sp.csr_array(np.roll(np.eye(4), 1, axis=1))
+        >>> rm.Model.from_scipy([stay, move], R=[0.0, 0.0, 0.0, 1.0], discount=0.9)
+        Model(states=4, pairs=8, transitions=8, max-reward, discount=0.9)
+        """
+        parts = _conventions.of_scipy(
+            P, R, cost, s_indices, a_indices, initial, state_names, action_names
+        )
+        return Model._build(parts, discount)
+
+    @staticmethod
+    def from_gymnasium(
+        env: Any, *, discount: float | None = None, initial: ArrayLike | None = None
+    ) -> Model:
+        """A model from a Gymnasium environment that knows its transitions, or from these.
+
+        Parameters
+        ----------
+        env : gymnasium.Env or mapping
+            An environment with an attribute ``P``, such as FrozenLake, CliffWalking or Taxi, or that
+            ``P`` itself: ``P[s][a]`` is a list of ``(probability, next, reward, terminated)``.
+        discount : float, optional
+            May also be given to :func:`solve`.
+        initial : array, optional
+            In place of the environment's ``initial_state_distrib``.
+
+        Notes
+        -----
+        Repeated next states are merged. There is no value after ``terminated``: where it leads to a
+        state that all actions keep without reward, that state becomes terminal; other such transitions
+        lead to one more state, named “terminated”, behind those of the environment. Values of the
+        environment's own states are those of the dictionary, exactly.
+
+        Examples
+        --------
+        >>> import robust_mdp as rm
+        >>> P = {0: {0: [(0.5, 0, 0.0, False), (0.5, 1, 1.0, True)]}, 1: {0: [(1.0, 1, 0.0, True)]}}
+        >>> rm.Model.from_gymnasium(P, discount=0.9)
+        Model(states=2, pairs=1, transitions=2, max-reward, discount=0.9)
+        """
+        return Model._build(_tables.of_gymnasium(env, initial), discount)
+
+    @staticmethod
+    def from_dataframe(
+        frame: Any,
+        *,
+        state: str = "state",
+        action: str = "action",
+        next: str = "next",
+        probability: str = "probability",
+        cost: str | None = None,
+        reward: str | None = None,
+        discount: float | None = None,
+        initial: ArrayLike | None = None,
+    ) -> Model:
+        """A model from a table of transitions, of pandas or polars.
+
+        Parameters
+        ----------
+        frame : DataFrame
+            One transition a line.
+        state, action, next, probability : str
+            Names of the columns. States are numbers from 0, or labels, which are numbered in the order
+            in which they first appear in `state`, then in `next`; actions likewise within their state.
+        cost, reward : str, optional
+            The column of costs, or that of rewards; without either, the one called “cost” or “reward”.
+        discount, initial
+            As in :meth:`from_arrays`.
+
+        Notes
+        -----
+        A state without actions is terminal, and a :class:`ModelWarning` says so.
+
+        Examples
+        --------
+        >>> import pandas as pd, robust_mdp as rm
+        >>> rows = [("up", "run", "up", 0.9, 0.0), ("up", "run", "down", 0.1, 0.0),
+        ...         ("down", "fix", "up", 1.0, 3.0)]
+        >>> frame = pd.DataFrame(rows, columns=["state", "action", "next", "probability", "cost"])
+        >>> rm.Model.from_dataframe(frame, discount=0.9).state_names
+        ['up', 'down']
+        """
+        names = (state, action, next, probability, cost, reward)
+        return Model._build(_tables.of_dataframe(frame, names, initial), discount)
+
+    @staticmethod
+    def load(path: Path, *, format: Format | None = None, discount: float | None = None) -> Model:
+        """Read a model from a file: ``.json``, craam's ``.csv`` or ``.npz``.
+
+        Parameters
+        ----------
+        path : path
+            The format follows from its ending unless `format` names it.
+        discount : float, optional
+            In place of the file's; CSV files have none.
+        """
+        path = os.fspath(path)
+        try:
+            native, notes = _native.Model.load(path, format, discount)
+            has_discount = True
+        except _native.ModelError as error:
+            if discount is not None or "discount factor is missing" not in str(error):
+                raise
+            native, notes = _native.Model.load(path, format, 0.0)
+            has_discount = False
+        for note in notes:
+            warn(note, ModelWarning)
+        return Model._of(native, has_discount)
+
+    @staticmethod
+    def from_csv(path: Path, *, discount: float | None = None) -> Model:
+        """Read a table of transitions in craam's columns, whatever the file's ending."""
+        return Model.load(path, format="csv", discount=discount)
+
+    def save(self, path: Path, *, format: Format | None = None) -> None:
+        """Write the model to a file; only JSON keeps names.
+
+        CSV also loses the discount factor and the initial distribution. The file appears as a whole or
+        not at all.
+        """
+        path = os.fspath(path)
+        csv = format == "csv" or (format is None and path.lower().endswith(".csv"))
+        if not (self._has_discount or csv):
+            raise ValueError(
+                "the model has no discount factor, which this format needs: "
+                "save model.with_discount(…)"
+            )
+        self._native.save(path, format)
+
+    # What it is
+
+    @property
+    def n_states(self) -> int:
+        """Number of states S, terminal ones included."""
+        return len(self._starts) - 1
+
+    @property
+    def n_pairs(self) -> int:
+        """Number of state–action pairs."""
+        return int(self._starts[-1])
+
+    @property
+    def n_transitions(self) -> int:
+        """Number of transitions of positive probability."""
+        return self._native.transitions
+
+    @property
+    def n_actions(self) -> IntArray:
+        """Number of actions in every state; 0 in terminal ones."""
+        return np.diff(self._starts)
+
+    @property
+    def state_starts(self) -> IntArray:
+        """Pairs of state ``s`` are ``state_starts[s]:state_starts[s + 1]``."""
+        return self._starts
+
+    @property
+    def action_ids(self) -> IntArray:
+        """The number of each pair's action, as the input gave it."""
+        if self._actions is not None:
+            return self._actions
+        return self._pairs()[1]
+
+    @property
+    def discount(self) -> float | None:
+        """The discount factor, if the model has one."""
+        return self._native.discount if self._has_discount else None
+
+    @property
+    def objective(self) -> Literal["min-cost", "max-reward"]:
+        """Whether costs are minimised or rewards maximised."""
+        return "max-reward" if self._native.maximise else "min-cost"
+
+    @property
+    def initial(self) -> FloatArray:
+        """The initial distribution."""
+        given = self._native.initial
+        return frozen(np.full(self.n_states, 1.0 / self.n_states) if given is None else given)
+
+    @property
+    def is_dense(self) -> bool:
+        """Whether all probabilities are stored, zeros included."""
+        return self._native.is_dense
+
+    @property
+    def state_names(self) -> list[str]:
+        """Names of the states; their numbers where they have none."""
+        return self._native.state_names()
+
+    @property
+    def action_names(self) -> list[list[str]]:
+        """Names of the actions of every state."""
+        names = self._native.action_names()
+        return [names[a:b] for a, b in zip(self._starts[:-1], self._starts[1:], strict=True)]
+
+    @property
+    def fingerprint(self) -> str:
+        """A hash of everything that values depend on; certificates carry it."""
+        return f"{self._native.fingerprint:032x}"
+
+    def kernel(self) -> Kernel:
+        """The nominal kernel."""
+        starts, indptr, next_states, data, _, _ = self._native.arrays()
+        return Kernel(starts, indptr, next_states, data)
+
+    def expected_costs(self) -> FloatArray:
+        """Expected immediate cost, or reward, of every pair under the nominal kernel."""
+        _, indptr, _, data, cost, further = self._native.arrays()
+        if further is not None:
+            row = np.repeat(np.arange(len(cost)), np.diff(indptr))
+            cost = cost + np.bincount(row, weights=data * further, minlength=len(cost))
+        return frozen(cost)
+
+    def to_dataframe(self) -> Any:
+        """A pandas table of the transitions, as :meth:`from_dataframe` reads it."""
+        import pandas as pd
+
+        _, indptr, next_states, data, cost, further = self._native.arrays()
+        row = np.repeat(np.arange(self.n_pairs), np.diff(indptr))
+        amount = cost[row] if further is None else cost[row] + further
+        columns = {
+            "state": self._pairs()[0][row],
+            "action": self.action_ids[row],
+            "next": next_states.astype(np.int64),
+            "probability": data,
+            "reward" if self.objective == "max-reward" else "cost": amount,
+        }
+        return pd.DataFrame(columns)
+
+    # Variants
+
+    def with_discount(self, discount: float) -> Model:
+        """The same model with another discount factor."""
+        return Model._of(self._native.with_discount(discount), True, self._own_actions())
+
+    def with_kernel(self, kernel: Any) -> Model:
+        """The same model with another nominal kernel: a :class:`Kernel`, ``P[S, A, S]`` or a sparse
+        matrix with one row a pair.
+
+        >>> import robust_mdp as rm
+        >>> model = rm.instances.machine(states=10, discount=0.8)
+        >>> sol = rm.solve(model, rm.KL(0.05))
+        >>> worst = model.with_kernel(sol.worst_kernel())
+        >>> value = rm.evaluate(worst, sol.policy, rm.Nominal()).nominal.value
+        >>> bool(abs(value.mid - sol.value.mid) < 1e-4)
+        True
+        """
+        made = as_kernel(self, kernel)
+        starts, indptr, next_states, _, cost, further = self._native.arrays()
+        if further is not None:
+            further = _carried(self, indptr, next_states, further, made)
+        rows = (made.indptr, made.indices, made.data, further)
+        native = _native.Model.from_rows(starts, rows, cost, self._about())
+        return Model._of(native, self._has_discount, self._own_actions())
+
+    # Inside
+
+    def _discounted(self, discount: float | None) -> Model:
+        """This model, with `discount` in place of its own."""
+        if discount is None:
+            if not self._has_discount:
+                raise ValueError("the model has no discount factor: give discount=")
+            return self
+        if isinstance(discount, bool) or not isinstance(discount, (int, float, np.number)):
+            raise TypeError(f"discount: expected a number, not {discount!r}")
+        if self._has_discount and discount == self._native.discount:
+            return self
+        if self._cached is None or self._cached.discount != discount:
+            object.__setattr__(self, "_cached", self._native.with_discount(float(discount)))
+        assert self._cached is not None
+        return Model._of(self._cached, True, self._own_actions())
+
+    def _own_actions(self) -> IntArray | None:
+        return None if self._actions is None else self._actions.copy()
+
+    def _pairs(self) -> tuple[IntArray, IntArray]:
+        """State and number within it of every pair."""
+        counts = np.diff(self._starts)
+        state = np.repeat(np.arange(self.n_states), counts)
+        return state, np.arange(self.n_pairs) - self._starts[state]
+
+    def _flat(self, what: str, table: NDArray[Any], absent_zero: bool = False) -> FloatArray:
+        """One number a pair, from a vector of them or from a table of states and actions."""
+        array = numbers(what, table)
+        if array.shape == (self.n_pairs,):
+            return np.ascontiguousarray(array)
+        ids = self.action_ids
+        width = int(ids.max(initial=-1)) + 1
+        if array.shape != (self.n_states, width):
+            raise ValueError(
+                f"{what} has shape {array.shape}, expected ({self.n_states}, {width}) or one number "
+                f"for each of {self.n_pairs} state-action pairs"
+            )
+        state = self._pairs()[0]
+        if absent_zero:
+            extra = array.copy()
+            extra[state, ids] = 0.0
+            for s, a in np.argwhere(extra != 0.0)[:1]:
+                raise ValueError(f"{what}: state {s} has no action {a}, expected 0 there")
+        return np.ascontiguousarray(array[state, ids])
+
+    def _about(self) -> tuple[Any, ...]:
+        names = self.state_names
+        plain = names == [str(s) for s in range(len(names))]
+        actions = self._native.action_names()
+        numbered = actions == [str(a) for a in self._pairs()[1]]
+        return (
+            self._native.discount,
+            self._native.maximise,
+            self._native.initial,
+            None if plain else names,
+            None if numbered else actions,
+        )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        arrays = self._native.arrays()
+        return (_restore, (arrays, self._about(), self._has_discount, self._own_actions()))
+
+    def __repr__(self) -> str:
+        parts = [f"states={self.n_states}", f"pairs={self.n_pairs}"]
+        parts += [f"transitions={self.n_transitions}", self.objective]
+        parts += [f"discount={self.discount}"] if self._has_discount else ["no discount"]
+        return f"Model({', '.join(parts)})"
+
+    def _repr_html_(self) -> str:
+        from ._html import facts
+
+        terminal = int((self.n_actions == 0).sum())
+        return facts(
+            "Markov decision process",
+            {
+                "states": f"{self.n_states}" + (f" ({terminal} terminal)" if terminal else ""),
+                "state–action pairs": str(self.n_pairs),
+                "transitions": f"{self.n_transitions}, {'dense' if self.is_dense else 'sparse'}",
+                "objective": self.objective,
+                "discount": str(self.discount) if self._has_discount else "none",
+            },
+        )
+
+
+def _restore(
+    arrays: tuple[Any, ...], about: tuple[Any, ...], has_discount: bool, actions: IntArray | None
+) -> Model:
+    starts, indptr, next_states, data, cost, further = arrays
+    native = _native.Model.from_rows(starts, (indptr, next_states, data, further), cost, about)
+    return Model._of(native, has_discount, actions)
+
+
+def _carried(
+    model: Model,
+    indptr: NDArray[Any],
+    next_states: NDArray[Any],
+    further: FloatArray,
+    kernel: Kernel,
+) -> FloatArray:
+    """Costs of the model's transitions on those of another kernel; 0 where the model has none."""
+
+    def keys(starts: NDArray[Any], columns: NDArray[Any]) -> IntArray:
+        row = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
+        return np.asarray(row * model.n_states + columns, dtype=np.int64)
+
+    known, asked = keys(indptr, next_states), keys(kernel.indptr, kernel.indices)
+    at = np.minimum(np.searchsorted(known, asked), max(len(known) - 1, 0))
+    return np.where(known[at] == asked, further[at], 0.0) if len(known) else np.zeros(len(asked))

@@ -1,0 +1,336 @@
+"""Solving, evaluating, and solving for many radii."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from . import _native
+from ._arrays import flat
+from ._messages import ConvergenceWarning, ModelWarning, logger, warn
+from .policy import Policy
+from .results import Evaluation, RadiusSweep, Solution
+from .sets import UncertaintySet
+
+if TYPE_CHECKING:
+    from .model import Model
+
+Method = Literal["auto", "fom-vi", "vi", "gs-vi", "anderson", "avi", "pi", "newton"]
+Oracle = Literal["exact", "first-order", "interior-point"]
+
+
+class Progress(NamedTuple):
+    """Where a run stands; what progress callbacks are given."""
+
+    sweeps: int
+    seconds: float
+    lower: float
+    upper: float
+    gap: float
+    target: float
+
+    @property
+    def fraction(self) -> float:
+        """Between 0 and 1, on a logarithmic scale of the gap from 1 down to the one asked for."""
+        if self.gap <= self.target:
+            return 1.0
+        start = max(1.0, self.target * 10.0)
+        done = math.log(start / max(self.gap, self.target)) / math.log(start / self.target)
+        return min(max(done, 0.0), 1.0)
+
+
+@dataclass(frozen=True)
+class FirstOrder:
+    """Settings of the first-order oracle and of ``method="fom-vi"``; None is the solver's choice.
+
+    Parameters
+    ----------
+    setup : {"l2,l2", "l1,l1", "l1,l2", "l2,l1"}, optional
+        Geometries of the policy and of the kernel.
+    weights, epochs : float, optional
+        Exponents of the averages' weights and of the epochs' lengths.
+    steps : {"centred", "paper"}, optional
+        Step sizes; "paper" is FOM-VI as published.
+    method : {"pda", "mirror-prox", "mirror-descent"}, optional
+    average : {"all", "epoch"}, optional
+    """
+
+    setup: str | None = None
+    weights: float | None = None
+    epochs: float | None = None
+    steps: str | None = None
+    method: str | None = None
+    average: str | None = None
+
+
+def _number(name: str, value: Any, whole: bool = False) -> Any:
+    if value is None:
+        return None
+    kinds = (int, np.integer) if whole else (int, float, np.integer, np.floating)
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, kinds):
+        raise TypeError(f"{name}: expected {'an integer' if whole else 'a number'}, not {value!r}")
+    if not math.isfinite(value):
+        raise ValueError(f"{name}={value}, expected a finite number")
+    if value < 0:
+        raise ValueError(f"{name}={value}, expected at least 0")
+    return int(value) if whole else float(value)
+
+
+def _options(
+    method: str,
+    oracle: str | None,
+    gap: float | None,
+    max_sweeps: int | None,
+    time_limit: float | None,
+    threads: int | None,
+    anderson: int | None,
+    first_order: FirstOrder | None,
+) -> str:
+    settings: dict[str, Any] | None = None
+    if first_order is not None:
+        if not isinstance(first_order, FirstOrder):
+            raise TypeError(f"first_order: expected a FirstOrder, not {first_order!r}")
+        if method != "fom-vi" and oracle != "first-order":
+            raise ValueError(
+                'first_order settings have an effect only with method="fom-vi" or '
+                'oracle="first-order"'
+            )
+        settings = asdict(first_order)
+        if first_order.setup is not None:
+            settings["setup"] = [part.strip() for part in first_order.setup.split(",")]
+    for name, value in (("method", method), ("oracle", oracle)):
+        if not (value is None or isinstance(value, str)):
+            raise TypeError(f"{name}: expected a name, not {value!r}")
+    if anderson is not None and method != "anderson":
+        raise ValueError(f'anderson is a setting of method="anderson", but the method is {method!r}')
+    if threads is not None and _number("threads", threads, whole=True) == 0:
+        raise ValueError("threads=0, expected at least 1")
+    return json.dumps(
+        {
+            "method": method,
+            "oracle": oracle,
+            "gap": _number("gap", gap),
+            "max_sweeps": _number("max_sweeps", max_sweeps, whole=True),
+            "time_limit": _number("time_limit", time_limit),
+            "threads": _number("threads", threads, whole=True),
+            "anderson": _number("anderson", anderson, whole=True),
+            "first_order": settings,
+        }
+    )
+
+
+def _question(model: Any, set: Any, discount: float | None) -> Model:
+    from .model import Model
+
+    if not isinstance(model, Model):
+        raise TypeError(f"model: expected a robust_mdp.Model, not {type(model).__name__}")
+    if not isinstance(set, UncertaintySet):
+        raise TypeError(f"set: expected KL, Ellipsoid or Nominal, not {set!r}")
+    return model._discounted(discount)
+
+
+def solve(
+    model: Model,
+    set: UncertaintySet,
+    *,
+    discount: float | None = None,
+    gap: float | None = None,
+    method: Method = "auto",
+    oracle: Oracle | None = None,
+    max_sweeps: int | None = None,
+    time_limit: float | None = None,
+    threads: int | None = None,
+    anderson: int | None = None,
+    first_order: FirstOrder | None = None,
+    certify: bool = False,
+    progress: Callable[[Progress], object] | None = None,
+    on_interrupt: Literal["raise", "return"] = "raise",
+) -> Solution:
+    """Find a policy that is good for every kernel of a set, with proved bounds.
+
+    Parameters
+    ----------
+    model : Model
+    set : UncertaintySet
+        Which kernels are possible: :class:`KL`, :class:`Ellipsoid` or :class:`Nominal`.
+    discount : float, optional
+        In place of the model's.
+    gap : float, optional
+        Stop when ``upper − lower ≤ gap`` in every state; 1e-6 times the largest cost, at least 1e-6,
+        unless given.
+    method : str
+        "auto", "fom-vi", "vi", "gs-vi", "anderson", "avi", "pi" or "newton".
+    oracle : str, optional
+        What solves the game of a state: "exact", "first-order" or "interior-point".
+    max_sweeps : int, optional
+    time_limit : float, optional
+        Seconds. At a limit the best answer so far is returned, with a :class:`ConvergenceWarning`.
+    threads : int, optional
+        All cores unless given. The answer does not depend on it.
+    anderson : int, optional
+        Past steps that ``method="anderson"`` combines.
+    first_order : FirstOrder, optional
+        Settings of the first-order oracle.
+    certify : bool
+        Whether to make a certificate at once and to return the bounds that it proves. Without it the
+        bounds are computed with an allowance for rounding, and :attr:`Solution.certificate` is made
+        when asked for.
+    progress : callable, optional
+        Called with a :class:`Progress` every few hundredths of a second and once at the end. An
+        exception that it raises ends the run.
+    on_interrupt : {"raise", "return"}
+        What Ctrl-C does: raise KeyboardInterrupt, or end the run and return the best answer so far, with
+        the status "interrupted" and a :class:`ConvergenceWarning`.
+
+    Returns
+    -------
+    Solution
+
+    Notes
+    -----
+    Other Python threads run meanwhile, and Ctrl-C is heard.
+
+    Examples
+    --------
+    >>> import robust_mdp as rm
+    >>> model = rm.instances.healthcare(states=20, discount=0.9)
+    >>> sol = rm.solve(model, rm.Ellipsoid(0.01), gap=1e-6)
+    >>> bool((sol.upper - sol.lower <= 1e-6).all())
+    True
+    """
+    model = _question(model, set, discount)
+    options = _options(
+        method, oracle, gap, max_sweeps, time_limit, threads, anderson, first_order
+    )
+    if on_interrupt not in ("raise", "return"):
+        raise ValueError(f'on_interrupt={on_interrupt!r}, expected "raise" or "return"')
+    keep = on_interrupt == "return"
+    call = None if progress is None else (lambda *state: progress(Progress(*state)))
+    native, trace, proof = _native.solve(
+        model._native, set._native(model), options, bool(certify), keep, call
+    )
+    solution = Solution(model, set, native, trace, proof, threads)
+    _speak(solution)
+    return solution
+
+
+def _speak(solution: Solution) -> None:
+    logger.info("%r", solution)
+    for warning in solution.warnings:
+        warn(warning, ModelWarning)
+    if not solution.is_certified:
+        warn(
+            f"{solution.status}: the gap is {solution.gap:.3g}, {solution.target_gap:.3g} was asked "
+            "for; the bounds hold",
+            ConvergenceWarning,
+        )
+
+
+def evaluate(
+    model: Model,
+    policy: Policy | ArrayLike,
+    set: UncertaintySet,
+    *,
+    discount: float | None = None,
+    gap: float | None = None,
+    threads: int | None = None,
+) -> Evaluation:
+    """Worst-case and nominal value of a given policy, with bounds.
+
+    Parameters
+    ----------
+    model : Model
+    policy : Policy or array
+        Probabilities as a table of states and actions or one a pair, or an integer array with one
+        action a state.
+    set : UncertaintySet
+    discount, gap, threads
+        As in :func:`solve`.
+
+    Examples
+    --------
+    >>> import numpy as np, robust_mdp as rm
+    >>> model = rm.instances.machine(states=10, discount=0.8)
+    >>> never = np.zeros(10, dtype=int)
+    >>> value = rm.evaluate(model, never, rm.KL(0.05))
+    >>> bool(value.worst.value.lower >= value.nominal.value.lower)
+    True
+    """
+    model = _question(model, set, discount)
+    if not isinstance(policy, Policy):
+        policy = Policy(model, policy)
+    if len(policy.probabilities) != model.n_pairs:
+        raise ValueError("the policy is one of another model")
+    threads = _number("threads", threads, whole=True)
+    answer = _native.evaluate(
+        model._native, set._native(model), policy.probabilities, _number("gap", gap), threads
+    )
+    evaluation = Evaluation(*answer)
+    logger.info("%r", evaluation)
+    if evaluation.status != "certified":
+        warn(f"{evaluation.status}: the bounds hold but are wide", ConvergenceWarning)
+    return evaluation
+
+
+def sweep_radius(
+    model: Model,
+    set: UncertaintySet,
+    radii: Iterable[float],
+    *,
+    discount: float | None = None,
+    gap: float | None = None,
+    method: Method = "auto",
+    oracle: Oracle | None = None,
+    max_sweeps: int | None = None,
+    time_limit: float | None = None,
+    threads: int | None = None,
+    progress: Callable[[int, int], object] | None = None,
+) -> RadiusSweep:
+    """Solve for many radii, side by side on several cores.
+
+    Parameters
+    ----------
+    model : Model
+    set : UncertaintySet
+        Its own radius does not matter.
+    radii : iterable of float
+    threads : int, optional
+        Solves that run at the same time, each on one thread; as many as there are cores unless given.
+    progress : callable, optional
+        Called with the number of solves done and their total.
+    discount, gap, method, oracle, max_sweeps, time_limit
+        Of every solve, as in :func:`solve`.
+
+    Returns
+    -------
+    RadiusSweep
+
+    Examples
+    --------
+    >>> import robust_mdp as rm
+    >>> model = rm.instances.machine(states=10, discount=0.8)
+    >>> sweep = rm.sweep_radius(model, rm.KL(0.0), [0.0, 0.01, 0.1])
+    >>> bool((sweep.upper[1:] >= sweep.upper[:-1]).all())
+    True
+    """
+    model = _question(model, set, discount)
+    listed = flat("radii", list(radii)).copy()
+    options = _options(method, oracle, gap, max_sweeps, time_limit, threads, None, None)
+    sets = [set.with_radius(float(radius)) for radius in listed]
+    natives = [one._native(model) for one in sets]
+    answers = _native.solve_many(model._native, natives, options, progress)
+    nothing = np.zeros((0, 7))
+    solutions = [
+        Solution(model, one, native, nothing, None, threads)
+        for one, (native, _) in zip(sets, answers, strict=True)
+    ]
+    for solution in solutions:
+        _speak(solution)
+    nominal = np.array([0.5 * (low + high) for _, (low, high) in answers])
+    return RadiusSweep(listed, solutions, nominal)

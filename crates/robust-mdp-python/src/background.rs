@@ -1,0 +1,90 @@
+//! Long work on a thread of its own, so that the interpreter can go on and Ctrl-C is heard.
+//!
+//! The calling thread gives the interpreter up and wakes now and then to look for signals and to
+//! report progress. Work that does not end soon after it was asked to is left to itself: it holds
+//! nothing of Python.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{RecvTimeoutError, sync_channel};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use pyo3::exceptions::{PyKeyboardInterrupt, PyRuntimeError};
+use pyo3::prelude::*;
+use robust_mdp::Interrupt;
+
+/// Between two looks at signals.
+const TICK: Duration = Duration::from_millis(20);
+/// For work to end after it was asked to.
+const GRACE: Duration = Duration::from_millis(40);
+/// Linear systems are solved on the stack's depth of the main thread, not of a small one.
+const STACK: usize = 16 << 20;
+
+/// Whether pools of threads were made, which a forked process would wait for in vain.
+static POOLED: AtomicBool = AtomicBool::new(false);
+static FORKED: AtomicBool = AtomicBool::new(false);
+
+/// To be called in a process that was forked off.
+#[pyfunction]
+pub(crate) fn after_fork() {
+    FORKED.store(POOLED.load(Ordering::Relaxed), Ordering::Relaxed);
+}
+
+/// Threads that may be used where so many were asked for.
+pub(crate) fn threads(asked: Option<usize>) -> Option<usize> {
+    if FORKED.load(Ordering::Relaxed) && asked != Some(0) {
+        return Some(1);
+    }
+    POOLED.fetch_or(asked != Some(1), Ordering::Relaxed);
+    asked
+}
+
+/// Runs `job` and waits for it. An exception raised by a signal or by `tick` asks it to end and is passed
+/// on; with `keep` the first Ctrl-C is not, and the job's answer is waited for.
+pub(crate) fn run<T: Send + 'static>(
+    py: Python<'_>,
+    keep: bool,
+    mut tick: impl FnMut(Python<'_>) -> PyResult<()>,
+    job: impl FnOnce(&Interrupt) -> T + Send + 'static,
+) -> PyResult<T> {
+    let (send, receive) = sync_channel(1);
+    let receive = Mutex::new(receive);
+    let wait = |time: Duration| {
+        py.detach(|| match receive.lock() {
+            Ok(receive) => receive.recv_timeout(time),
+            Err(_) => Err(RecvTimeoutError::Disconnected),
+        })
+    };
+    let interrupt = Arc::new(Interrupt::new());
+    let seen = interrupt.clone();
+    std::thread::Builder::new().name("robust-mdp".into()).stack_size(STACK).spawn(move || {
+        // Nobody listens any more if the wait was given up.
+        let _ = send.send(job(&seen));
+    })?;
+    loop {
+        match wait(TICK) {
+            Ok(answer) => return Ok(answer),
+            Err(RecvTimeoutError::Disconnected) => {
+                return Err(PyRuntimeError::new_err("the solver failed; this is a bug in it"));
+            }
+            Err(RecvTimeoutError::Timeout) => {}
+        }
+        if let Err(stop) = py.check_signals().and_then(|()| tick(py)) {
+            let again = interrupt.is_raised();
+            interrupt.raise();
+            if keep && !again && stop.is_instance_of::<PyKeyboardInterrupt>(py) {
+                continue;
+            }
+            let _ = wait(GRACE);
+            return Err(stop);
+        }
+    }
+}
+
+/// Runs a job that cannot be interrupted but can be left behind.
+pub(crate) fn run_quietly<T: Send + 'static>(
+    py: Python<'_>,
+    job: impl FnOnce() -> T + Send + 'static,
+) -> PyResult<T> {
+    run(py, false, |_| Ok(()), |_| job())
+}

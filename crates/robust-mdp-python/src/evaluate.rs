@@ -1,0 +1,73 @@
+//! Policies that the user brings, and the kernels that are worst for them.
+
+use numpy::{PyArray1, PyReadonlyArray1};
+use pyo3::prelude::*;
+use robust_mdp::{Interrupt, PolicyValue};
+
+use crate::background;
+use crate::errors::raised;
+use crate::model::Model;
+use crate::names::name;
+use crate::set::UncertaintySet;
+
+type Array<'py, T> = Bound<'py, PyArray1<T>>;
+/// Lower and upper bounds, and those at p₀.
+type Valued<'py> = (Array<'py, f64>, Array<'py, f64>, (f64, f64));
+
+fn valued<'py>(py: Python<'py>, value: PolicyValue) -> Valued<'py> {
+    let PolicyValue { lower, upper, initial, .. } = value;
+    (PyArray1::from_vec(py, lower), PyArray1::from_vec(py, upper), initial)
+}
+
+/// Status, worst case, nominal value, seconds, the gap asked for.
+type Evaluation<'py> = (String, Valued<'py>, Valued<'py>, f64, f64);
+
+/// Worst-case and nominal value of a policy.
+#[pyfunction]
+#[pyo3(signature = (model, set, policy, gap, threads))]
+pub(crate) fn evaluate<'py>(
+    py: Python<'py>,
+    model: &Model,
+    set: &UncertaintySet,
+    policy: PyReadonlyArray1<'py, f64>,
+    gap: Option<f64>,
+    threads: Option<usize>,
+) -> PyResult<Evaluation<'py>> {
+    let (model, set, policy) = (model.model.clone(), set.set.clone(), policy.as_slice()?.to_vec());
+    let threads = background::threads(threads);
+    let job = move |interrupt: &Interrupt| {
+        robust_mdp::evaluate(&model, &set, &policy, gap, threads, interrupt)
+    };
+    let done = background::run(py, false, |_| Ok(()), job)?.map_err(|e| raised(py, e))?;
+    let worst = valued(py, done.worst);
+    let nominal = valued(py, done.nominal);
+    Ok((name(&done.status), worst, nominal, done.seconds, done.target_gap))
+}
+
+/// Row starts, next states and probabilities of the kernel that is worst for a policy.
+#[pyfunction]
+#[allow(clippy::type_complexity)] // three arrays
+pub(crate) fn worst_kernel<'py>(
+    py: Python<'py>,
+    model: &Model,
+    set: &UncertaintySet,
+    policy: PyReadonlyArray1<'py, f64>,
+    values: PyReadonlyArray1<'py, f64>,
+) -> PyResult<(Array<'py, i64>, Array<'py, i32>, Array<'py, f64>)> {
+    let (model, set) = (model.model.clone(), set.set.clone());
+    let (policy, values) = (policy.as_slice()?.to_vec(), values.as_slice()?.to_vec());
+    let job = move || {
+        let mut entries: Vec<(u32, u32, f64)> = Vec::with_capacity(model.transitions());
+        let keep = |row: usize, next: usize, p: f64| entries.push((row as u32, next as u32, p));
+        robust_mdp::worst_kernel(&model, &set, &policy, &values, keep)?;
+        entries.sort_by_key(|&(row, next, _)| (row, next));
+        let mut starts = vec![0i64; model.rows() + 1];
+        entries.iter().for_each(|entry| starts[entry.0 as usize + 1] += 1);
+        (0..model.rows()).for_each(|r| starts[r + 1] += starts[r]);
+        Ok((starts, entries))
+    };
+    let (starts, entries) = background::run_quietly(py, job)?.map_err(|e| raised(py, e))?;
+    let next = PyArray1::from_iter(py, entries.iter().map(|entry| entry.1 as i32));
+    let prob = PyArray1::from_iter(py, entries.iter().map(|entry| entry.2));
+    Ok((PyArray1::from_vec(py, starts), next, prob))
+}

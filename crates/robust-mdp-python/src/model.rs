@@ -1,0 +1,327 @@
+//! The model that Python holds.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use numpy::{PyArray1, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray3};
+use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use robust_mdp::Objective;
+use robust_mdp::io::{read_model, read_policy, write_model, write_policy};
+
+use crate::errors::{at, raised};
+use crate::rows::{About, Indices, Matrix, Source, Wrong};
+
+/// A validated model. It never changes, so that threads may share it.
+#[pyclass(frozen, module = "robust_mdp._native")]
+pub(crate) struct Model {
+    pub(crate) model: Arc<robust_mdp::Model>,
+}
+
+impl From<robust_mdp::Model> for Model {
+    fn from(model: robust_mdp::Model) -> Model {
+        Model { model: Arc::new(model) }
+    }
+}
+
+/// An array of 32 or 64 bit integers.
+#[derive(FromPyObject)]
+pub(crate) enum IndexArray<'py> {
+    Short(PyReadonlyArray1<'py, i32>),
+    Long(PyReadonlyArray1<'py, i64>),
+}
+
+impl IndexArray<'_> {
+    fn indices(&self) -> PyResult<Indices<'_>> {
+        Ok(match self {
+            IndexArray::Short(all) => Indices::Short(all.as_slice()?),
+            IndexArray::Long(all) => Indices::Long(all.as_slice()?),
+        })
+    }
+}
+
+type Numbers<'py> = PyReadonlyArray1<'py, f64>;
+/// Row starts, next states, probabilities, further costs.
+type Compressed<'py> = (IndexArray<'py>, IndexArray<'py>, Numbers<'py>, Option<Numbers<'py>>);
+/// State starts, row starts, next states, probabilities, costs, further costs.
+type Arrays<'py> = (
+    Bound<'py, PyArray1<i64>>,
+    Bound<'py, PyArray1<i64>>,
+    Bound<'py, PyArray1<i32>>,
+    Bound<'py, PyArray1<f64>>,
+    Bound<'py, PyArray1<f64>>,
+    Option<Bound<'py, PyArray1<f64>>>,
+);
+
+/// Discount, whether rewards are maximised, initial distribution, names of states and of rows.
+type AboutPython<'py> = (f64, bool, Option<Numbers<'py>>, Option<Vec<String>>, Option<Vec<String>>);
+
+fn about((discount, maximise, initial, states, actions): AboutPython<'_>) -> PyResult<About> {
+    Ok(About {
+        discount,
+        objective: if maximise { Objective::MaxReward } else { Objective::MinCost },
+        initial: initial.map(|p| p.as_slice().map(<[f64]>::to_vec)).transpose()?,
+        state_names: states,
+        action_names: actions,
+    })
+}
+
+fn matrix<'a>(arrays: &'a Compressed<'_>, rows: usize) -> PyResult<Matrix<'a>> {
+    let (starts, next, prob, further) = arrays;
+    let matrix = Matrix {
+        starts: starts.indices()?,
+        next: next.indices()?,
+        prob: prob.as_slice()?,
+        further: further.as_ref().map(|f| f.as_slice()).transpose()?,
+    };
+    let entries = matrix.prob.len();
+    let further = matrix.further.is_none_or(|f| f.len() == entries);
+    if matrix.next.len() != entries || !further || !matrix.starts.are_starts(rows, entries) {
+        return Err(PyValueError::new_err("the arrays of a sparse matrix do not fit together"));
+    }
+    Ok(matrix)
+}
+
+fn build(
+    py: Python<'_>,
+    source: &Source<'_>,
+    rows: usize,
+    states: usize,
+    cost: &Numbers<'_>,
+    about: About,
+) -> PyResult<Model> {
+    let cost = cost.as_slice()?;
+    let named = |names: &Option<Vec<String>>, n: usize| names.as_ref().is_none_or(|v| v.len() == n);
+    if cost.len() != rows || !named(&about.state_names, states) || !named(&about.action_names, rows)
+    {
+        return Err(PyValueError::new_err(format!(
+            "expected {rows} costs or rewards, one a state and action, and as many names"
+        )));
+    }
+    match py.detach(|| source.model(cost, about)) {
+        Ok(model) => Ok(model.into()),
+        Err(Wrong::Refused(error)) => Err(raised(py, error)),
+        Err(Wrong::Negative { state, action, next }) => {
+            let message = format!(
+                "state {state}, action {action}: next state {next} does not exist, expected a \
+                 number below {states}"
+            );
+            Err(at(py, message, state, Some(action)))
+        }
+    }
+}
+
+#[pymethods]
+impl Model {
+    /// Rows of all states, one after the other.
+    #[staticmethod]
+    fn from_rows(
+        py: Python<'_>,
+        state_starts: IndexArray<'_>,
+        rows: Compressed<'_>,
+        cost: Numbers<'_>,
+        about_model: AboutPython<'_>,
+    ) -> PyResult<Model> {
+        let count = rows.0.indices()?.len().saturating_sub(1);
+        let starts = state_starts.indices()?;
+        let states = starts.len().saturating_sub(1);
+        if !starts.are_starts(states, count) {
+            return Err(PyValueError::new_err("the starts of states do not fit the rows"));
+        }
+        let source = Source::Rows { states: starts, rows: matrix(&rows, count)? };
+        build(py, &source, count, states, &cost, about(about_model)?)
+    }
+
+    /// One matrix an action; `cost` is in the order of states, then actions.
+    #[staticmethod]
+    fn from_actions(
+        py: Python<'_>,
+        matrices: Vec<Compressed<'_>>,
+        states: usize,
+        cost: Numbers<'_>,
+        about_model: AboutPython<'_>,
+    ) -> PyResult<Model> {
+        let rows = states * matrices.len();
+        let parts: PyResult<_> = matrices.iter().map(|m| matrix(m, states)).collect();
+        build(py, &Source::Actions(parts?), rows, states, &cost, about(about_model)?)
+    }
+
+    /// `prob[state, action, next]`, in any order in memory.
+    #[staticmethod]
+    fn from_dense(
+        py: Python<'_>,
+        prob: PyReadonlyArray3<'_, f64>,
+        further: Option<PyReadonlyArray3<'_, f64>>,
+        cost: Numbers<'_>,
+        about_model: AboutPython<'_>,
+    ) -> PyResult<Model> {
+        let prob = prob.as_array();
+        let further = further.as_ref().map(|f| f.as_array());
+        let (states, actions, next) = prob.dim();
+        if next != states || further.is_some_and(|f| f.dim() != prob.dim()) {
+            return Err(PyValueError::new_err("expected arrays of shape (S, A, S)"));
+        }
+        let source = Source::Dense { prob, further };
+        build(py, &source, states * actions, states, &cost, about(about_model)?)
+    }
+
+    /// Reads a file; also returns warnings.
+    #[staticmethod]
+    #[pyo3(signature = (path, format, discount))]
+    fn load(
+        py: Python<'_>,
+        path: PathBuf,
+        format: Option<&str>,
+        discount: Option<f64>,
+    ) -> PyResult<(Model, Vec<String>)> {
+        let format = format.map(str::parse).transpose().map_err(|e| raised(py, e))?;
+        let read = py.detach(|| read_model(&path, format, discount));
+        let (model, warnings) = read.map_err(|e| raised(py, e))?;
+        Ok((model.into(), warnings))
+    }
+
+    /// Writes a file.
+    #[pyo3(signature = (path, format))]
+    fn save(&self, py: Python<'_>, path: PathBuf, format: Option<&str>) -> PyResult<()> {
+        let format = format.map(str::parse).transpose().map_err(|e| raised(py, e))?;
+        py.detach(|| write_model(&self.model, &path, format)).map_err(|e| raised(py, e))
+    }
+
+    /// The same model with another discount factor.
+    fn with_discount(&self, py: Python<'_>, discount: f64) -> PyResult<Model> {
+        if discount == self.model.discount() {
+            return Ok(Model { model: self.model.clone() });
+        }
+        let model = py.detach(|| robust_mdp::Model::clone(&self.model).with_discount(discount));
+        Ok(model.map_err(|e| raised(py, e.into()))?.into())
+    }
+
+    #[getter]
+    fn states(&self) -> usize {
+        self.model.states()
+    }
+
+    #[getter]
+    fn rows(&self) -> usize {
+        self.model.rows()
+    }
+
+    /// Transitions of positive probability.
+    #[getter]
+    fn transitions(&self, py: Python<'_>) -> usize {
+        py.detach(|| self.model.positive_transitions())
+    }
+
+    #[getter]
+    fn is_dense(&self) -> bool {
+        self.model.is_dense()
+    }
+
+    #[getter]
+    fn discount(&self) -> f64 {
+        self.model.discount()
+    }
+
+    #[getter]
+    fn maximise(&self) -> bool {
+        self.model.objective() == Objective::MaxReward
+    }
+
+    #[getter]
+    fn largest_cost(&self, py: Python<'_>) -> f64 {
+        py.detach(|| self.model.largest_cost())
+    }
+
+    #[getter]
+    fn initial<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyArray1<f64>>> {
+        self.model.initial().map(|p| PyArray1::from_slice(py, p))
+    }
+
+    /// 128 bits that tell models apart.
+    #[getter]
+    fn fingerprint(&self, py: Python<'_>) -> u128 {
+        py.detach(|| self.model.fingerprint())
+    }
+
+    fn state_names(&self) -> Vec<String> {
+        (0..self.model.states()).map(|s| self.model.state_name(s).into_owned()).collect()
+    }
+
+    /// One name a row.
+    fn action_names(&self) -> Vec<String> {
+        let model = &self.model;
+        let of = |s: usize| model.rows_of(s).map(move |r| model.action_name(s, r).into_owned());
+        (0..model.states()).flat_map(of).collect()
+    }
+
+    /// Where the rows of the states begin.
+    fn state_starts<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<i64>> {
+        let model = &self.model;
+        let ends = (0..model.states()).map(|s| model.rows_of(s).end as i64);
+        PyArray1::from_iter(py, std::iter::once(0).chain(ends))
+    }
+
+    /// Compressed rows; costs are in the model's own sign.
+    fn arrays<'py>(&self, py: Python<'py>) -> PyResult<Arrays<'py>> {
+        let model = &self.model;
+        if i32::try_from(model.states()).is_err() {
+            return Err(PyOverflowError::new_err("too many states for 32 bit indices"));
+        }
+        let sign = model.objective().sign();
+        let own = |cost: f64| if sign > 0.0 { cost } else { 0.0 - cost };
+        let stored = || {
+            (0..model.rows()).map(|r| {
+                let row = model.row(r);
+                (0..row.prob.len()).filter_map(move |k| {
+                    let next = row.next.map_or(k as i32, |n| n[k] as i32);
+                    let further = row.transition_cost.map_or(0.0, |c| c[k]);
+                    (row.prob[k] > 0.0 || further != 0.0).then_some((next, row.prob[k], further))
+                })
+            })
+        };
+        let mut starts = vec![0i64];
+        stored().for_each(|row| starts.push(starts[starts.len() - 1] + row.count() as i64));
+        let entries = starts[model.rows()] as usize;
+        let next = PyArray1::<i32>::zeros(py, entries, false);
+        let prob = PyArray1::<f64>::zeros(py, entries, false);
+        let further =
+            model.has_transition_costs().then(|| PyArray1::<f64>::zeros(py, entries, false));
+        {
+            let (mut next, mut prob) = (next.readwrite(), prob.readwrite());
+            let (next, prob) = (next.as_slice_mut()?, prob.as_slice_mut()?);
+            let mut further = further.as_ref().map(|f| f.readwrite());
+            let mut further = further.as_mut().map(|f| f.as_slice_mut()).transpose()?;
+            for (k, (i, p, f)) in stored().flatten().enumerate() {
+                (next[k], prob[k]) = (i, p);
+                if let Some(further) = &mut further {
+                    further[k] = own(f);
+                }
+            }
+        }
+        let cost = PyArray1::from_iter(py, (0..model.rows()).map(|r| own(model.row(r).cost)));
+        Ok((self.state_starts(py), PyArray1::from_vec(py, starts), next, prob, cost, further))
+    }
+
+    /// Writes a table of a policy's probabilities.
+    fn write_policy(&self, py: Python<'_>, path: PathBuf, policy: Numbers<'_>) -> PyResult<()> {
+        let policy = policy.as_slice()?;
+        if policy.len() != self.model.rows() {
+            return Err(PyValueError::new_err("the policy is one of another model"));
+        }
+        py.detach(|| write_policy(&path, &self.model, policy)).map_err(|e| raised(py, e))
+    }
+
+    /// Reads such a table.
+    fn read_policy<'py>(
+        &self,
+        py: Python<'py>,
+        path: PathBuf,
+    ) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        let read = py.detach(|| read_policy(&path, &self.model));
+        Ok(PyArray1::from_vec(py, read.map_err(|e| raised(py, e))?))
+    }
+
+    fn __reduce__(&self) -> PyResult<()> {
+        Err(PyTypeError::new_err("pickle robust_mdp.Model instead"))
+    }
+}

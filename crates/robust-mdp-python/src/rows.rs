@@ -1,0 +1,137 @@
+//! Arrays of NumPy and SciPy read row by row into a model builder, without copies.
+
+use numpy::ndarray::ArrayView3;
+use robust_mdp::{Error, Model, ModelBuilder, Objective};
+
+/// Indices of either width.
+#[derive(Clone, Copy)]
+pub(crate) enum Indices<'a> {
+    Short(&'a [i32]),
+    Long(&'a [i64]),
+}
+
+impl Indices<'_> {
+    #[inline]
+    pub(crate) fn at(&self, k: usize) -> i64 {
+        match self {
+            Indices::Short(all) => i64::from(all[k]),
+            Indices::Long(all) => all[k],
+        }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        match self {
+            Indices::Short(all) => all.len(),
+            Indices::Long(all) => all.len(),
+        }
+    }
+
+    /// Whether these are ascending starts of `rows` rows within `entries` entries.
+    pub(crate) fn are_starts(&self, rows: usize, entries: usize) -> bool {
+        self.len() == rows + 1
+            && self.at(0) == 0
+            && self.at(rows) == entries as i64
+            && (0..rows).all(|r| self.at(r) <= self.at(r + 1))
+    }
+}
+
+/// One compressed sparse matrix.
+#[derive(Clone, Copy)]
+pub(crate) struct Matrix<'a> {
+    pub(crate) starts: Indices<'a>,
+    pub(crate) next: Indices<'a>,
+    pub(crate) prob: &'a [f64],
+    /// Further costs of the same entries.
+    pub(crate) further: Option<&'a [f64]>,
+}
+
+/// Where the rows of a model are.
+pub(crate) enum Source<'a> {
+    /// All rows in one matrix, those of a state together.
+    Rows { states: Indices<'a>, rows: Matrix<'a> },
+    /// One matrix an action.
+    Actions(Vec<Matrix<'a>>),
+    /// `[state, action, next]`.
+    Dense { prob: ArrayView3<'a, f64>, further: Option<ArrayView3<'a, f64>> },
+}
+
+/// Everything else about a model.
+pub(crate) struct About {
+    pub(crate) discount: f64,
+    pub(crate) objective: Objective,
+    pub(crate) initial: Option<Vec<f64>>,
+    pub(crate) state_names: Option<Vec<String>>,
+    pub(crate) action_names: Option<Vec<String>>,
+}
+
+/// Why there is no model.
+pub(crate) enum Wrong {
+    /// The builder refused it.
+    Refused(Error),
+    /// A negative next state, which the builder cannot be told of.
+    Negative { state: usize, action: usize, next: i64 },
+}
+
+impl<'a> Source<'a> {
+    fn states(&self) -> usize {
+        match self {
+            Source::Rows { states, .. } => states.len() - 1,
+            Source::Actions(matrices) => matrices.first().map_or(0, |m| m.starts.len() - 1),
+            Source::Dense { prob, .. } => prob.dim().0,
+        }
+    }
+
+    fn actions(&self, s: usize) -> usize {
+        match self {
+            Source::Rows { states, .. } => (states.at(s + 1) - states.at(s)) as usize,
+            Source::Actions(matrices) => matrices.len(),
+            Source::Dense { prob, .. } => prob.dim().1,
+        }
+    }
+
+    /// The model; `cost` has one entry a row.
+    pub(crate) fn model(&self, cost: &[f64], about: About) -> Result<Model, Wrong> {
+        let mut builder = ModelBuilder::new(about.discount).objective(about.objective);
+        builder.set_initial(about.initial);
+        let mut row = 0;
+        for s in 0..self.states() {
+            builder.add_state(about.state_names.as_ref().map(|names| names[s].as_str()));
+            let actions = self.actions(s);
+            if actions == 0 {
+                builder.mark_terminal();
+            }
+            for a in 0..actions {
+                let name = about.action_names.as_ref().map(|names| names[row].as_str());
+                builder.add_action(name, cost[row]);
+                self.add_row(&mut builder, s, a, row)?;
+                row += 1;
+                if builder.error().is_some() {
+                    return builder.build().map_err(|e| Wrong::Refused(e.into()));
+                }
+            }
+        }
+        builder.build().map_err(|e| Wrong::Refused(e.into()))
+    }
+
+    fn add_row(&self, to: &mut ModelBuilder, s: usize, a: usize, row: usize) -> Result<(), Wrong> {
+        let (matrix, r) = match self {
+            Source::Rows { rows, .. } => (rows, row),
+            Source::Actions(matrices) => (&matrices[a], s),
+            Source::Dense { prob, further } => {
+                for i in 0..prob.dim().2 {
+                    let cost = further.as_ref().map_or(0.0, |f| f[[s, a, i]]);
+                    to.add_transition(i, prob[[s, a, i]], cost);
+                }
+                return Ok(());
+            }
+        };
+        for k in matrix.starts.at(r) as usize..matrix.starts.at(r + 1) as usize {
+            let next = matrix.next.at(k);
+            if next < 0 {
+                return Err(Wrong::Negative { state: s, action: a, next });
+            }
+            to.add_transition(next as usize, matrix.prob[k], matrix.further.map_or(0.0, |f| f[k]));
+        }
+        Ok(())
+    }
+}

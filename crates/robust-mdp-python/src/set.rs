@@ -1,0 +1,53 @@
+//! Uncertainty sets.
+
+use numpy::PyReadonlyArray1;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use robust_mdp::uncertainty::{Distance, Radius, Rectangularity, Support};
+
+use crate::errors::raised;
+use crate::model::Model;
+use crate::names::parse;
+
+/// A set as the library has it.
+#[pyclass(frozen, module = "robust_mdp._native")]
+pub(crate) struct UncertaintySet {
+    pub(crate) set: robust_mdp::uncertainty::UncertaintySet,
+}
+
+#[pymethods]
+impl UncertaintySet {
+    /// `per` says what each radius is for: "all" (there is one), "state" or "row".
+    #[new]
+    fn new(
+        distance: &str,
+        radius: PyReadonlyArray1<'_, f64>,
+        per: &str,
+        rectangular: &str,
+        support: &str,
+    ) -> PyResult<UncertaintySet> {
+        let radii = radius.as_slice()?;
+        let radius = match (per, radii) {
+            ("all", &[radius]) => Radius::Uniform(radius),
+            ("state", radii) => Radius::PerState(radii.to_vec()),
+            ("row", radii) => Radius::PerRow(radii.to_vec()),
+            _ => return Err(PyValueError::new_err("expected one radius for all")),
+        };
+        let distance: Distance = parse("set", distance)?;
+        let rectangularity: Rectangularity = parse("rectangular", rectangular)?;
+        let support: Support = parse("support", support)?;
+        let set =
+            robust_mdp::uncertainty::UncertaintySet { distance, radius, rectangularity, support };
+        Ok(UncertaintySet { set })
+    }
+
+    /// Whether the set is one of this model; raises otherwise.
+    fn check(&self, py: Python<'_>, model: &Model) -> PyResult<()> {
+        self.set.validate(&model.model).map_err(|e| raised(py, e))
+    }
+
+    /// From which radius on every kernel is allowed.
+    fn largest_useful_radius(&self, py: Python<'_>, model: &Model) -> f64 {
+        py.detach(|| self.set.largest_useful_radius(&model.model))
+    }
+}

@@ -1,0 +1,164 @@
+"""How the package behaves among others: interrupts, threads, warnings, logs, forks, silence."""
+
+from __future__ import annotations
+
+import _thread
+import logging
+import multiprocessing
+import subprocess
+import sys
+import threading
+import warnings
+
+import numpy as np
+import pytest
+
+import robust_mdp as rm
+
+
+@pytest.fixture(scope="module")
+def endless():
+    """Mixes so slowly that value iteration would take days."""
+    return rm.instances.garnet(2000, 3, 0.7, band=1, seed=1, discount=0.9999999)
+
+
+def test_ctrl_c(endless):
+    # The timer can run because the interpreter is free meanwhile.
+    for wait in (0.05, 0.3):
+        threading.Timer(wait, _thread.interrupt_main).start()
+        with pytest.raises(KeyboardInterrupt):
+            rm.solve(endless, rm.KL(0.1), method="vi", gap=1e-9)
+
+
+def test_ctrl_c_can_return_what_there_is(endless):
+    threading.Timer(0.3, _thread.interrupt_main).start()
+    with pytest.warns(rm.ConvergenceWarning, match="interrupted"):
+        sol = rm.solve(endless, rm.KL(0.1), method="vi", gap=1e-9, on_interrupt="return")
+    assert sol.status == "interrupted" and sol.work["sweeps"] > 0
+    assert np.all(sol.lower <= sol.upper)
+    with pytest.raises(ValueError, match="on_interrupt"):
+        rm.solve(endless, rm.KL(0.1), on_interrupt="ignore")
+
+
+def test_ctrl_c_in_a_sweep(endless):
+    threading.Timer(0.2, _thread.interrupt_main).start()
+    with pytest.raises(KeyboardInterrupt):
+        rm.sweep_radius(endless, rm.KL(0.1), [0.1, 0.2, 0.3], method="vi", gap=1e-9)
+
+
+def test_other_threads_run(endless):
+    counted = []
+    done = threading.Event()
+
+    def count():
+        while not done.is_set():
+            counted.append(len(counted))
+            done.wait(0.001)
+
+    thread = threading.Thread(target=count)
+    thread.start()
+    with pytest.warns(rm.ConvergenceWarning, match="time-limit"):
+        rm.solve(endless, rm.KL(0.1), method="vi", gap=1e-9, time_limit=0.5, threads=1)
+    done.set()
+    thread.join()
+    assert len(counted) > 10
+
+
+def test_solves_in_several_threads():
+    model = rm.instances.garnet(30, 4, 0.3, seed=2)
+    expected = rm.solve(model, rm.KL(0.1)).values
+    answers = []
+    threads = [
+        threading.Thread(target=lambda: answers.append(rm.solve(model, rm.KL(0.1)).values))
+        for _ in range(4)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(answers) == 4 and all(np.array_equal(expected, v) for v in answers)
+
+
+def test_progress(endless):
+    seen = []
+    with pytest.warns(rm.ConvergenceWarning):
+        rm.solve(endless, rm.KL(0.1), method="vi", gap=1e-9, time_limit=0.6, progress=seen.append)
+    assert len(seen) >= 2
+    assert [p.sweeps for p in seen] == sorted(p.sweeps for p in seen)
+    assert all(0.0 <= p.fraction <= 1.0 and p.lower <= p.upper for p in seen)
+    quick = []
+    rm.solve(rm.instances.machine(10), rm.KL(0.1), progress=quick.append)
+    assert quick and quick[-1].fraction == 1.0
+
+
+def test_callbacks_may_stop_a_run(endless):
+    class Enough(Exception):
+        pass
+
+    def stop(_):
+        raise Enough
+
+    with pytest.raises(Enough):
+        rm.solve(endless, rm.KL(0.1), method="vi", gap=1e-9, progress=stop)
+
+
+def test_limits_warn_and_bounds_hold():
+    model = rm.instances.garnet(20, 3, 0.4, seed=3, discount=0.99)
+    exact = rm.solve(model, rm.KL(0.1), gap=1e-8)
+    with pytest.warns(rm.ConvergenceWarning, match="sweep-limit") as caught:
+        sol = rm.solve(model, rm.KL(0.1), method="vi", max_sweeps=3)
+    # The warning is about the line that asked.
+    assert caught[0].filename == __file__
+    assert sol.status == "sweep-limit" and not sol.is_certified
+    assert np.all(sol.lower <= exact.upper) and np.all(exact.lower <= sol.upper)
+
+
+def test_long_traces_are_thinned():
+    model = rm.instances.garnet(30, 2, 0.7, band=1, seed=1, discount=0.99999)
+    with pytest.warns(rm.ConvergenceWarning, match="sweep-limit"):
+        sol = rm.solve(model, rm.KL(0.1), method="vi", gap=1e-9, max_sweeps=5000)
+    sweeps = sol.trace["sweeps"]
+    assert 1000 < len(sweeps) <= 2048
+    assert np.all(np.diff(sweeps) > 0) and sweeps[-1] == 5000
+
+
+def test_vacuous_radii_warn():
+    with pytest.warns(rm.ModelWarning, match="vacuous"):
+        rm.solve(rm.instances.machine(10), rm.KL(100.0))
+
+
+def test_logging(caplog):
+    with caplog.at_level(logging.INFO, logger="robust_mdp"):
+        rm.solve(rm.instances.machine(10), rm.KL(0.1))
+    assert any("certified" in record.getMessage() for record in caplog.records)
+
+
+def test_silence():
+    code = (
+        "import robust_mdp as rm, sys\n"
+        "sol = rm.solve(rm.instances.machine(10), rm.KL(0.1)); sol.verify(); sol.worst_kernel()\n"
+        "assert not {'matplotlib', 'scipy', 'pandas', 'gymnasium'} & set(sys.modules)\n"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, timeout=120)
+    assert (run.returncode, run.stdout, run.stderr) == (0, b"", b"")
+
+
+def _solve_in_child(queue, threads):
+    model = rm.instances.machine(10)
+    queue.put(rm.solve(model, rm.KL(0.1), threads=threads).values)
+
+
+@pytest.mark.skipif(not hasattr(__import__("os"), "fork"), reason="there is no fork here")
+def test_forks():
+    expected = rm.solve(rm.instances.machine(10), rm.KL(0.1), threads=2).values
+    context = multiprocessing.get_context("fork")
+    for threads in (None, 2, 1):
+        queue = context.Queue()
+        child = context.Process(target=_solve_in_child, args=(queue, threads))
+        with warnings.catch_warnings():
+            # Newer interpreters warn of any fork beside threads.
+            warnings.simplefilter("ignore", DeprecationWarning)
+            child.start()
+        answer = queue.get(timeout=60)
+        child.join()
+        assert np.array_equal(answer, expected)

@@ -1,0 +1,286 @@
+"""Where models come from, and what is said when they are wrong."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import polars
+import pytest
+import scipy.sparse as sp
+
+import robust_mdp as rm
+
+S, A = 4, 3
+
+
+@pytest.fixture
+def kernel():
+    """P[S, A, S], with zeros."""
+    rng = np.random.default_rng(1)
+    P = rng.random((S, A, S)) * (rng.random((S, A, S)) < 0.7)
+    P[:, :, 0] += 0.1
+    return P / P.sum(axis=2, keepdims=True)
+
+
+@pytest.fixture
+def rewards():
+    return np.random.default_rng(2).random((S, A))
+
+
+def same(*models):
+    """Whether all models are the same to the solver."""
+    return len({model.fingerprint for model in models}) == 1
+
+
+def test_conventions_agree(kernel, rewards):
+    by_action = kernel.transpose(1, 0, 2).copy()
+    pairs = np.argwhere(np.ones((S, A)))
+    order = np.random.default_rng(3).permutation(len(pairs))
+    s, a = pairs[order].T
+    base = rm.Model.from_arrays(kernel, rewards, discount=0.9)
+    assert base.objective == "max-reward" and base.n_actions.tolist() == [A] * S
+    assert np.allclose(base.kernel().to_array(), kernel, atol=1e-15)
+    assert np.array_equal(base.expected_costs().reshape(S, A), rewards)
+    assert same(
+        base,
+        rm.Model.from_arrays(by_action, rewards, discount=0.9),
+        rm.Model.from_arrays(by_action.tolist(), rewards.tolist(), discount=0.9),
+        rm.Model.from_arrays(R=rewards, Q=kernel, beta=0.9),
+        rm.Model.from_arrays(
+            R=rewards[s, a], Q=kernel[s, a], beta=0.9, s_indices=s, a_indices=a
+        ),
+        rm.Model.from_scipy([sp.csr_array(P) for P in by_action], rewards, discount=0.9),
+        rm.Model.from_scipy([sp.csc_matrix(P) for P in by_action], rewards, discount=0.9),
+        rm.Model.from_scipy(sp.csr_array(kernel.reshape(-1, S)), rewards, discount=0.9),
+        rm.Model.from_scipy(
+            sp.coo_array(kernel[s, a]), rewards[s, a], s_indices=s, a_indices=a, discount=0.9
+        ),
+        rm.Model.from_arrays(
+            np.asfortranarray(kernel), rewards, state_names=list("abcd"), discount=0.9
+        ),
+    )
+
+
+def test_rewards_of_states_and_of_transitions(kernel):
+    by_action = kernel.transpose(1, 0, 2)
+    states = np.arange(float(S))
+    assert same(
+        rm.Model.from_arrays(kernel, states, discount=0.9),
+        rm.Model.from_arrays(kernel, np.repeat(states[:, None], A, 1), discount=0.9),
+        rm.Model.from_arrays(by_action, np.broadcast_to(states[:, None], (A, S, S)), discount=0.9),
+    )
+    R = np.random.default_rng(4).random((S, A, S))
+    moves = rm.Model.from_arrays(kernel, R, discount=0.9)
+    assert same(moves, rm.Model.from_arrays(by_action, R.transpose(1, 0, 2), discount=0.9))
+    assert np.allclose(moves.expected_costs().reshape(S, A), (kernel * R).sum(axis=2))
+    sparse = [sp.csr_array(P) for P in by_action]
+    given = [sp.csr_array(r) for r in R.transpose(1, 0, 2)]
+    for form in (given, R.transpose(1, 0, 2)):
+        model = rm.Model.from_scipy(sparse, form, discount=0.9)
+        sols = [rm.solve(m, rm.KL(0.1), gap=1e-9).values for m in (moves, model)]
+        assert np.allclose(*sols, atol=1e-8)
+
+
+def test_costs_are_minimised(kernel, rewards):
+    model = rm.Model.from_arrays(kernel, cost=rewards, discount=0.9)
+    assert model.objective == "min-cost"
+    cost, reward = (
+        rm.solve(m, rm.KL(0.1), gap=1e-9)
+        for m in (model, rm.Model.from_arrays(kernel, -rewards, discount=0.9))
+    )
+    assert np.allclose(cost.values, -reward.values, atol=1e-8)
+    assert cost.guarantee == pytest.approx(-reward.guarantee, abs=1e-8)
+
+
+def test_infeasible_actions_of_quantecon(kernel, rewards):
+    rewards[1, 0] = -np.inf
+    model = rm.Model.from_arrays(R=rewards, Q=kernel, beta=0.9)
+    assert model.n_actions.tolist() == [3, 2, 3, 3]
+    assert model.action_ids.tolist()[3:5] == [1, 2]
+    sol = rm.solve(model, rm.Nominal())
+    assert sol.policy.sample(1) in (1, 2) and np.asarray(sol.policy)[1, 0] == 0.0
+    with pytest.raises(ValueError, match="state 1, action 0"):
+        rm.Model.from_arrays(kernel, rewards, discount=0.9)
+
+
+def test_axes_are_not_guessed():
+    P = np.full((3, 3, 3), 1 / 3)
+    R = np.zeros((3, 3))
+    with pytest.raises(ValueError, match='convention="ASS"'):
+        rm.Model.from_arrays(P, R, discount=0.9)
+    P[0, 1] = [1.0, 0.0, 0.0]
+    for convention, (s, a) in {"ASS": (1, 0), "SAS": (0, 1)}.items():
+        model = rm.Model.from_arrays(P, R, convention=convention, discount=0.9)
+        assert model.kernel().row(s, a)[1].tolist() == [1.0]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "words"),
+    [
+        ({"P": np.ones((2, 3, 4)), "R": np.zeros(3)}, ValueError, "expected .A, S, S. or .S, A, S"),
+        ({"P": np.ones((3, 3)), "R": np.zeros(3)}, ValueError, "3 dimension"),
+        ({"P": np.full((2, 3, 3), 1 / 3)}, TypeError, "either R"),
+        ({"P": np.full((2, 3, 3), 1 / 3), "R": np.zeros(2)}, ValueError, "R has shape"),
+        ({"P": np.full((2, 3, 3), 1 / 3), "R": np.zeros((2, 3))}, ValueError, "R has shape"),
+        ({"P": np.full((2, 3, 3), 1 / 3), "R": np.zeros(3), "beta": 0.9}, TypeError, "beta"),
+        ({"P": [sp.eye_array(3)], "R": np.zeros(3)}, TypeError, "from_scipy"),
+        ({"P": np.full((2, 3, 3), "x"), "R": np.zeros(3)}, TypeError, "real numbers"),
+        ({"P": np.full((2, 3, 3), 1j), "R": np.zeros(3)}, TypeError, "not complex128"),
+        ({"P": [[[1.0], [0.5, 0.5]]], "R": np.zeros(3)}, TypeError, "real numbers"),
+        ({"R": np.zeros(3)}, TypeError, "either P"),
+        ({"Q": np.full((3, 3, 3), 1 / 3), "R": np.zeros((3, 2))}, ValueError, "expected .S, A, S"),
+        ({"P": np.zeros((0, 3, 3)), "R": np.zeros(3)}, ValueError, "0 actions"),
+        ({"P": np.zeros((2, 0, 0)), "R": np.zeros(0)}, ValueError, "0 states"),
+        ({"Q": np.zeros((3, 0, 3)), "R": np.zeros((3, 0))}, ValueError, "0 actions"),
+        ({"P": np.full((2, 3, 3), np.nan), "R": np.zeros(3)}, ValueError, "state 0, action 0"),
+        ({"P": np.full((2, 3, 3), 1 / 3), "R": np.zeros(3), "discount": 1.0}, ValueError, "discount"),
+        ({"P": np.full((2, 3, 3), 0.3), "R": np.zeros(3)}, ValueError, "state 0, action 0: prob"),
+        ({"P": np.full((2, 3, 3), 1 / 3), "R": np.zeros(3), "initial": [1.0]}, ValueError, "initial"),
+        ({"P": np.full((2, 3, 3), 1 / 3), "R": np.zeros(3), "state_names": ["a"]}, ValueError, "3"),
+    ],
+)
+def test_wrong_arrays(arguments, error, words):
+    with pytest.raises(error, match=words):
+        rm.Model.from_arrays(**arguments)
+
+
+def test_errors_know_the_place(kernel, rewards):
+    kernel[2, 1] *= 0.5
+    with pytest.raises(rm.ModelError, match="state 2, action 1") as info:
+        rm.Model.from_arrays(kernel, rewards, discount=0.9)
+    assert (info.value.state, info.value.action) == (2, 1)
+    matrices = [sp.csr_array(P) for P in kernel.transpose(1, 0, 2)]
+    with pytest.raises(rm.ModelError, match="state 2, action 1"):
+        rm.Model.from_scipy(matrices, rewards, discount=0.9)
+    names = {"state_names": ["a", "b", "c", "d"], "action_names": ["x", "y", "z"]}
+    with pytest.raises(rm.ModelError, match="state 2 .“c”., action 1 .“y”."):
+        rm.Model.from_arrays(kernel, rewards, discount=0.9, **names)
+
+
+@pytest.mark.parametrize("frame", [pd.DataFrame, polars.DataFrame])
+def test_tables(frame):
+    columns = {
+        "state": ["low", "low", "low", "high"],
+        "action": ["wait", "wait", "work", "rest"],
+        "next": ["low", "high", "high", "low"],
+        "probability": [0.5, 0.5, 1.0, 1.0],
+        "reward": [0.0, 2.0, 0.5, 1.0],
+    }
+    model = rm.Model.from_dataframe(frame(columns), discount=0.5)
+    assert model.state_names == ["low", "high"]
+    assert model.action_names == [["wait", "work"], ["rest"]]
+    assert model.objective == "max-reward"
+    assert model.expected_costs().tolist() == [1.0, 0.5, 1.0]
+    columns["cost"] = columns.pop("reward")
+    assert rm.Model.from_dataframe(frame(columns)).objective == "min-cost"
+    with pytest.raises(ValueError, match="no column “to”"):
+        rm.Model.from_dataframe(frame(columns), next="to")
+    columns["reward"] = columns["cost"]
+    with pytest.raises(ValueError, match="cost= or reward="):
+        rm.Model.from_dataframe(frame(columns))
+
+
+def test_terminal_states_of_tables_are_told():
+    frame = pd.DataFrame(
+        {"state": [0], "action": [0], "next": [1], "probability": [1.0], "cost": [1.0]}
+    )
+    with pytest.warns(rm.ModelWarning, match="terminal: 1"):
+        model = rm.Model.from_dataframe(frame, discount=0.5)
+    assert rm.solve(model, rm.Nominal()).values.tolist() == pytest.approx([1.0, 0.0])
+
+
+@pytest.mark.parametrize("ending", ["json", "csv", "npz"])
+def test_files(tmp_path, kernel, rewards, ending):
+    initial = [0.5, 0.5, 0.0, 0.0]
+    model = rm.Model.from_arrays(kernel, rewards, discount=0.9, initial=initial)
+    path = tmp_path / f"model.{ending}"
+    model.save(path)
+    back = rm.Model.load(path)
+    if ending == "csv":
+        assert same(rm.Model.from_csv(path, discount=0.9), back.with_discount(0.9))
+        assert back.discount is None
+        back = back.with_discount(0.9)
+    assert np.array_equal(back.kernel().to_array(), model.kernel().to_array())
+    assert np.array_equal(back.expected_costs(), model.expected_costs())
+    if ending != "csv":
+        assert back.initial.tolist() == initial
+        with pytest.raises(ValueError, match="no discount factor"):
+            rm.Model.from_arrays(kernel, rewards).save(path)
+
+
+def test_tables_and_back(kernel):
+    model = rm.Model.from_arrays(kernel, kernel, discount=0.9)
+    frame = model.to_dataframe()
+    assert list(frame.columns) == ["state", "action", "next", "probability", "reward"]
+    back = rm.Model.from_dataframe(frame, discount=0.9)
+    assert np.allclose(back.kernel().to_array(), kernel, atol=1e-15)
+    assert np.allclose(back.expected_costs(), model.expected_costs(), atol=1e-15)
+
+
+def test_files_that_cannot_be(tmp_path):
+    with pytest.raises(FileNotFoundError):
+        rm.Model.load(tmp_path / "none.json")
+    with pytest.raises(ValueError, match="ending"):
+        rm.Model.load(tmp_path / "none.txt")
+    (tmp_path / "bad.json").write_text('{"format": "robust-mdp"')
+    with pytest.raises(ValueError, match="bad.json"):
+        rm.Model.load(tmp_path / "bad.json")
+
+
+def test_models_go_through_pickle(kernel, rewards):
+    rewards[1, 0] = -np.inf
+    for model in (
+        rm.Model.from_arrays(R=rewards, Q=kernel, beta=0.9, initial=[0.0, 0.0, 1.0, 0.0]),
+        rm.Model.from_arrays(kernel, kernel, state_names=list("abcd")),
+        rm.instances.garnet(60, 3, 0.05, seed=1),
+    ):
+        back = pickle.loads(pickle.dumps(model))
+        assert back.discount == model.discount and back.state_names == model.state_names
+        assert np.array_equal(back.action_ids, model.action_ids)
+        assert same(back, model) and repr(back) == repr(model)
+
+
+def test_large_sparse_matrices_stay_sparse():
+    n = 5000
+    rows = np.arange(n)
+    up = sp.csr_array((np.ones(n), (rows, np.minimum(rows + 1, n - 1))), shape=(n, n))
+    down = sp.csr_array((np.ones(n), (rows, np.maximum(rows - 1, 0))), shape=(n, n))
+    model = rm.Model.from_scipy([up, down], cost=rows % 7, discount=0.9)
+    assert not model.is_dense and model.n_transitions == 2 * n
+
+
+def test_models_cannot_be_changed(kernel, rewards):
+    model = rm.Model.from_arrays(kernel, rewards)
+    with pytest.raises(AttributeError):
+        model.discount = 0.5
+    with pytest.raises(ValueError, match="read-only"):
+        model.initial[0] = 1.0
+    with pytest.raises(TypeError):
+        rm.Model()
+    kernel[:] = 0.0
+    assert model.kernel().to_array().sum() == pytest.approx(S * A)
+
+
+def test_notebooks_show_models(kernel, rewards):
+    html = rm.Model.from_arrays(kernel, rewards)._repr_html_()
+    assert "<table>" in html and "max-reward" in html
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: rm.instances.garnet(-1),
+        lambda: rm.instances.garnet(0),
+        lambda: rm.instances.garnet(10, 2, 0.0),
+        lambda: rm.instances.garnet(10, 2, costs="free"),
+        lambda: rm.instances.garnet(10, 2, seed=-1),
+        lambda: rm.instances.machine(2),
+        lambda: rm.instances.healthcare(5, discount=1.0),
+        lambda: rm.instances.calibrate(rm.instances.machine(5), samples=0),
+    ],
+)
+def test_wrong_instances(make):
+    with pytest.raises(ValueError, match="expected"):
+        make()

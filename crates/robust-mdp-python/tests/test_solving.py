@@ -1,0 +1,331 @@
+"""Solutions, evaluations, sweeps, policies and simulations."""
+
+from __future__ import annotations
+
+import pickle
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+
+import robust_mdp as rm
+
+METHODS = ["auto", "fom-vi", "vi", "gs-vi", "anderson", "avi", "pi", "newton"]
+
+
+@pytest.fixture(scope="module")
+def model():
+    return rm.instances.garnet(12, 3, 0.4, seed=5, discount=0.8)
+
+
+@pytest.fixture(scope="module")
+def solution(model):
+    return rm.solve(model, rm.KL(0.1), gap=1e-8)
+
+
+@pytest.mark.parametrize("set", [rm.KL(0.1), rm.Ellipsoid(0.05)], ids=repr)
+@pytest.mark.parametrize("method", METHODS)
+def test_methods_agree(model, set, method):
+    exact = rm.solve(model, set, gap=1e-9)
+    sol = rm.solve(model, set, method=method, gap=1e-3)
+    assert sol.is_certified and sol.gap <= 1e-3
+    assert method in ("auto", sol.method)
+    assert np.all(sol.lower <= exact.upper) and np.all(exact.lower <= sol.upper)
+
+
+@pytest.mark.parametrize("oracle", ["exact", "first-order", "interior-point"])
+def test_oracles_agree(model, solution, oracle):
+    sol = rm.solve(model, rm.KL(0.1), method="vi", oracle=oracle, gap=1e-2)
+    assert sol.oracle == oracle
+    assert np.all(sol.lower <= solution.upper) and np.all(solution.lower <= sol.upper)
+
+
+def test_first_order_settings(model):
+    settings = rm.FirstOrder(setup="l1,l1", method="mirror-prox", steps="centred", weights=1.0)
+    sol = rm.solve(model, rm.KL(0.1), method="fom-vi", first_order=settings, gap=0.1)
+    assert sol.is_certified
+    with pytest.raises(ValueError, match="unknown variant `l3`"):
+        bad = rm.FirstOrder(setup="l3,l1")
+        rm.solve(model, rm.KL(0.1), method="fom-vi", first_order=bad)
+    with pytest.raises(ValueError, match="have an effect only"):
+        rm.solve(model, rm.KL(0.1), first_order=settings)
+
+
+def test_threads_change_nothing(model, solution):
+    for threads in (1, 2, 3):
+        again = rm.solve(model, rm.KL(0.1), gap=1e-8, threads=threads)
+        assert np.array_equal(again.values, solution.values)
+        assert np.array_equal(again.policy.probabilities, solution.policy.probabilities)
+
+
+def test_what_a_solution_says(model, solution):
+    assert solution.status == "certified" and solution.gap <= 1e-8 == solution.target_gap
+    assert np.all(solution.lower <= solution.values) and np.all(solution.values <= solution.upper)
+    assert solution.value.lower <= solution.value.mid <= solution.value.upper
+    assert solution.guarantee == solution.value.upper
+    assert solution.work["sweeps"] >= 1 and solution.seconds > 0.0
+    assert set(solution.trace) >= {"sweeps", "gap", "lower", "upper", "seconds"}
+    assert np.all(np.diff(solution.trace["sweeps"]) > 0)
+    assert "certified" in repr(solution) and "<table>" in solution._repr_html_()
+    frame = solution.to_dataframe()
+    assert len(frame) == model.n_states and frame["lower"].tolist() == solution.lower.tolist()
+
+
+def test_solutions_cannot_be_changed(solution):
+    for array in (solution.values, solution.lower, solution.policy.probabilities):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 1.0
+    with pytest.raises(AttributeError):
+        solution.gap = 0.0
+    with pytest.raises(AttributeError):
+        solution.policy.probabilities = None
+
+
+def test_solutions_go_through_pickle(solution):
+    back = pickle.loads(pickle.dumps(solution))
+    assert repr(back) == repr(solution) and back.set == solution.set
+    assert np.array_equal(back.values, solution.values)
+    assert np.array_equal(back.trace["gap"], solution.trace["gap"])
+    assert back.certificate == solution.certificate
+    assert back.verify().value == solution.verify().value
+    policy = pickle.loads(pickle.dumps(solution.policy))
+    assert np.array_equal(np.asarray(policy), np.asarray(solution.policy))
+    assert pickle.loads(pickle.dumps(rm.KL([0.1, 0.2]))) == rm.KL([0.1, 0.2])
+
+
+def test_certificates(tmp_path, model, solution):
+    certificate = solution.certificate
+    proved = rm.verify(model, certificate)
+    assert proved.gap <= 1e-7 and certificate.claim[2] == proved.gap
+    assert certificate.fingerprint == model.fingerprint and certificate.discount == 0.8
+    certificate.save(tmp_path / "proof")
+    assert rm.Certificate.load(tmp_path / "proof") == certificate
+    assert [path.name for path in tmp_path.iterdir()] == ["proof"]
+    with pytest.raises(rm.CertificateError, match="another"):
+        rm.verify(model, certificate, discount=0.81)
+    with pytest.raises(rm.CertificateError, match="another model"):
+        rm.verify(rm.instances.garnet(13, 3, 0.4), certificate)
+    damaged = bytearray(certificate.data)
+    damaged[-20] ^= 1
+    with pytest.raises(rm.CertificateError, match="damaged"):
+        rm.verify(model, bytes(damaged))
+    with pytest.raises(rm.CertificateError, match="RMDPCERT"):
+        rm.Certificate(b"nothing")
+
+
+def test_certified_solves_report_what_is_proved(model):
+    sol = rm.solve(model, rm.KL(0.1), gap=1e-8, certify=True)
+    assert np.array_equal(sol.verify().lower, sol.lower)
+    assert np.array_equal(sol.verify().upper, sol.upper)
+    assert pickle.loads(pickle.dumps(sol)).certificate == sol.certificate
+
+
+def test_the_worst_kernel_is_in_the_set_and_attains_the_value(model, solution):
+    worst = solution.worst_kernel()
+    y, y0 = worst.to_array(), model.kernel().to_array()
+    assert np.allclose(y.sum(axis=2), 1.0)
+    assert np.all(y[y0 == 0.0] == 0.0)
+    ratio = np.divide(y, y0, out=np.ones_like(y), where=(y0 > 0) & (y > 0))
+    assert np.all((y * np.log(ratio)).sum(axis=(1, 2)) <= 0.1 + 1e-9)
+    # Under this kernel the policy costs what was bounded.
+    value = rm.evaluate(model.with_kernel(worst), solution.policy, rm.Nominal(), gap=1e-9)
+    assert np.allclose(value.nominal.values, solution.values, atol=1e-6)
+    assert np.allclose(worst.to_scipy().toarray(), y.reshape(-1, model.n_states))
+
+
+def test_evaluation(model, solution):
+    own = rm.evaluate(model, solution.policy, rm.KL(0.1), gap=1e-8)
+    assert np.allclose(own.worst.values, solution.values, atol=1e-7)
+    assert np.all(own.nominal.lower <= own.worst.upper)
+    greedy = np.argmax(np.asarray(solution.policy), axis=1)
+    table = np.eye(3)[greedy]
+    forms = [greedy, table, table.ravel(), rm.Policy(model, greedy)]
+    values = [rm.evaluate(model, form, rm.KL(0.1), gap=1e-8).worst.values for form in forms]
+    assert all(np.array_equal(values[0], other) for other in values[1:])
+    assert np.all(values[0] >= solution.lower - 1e-7)
+    assert "worst" in repr(own) and "<table>" in own._repr_html_()
+
+
+@pytest.mark.parametrize(
+    ("policy", "words"),
+    [
+        (np.zeros((12, 3)), "state 0: the policy is not a distribution"),
+        (np.full((12, 2), 0.5), "shape"),
+        (np.full(12, 7), "state 0 has no action 7"),
+        (np.full((12, 3), [1.5, -0.5, 0.0]), "state 0: the policy is not a distribution"),
+        (np.full((12, 3), np.nan), "state 0: the policy is not a distribution"),
+    ],
+)
+def test_wrong_policies(model, policy, words):
+    with pytest.raises(ValueError, match=words):
+        rm.evaluate(model, policy, rm.KL(0.1))
+
+
+def test_sweeps(model):
+    radii = [0.0, 0.01, 0.1, 1.0, 0.5]
+    seen = []
+    sweep = rm.sweep_radius(model, rm.KL(0.0), radii, gap=1e-8, progress=lambda *at: seen.append(at))
+    assert seen[-1] == (5, 5)
+    for radius, sol in zip(radii, sweep, strict=True):
+        alone = rm.solve(model, rm.KL(radius), gap=1e-8)
+        assert np.array_equal(alone.values, sol.values) and sol.set == rm.KL(radius)
+    order = np.argsort(sweep.radii)
+    assert np.all(np.diff(sweep.lower[order]) >= -1e-7)
+    assert np.all(sweep.nominal <= sweep.upper + 1e-7)
+    assert sweep.to_dataframe()["radius"].tolist() == radii
+    single = rm.sweep_radius(model, rm.KL(0.0), radii, gap=1e-8, threads=1)
+    assert np.array_equal(single.nominal, sweep.nominal)
+    assert len(rm.sweep_radius(model, rm.KL(0.0), [])) == 0
+
+
+def test_radii_of_states_and_pairs(model):
+    each = rm.solve(model, rm.KL(np.full(12, 0.1)), gap=1e-8)
+    assert np.array_equal(each.values, rm.solve(model, rm.KL(0.1), gap=1e-8).values)
+    sa = rm.solve(model, rm.KL(np.full((12, 3), 0.1), rectangular="sa"), gap=1e-8)
+    flat = rm.solve(model, rm.KL(np.full(36, 0.1), rectangular="sa"), gap=1e-8)
+    one = rm.solve(model, rm.KL(0.1, rectangular="sa"), gap=1e-8)
+    assert np.array_equal(sa.values, flat.values)
+    assert np.allclose(sa.values, one.values, atol=1e-8)
+    with pytest.raises(ValueError, match="s-rectangular"):
+        rm.solve(model, rm.KL(np.full((12, 3), 0.1)))
+    with pytest.raises(ValueError, match="shape"):
+        rm.solve(model, rm.KL([0.1, 0.2], rectangular="sa"))
+
+
+@pytest.mark.parametrize(
+    ("make", "error"),
+    [
+        (lambda: rm.KL(-0.1), ValueError),
+        (lambda: rm.KL(float("nan")), ValueError),
+        (lambda: rm.KL("wide"), TypeError),
+        (lambda: rm.KL(0.1, rectangular="t"), ValueError),
+        (lambda: rm.Ellipsoid(0.1, support="none"), ValueError),
+        (lambda: rm.Nominal(0.1), ValueError),
+    ],
+)
+def test_wrong_sets(make, error):
+    with pytest.raises(error):
+        make()
+
+
+def test_sets_are_values():
+    assert rm.KL(0.1) == rm.KL(0.1) != rm.KL(0.2)
+    assert rm.KL(0.1) != rm.Ellipsoid(0.1)
+    assert len({rm.KL(0.1), rm.KL(0.1), rm.KL([0.1])}) == 2
+    with pytest.raises(AttributeError):
+        rm.KL(0.1).radius = 0.2
+    assert rm.Ellipsoid(0.1, support="nominal").with_radius(0.2).support == "nominal"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "words"),
+    [
+        ({"method": "magic"}, ValueError, "unknown variant `magic`, expected one of `auto`"),
+        ({"oracle": "magic"}, ValueError, "unknown variant"),
+        ({"method": 3}, TypeError, "method: expected a name"),
+        ({"gap": 0.0}, ValueError, "gap"),
+        ({"gap": float("nan")}, ValueError, "gap"),
+        ({"gap": "small"}, TypeError, "gap"),
+        ({"threads": 0}, ValueError, "threads=0"),
+        ({"threads": 1.5}, TypeError, "threads"),
+        ({"max_sweeps": -1}, ValueError, "max_sweeps"),
+        ({"discount": 1.0}, ValueError, "discount"),
+        ({"discount": "much"}, TypeError, "discount"),
+        ({"anderson": 3}, ValueError, "anderson"),
+        ({"method": "fom-vi", "oracle": "exact"}, ValueError, "fom-vi"),
+    ],
+)
+def test_wrong_questions(model, arguments, error, words):
+    with pytest.raises(error, match=words):
+        rm.solve(model, rm.KL(0.1), **arguments)
+
+
+def test_wrong_types(model):
+    with pytest.raises(TypeError, match="model"):
+        rm.solve("model", rm.KL(0.1))
+    with pytest.raises(TypeError, match="set"):
+        rm.solve(model, 0.1)
+
+
+def test_discounts_are_needed_and_can_be_replaced(model):
+    bare = rm.Model.from_arrays(model.kernel().to_array(), cost=np.ones((12, 3)))
+    with pytest.raises(ValueError, match="discount="):
+        rm.solve(bare, rm.KL(0.1))
+    for discount in (0.5, 0.9, 0.5):
+        sol = rm.solve(bare, rm.KL(0.1), discount=discount, gap=1e-8)
+        assert sol.model.discount == discount
+        assert sol.values == pytest.approx(1.0 / (1.0 - discount), abs=1e-7)
+        assert rm.verify(bare, sol.certificate).gap < 1e-6
+
+
+def test_policies(tmp_path, model, solution):
+    policy = solution.policy
+    assert len(policy) == 12 and policy[0].sum() == pytest.approx(1.0)
+    assert np.asarray(policy).shape == (12, 3)
+    states = np.arange(12).repeat(2000).reshape(12, 2000)
+    drawn = policy.sample(states, rng=1)
+    assert drawn.shape == states.shape
+    assert np.array_equal(drawn, policy.sample(states, rng=1))
+    shares = np.stack([(drawn == a).mean(axis=1) for a in range(3)], axis=1)
+    assert np.abs(shares - np.asarray(policy)).max() < 0.06  # five deviations of 2000 draws
+    assert isinstance(policy.sample(3), int) and isinstance(policy.sample(np.int64(3)), int)
+    policy.save(tmp_path / "policy.csv", model)
+    back = rm.Policy.load(tmp_path / "policy.csv", model)
+    assert np.array_equal(np.asarray(back), np.asarray(policy))
+    assert policy.to_dataframe()["probability"].sum() == pytest.approx(12.0)
+    for wrong, error in ((12, ValueError), (-1, ValueError), (0.5, TypeError), ("a", TypeError)):
+        with pytest.raises(error):
+            policy.sample(wrong)
+
+
+def test_simulation(model, solution):
+    under = {
+        "worst": solution.value.mid,
+        "nominal": rm.evaluate(model, solution.policy, rm.Nominal()).nominal.value.mid,
+    }
+    for kernel, value in under.items():
+        run = solution.simulate(kernel, episodes=4000, seed=3)
+        assert abs(run.mean - value) < 5.0 * run.standard_error
+    y = solution.worst_kernel()
+    runs = [
+        rm.simulate(model, solution.policy, kernel=form, episodes=50, seed=1).returns
+        for form in (y, y.to_array(), y.to_scipy())
+    ]
+    assert all(np.array_equal(runs[0], other) for other in runs[1:])
+    from_one = rm.simulate(model, solution.policy, episodes=2000, seed=2, start=4, steps=60)
+    nominal = rm.evaluate(model, solution.policy, rm.Nominal()).nominal.values[4]
+    assert abs(from_one.mean - nominal) < 5.0 * from_one.standard_error
+    assert from_one.lengths.tolist() == [60] * 2000
+    bad = y.to_array() * 0.5
+    with pytest.raises(rm.ModelError, match="state 0, action 0"):
+        rm.simulate(model, solution.policy, kernel=bad)
+    with pytest.raises(ValueError, match="start"):
+        rm.simulate(model, solution.policy, start=99)
+
+
+def test_simulations_end_in_terminal_states():
+    P = {0: {0: [(0.5, 0, 1.0, False), (0.5, 1, 7.0, True)]}, 1: {0: [(1.0, 1, 0.0, True)]}}
+    model = rm.Model.from_gymnasium(P, discount=0.5, initial=[1.0, 0.0])
+    run = rm.simulate(model, np.zeros(2, dtype=int), episodes=4000, seed=0)
+    # v = ½(1 + ½v) + ½·7 = 16/3; two steps on average.
+    assert abs(run.mean - 16 / 3) < 5.0 * run.standard_error
+    assert run.lengths.min() == 1 and abs(run.lengths.mean() - 2.0) < 0.2
+
+
+def test_plots(solution, model):
+    for kind in ("overview", "convergence", "policy", "values"):
+        assert solution.plot(kind).axes
+    figure, ax = plt.subplots()
+    assert solution.plot("convergence", ax=ax) is figure
+    assert rm.sweep_radius(model, rm.KL(0.0), [0.0, 0.1, 0.2]).plot().axes
+    with pytest.raises(ValueError, match="kind"):
+        solution.plot("pie")
+    plt.close("all")
+
+
+def test_calibrated_radii(model):
+    radii = rm.instances.calibrate(model, rm.KL)
+    assert radii.shape == (12,) and np.all(radii >= 0.0)
+    sol = rm.solve(model, rm.KL(radii))
+    assert sol.is_certified
+    assert rm.KL(0.1).largest_useful_radius(model) > radii.max()

@@ -1,0 +1,67 @@
+"""Types: the package and its users under mypy, and the stub against the module."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import robust_mdp as rm
+
+PACKAGE = Path(rm.__file__).parent
+
+USER = """
+import numpy as np
+import robust_mdp as rm
+
+model = rm.Model.from_arrays(np.zeros((2, 3, 3)), R=np.zeros(3), discount=0.9)
+sol = rm.solve(model, rm.KL(0.1), method="newton", gap=1e-6, progress=lambda p: print(p.fraction))
+low: float = sol.value.lower
+first: float = float(sol.values[0])
+proof: rm.Certificate = sol.certificate
+action: int = sol.policy.sample(0)
+frame = sol.to_dataframe()
+for one in rm.sweep_radius(model, rm.Ellipsoid(0.0), [0.1]):
+    print(one.status)
+"""
+
+
+def run(*arguments, cwd):
+    done = subprocess.run(
+        [sys.executable, "-m", *arguments], capture_output=True, text=True, cwd=cwd, timeout=300
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_the_package_and_a_user_are_typed(tmp_path):
+    (tmp_path / "user.py").write_text(USER)
+    (tmp_path / "mypy.ini").write_text(
+        "[mypy]\nstrict = True\n"
+        "[mypy-cvxpy.*,gymnasium.*,pandas.*,polars.*,scipy.*]\nignore_missing_imports = True\n"
+    )
+    run("mypy", "--config-file", "mypy.ini", "-p", "robust_mdp", "-m", "user", cwd=tmp_path)
+
+
+def test_wrong_uses_are_found(tmp_path):
+    (tmp_path / "user.py").write_text(
+        "import robust_mdp as rm\n"
+        "rm.solve(rm.instances.machine(10), rm.KL(0.1), method='magic')  # type: ignore[arg-type]\n"
+        "rm.solve(rm.instances.machine(10), 0.1)  # type: ignore[arg-type]\n"
+    )
+    run("mypy", "--strict", "--follow-imports=silent", "user.py", cwd=tmp_path)
+
+
+def test_the_stub_is_that_of_the_module(tmp_path):
+    run("mypy.stubtest", "robust_mdp._native", "--ignore-disjoint-bases", cwd=tmp_path)
+
+
+def test_what_is_public_is_documented():
+    assert (PACKAGE / "py.typed").exists()
+    for name in rm.__all__:
+        thing = getattr(rm, name)
+        assert (thing.__doc__ or "").strip(), name
+        if isinstance(thing, type):
+            for part, value in vars(thing).items():
+                member = getattr(value, "__func__", value)
+                if not part.startswith("_") and (callable(member) or isinstance(value, property)):
+                    assert (getattr(value, "__doc__", None) or "").strip(), f"{name}.{part}"
