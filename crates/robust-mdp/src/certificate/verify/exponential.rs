@@ -8,16 +8,17 @@
 //! k ≠ 0, by less than 22u; measured, both stay below 3u. [`EXP_ERROR`] allows 24u.
 
 use pulp::bytemuck::cast;
-use pulp::{Scalar, Simd};
+use pulp::{Simd, WithSimd};
 
-use super::interval::{Interval, UNIT};
+use super::interval::UNIT;
 use super::sums::Lane;
+use crate::lanes::dispatch;
 
 /// |computed − exact| ≤ this many units of the exact value, for e^a and for e^a − 1.
 pub(super) const EXP_ERROR: f64 = 24.0;
 
-/// Below this, e^a counts as 0; it is less than 1e-304.
-const LOWEST: f64 = -700.0;
+/// Arguments are brought to ±LIMIT; e^−LIMIT is less than 1e-304.
+const LIMIT: f64 = 700.0;
 
 const LN2_HIGH: f64 = f64::from_bits(0x3fe6_2e42_fefa_3800);
 const LN2_LOW: f64 = f64::from_bits(0x3d2e_f357_93c7_6730);
@@ -38,22 +39,28 @@ const TAYLOR: [f64; 12] = [
     1.0 / 6227020800.0,
 ];
 
-/// (e^a − 1, e^a); infinite where a > 700. Products and sums only, so that the result does not depend
-/// on the registers.
+/// a, where it is within ±LIMIT, or that end.
+#[inline(always)]
+pub(super) fn within<S: Simd>(a: Lane<S>) -> Lane<S> {
+    let limit = a.of(LIMIT);
+    limit.if_below(a, limit, a.at_least(a.of(-LIMIT)))
+}
+
+/// (e^a − 1, e^a) for |a| ≤ LIMIT. Every operation is rounded once, so that the result does not
+/// depend on the registers.
 #[inline(always)]
 pub(super) fn exp_on<S: Simd>(a: Lane<S>) -> (Lane<S>, Lane<S>) {
     const ROUND: f64 = 6755399441055744.0; // 1.5·2⁵²: adding it rounds to a whole number
-    let (zero, one, lowest, highest) = (a.of(0.0), a.of(1.0), a.of(LOWEST), a.of(-LOWEST));
-    let x = a.if_below(lowest, zero, highest.if_below(a, zero, a));
-    let k = (x * a.of(std::f64::consts::LOG2_E) + a.of(ROUND)) - a.of(ROUND);
-    let r = (x - k * a.of(LN2_HIGH)) - k * a.of(LN2_LOW);
+    let (one, round) = (a.of(1.0), a.of(ROUND));
+    let k = a.mul_add(a.of(std::f64::consts::LOG2_E), round) - round;
+    let r = k.mul_add(a.of(-LN2_LOW), k.mul_add(a.of(-LN2_HIGH), a));
     let mut q = a.of(TAYLOR[11]);
     for j in (0..11).rev() {
-        q = q * r + a.of(TAYLOR[j]);
+        q = q.mul_add(r, a.of(TAYLOR[j]));
     }
-    let m = r + r * r * q;
+    let m = (r * r).mul_add(q, r);
     // k·2³² + 1.5·2⁵² has k in the low bits of its high word: 20 places up is the exponent.
-    let (near, t) = (one + m, k * a.of(4294967296.0) + a.of(ROUND));
+    let (near, t) = (one + m, k.mul_add(a.of(4294967296.0), round));
     let e: S::f64s = if size_of::<S::f64s>() == 8 {
         let (near, t): (u64, u64) = (cast(near.x), cast(t.x));
         cast(near.wrapping_add((t >> 32) << 52))
@@ -62,31 +69,34 @@ pub(super) fn exp_on<S: Simd>(a: Lane<S>) -> (Lane<S>, Lane<S>) {
         cast(a.simd.add_u32s(cast(near.x), exponent))
     };
     let e = Lane { x: e, ..a };
-    let m = a.of(0.25).if_below(k.abs(), e - one, m);
-    let (m, e) = (a.if_below(lowest, a.of(-1.0), m), a.if_below(lowest, zero, e));
-    let infinite = a.of(f64::INFINITY);
-    (highest.if_below(a, infinite, m), highest.if_below(a, infinite, e))
+    (a.of(0.25).if_below(k.abs(), e - one, m), e)
 }
 
 /// The same for one number.
 pub(super) fn exp(a: f64) -> (f64, f64) {
-    let (m, e) = exp_on(Lane { simd: Scalar::new(), x: a });
-    (m.x, e.x)
+    struct One(f64);
+    impl WithSimd for One {
+        type Output = (f64, f64);
+        #[inline(always)]
+        fn with_simd<S: Simd>(self, simd: S) -> (f64, f64) {
+            let (m, e) = exp_on(within(Lane { simd, x: simd.splat_f64s(self.0) }));
+            (m.first(), e.first())
+        }
+    }
+    dispatch(One(a))
 }
 
 /// At least ln z for z in (0, 1], given as z and as x = z − 1: by ln q ≤ q − 1, any ℓ has
 /// ln z ≤ ℓ + (z − e^ℓ)/e^ℓ, and loses the square of its error. Near 1 the difference is taken from x.
 pub(super) fn ln_above(z: f64, x: f64) -> f64 {
     let (z, x) = (z.min(1.0), x.min(0.0));
-    let l = guess(z, x).clamp(LOWEST, 0.0);
+    let l = guess(z, x).clamp(-LIMIT, 0.0);
     let (m, e) = exp(l);
-    let error = (EXP_ERROR + 1.0) * UNIT;
-    let e = Interval::around(e, error * e);
-    let difference = match x > -0.5 {
-        true => Interval::from(x) - Interval::around(m, error * m.abs()),
-        false => Interval::from(z) - e,
-    };
-    (difference / e + l).hi
+    let (difference, size) = if x > -0.5 { (x - m, m.abs()) } else { (z - e, e) };
+    // Two roundings and that of e in the quotient, one in each sum.
+    let quotient = difference / e;
+    let error = (EXP_ERROR + 4.0) * (quotient.abs() + size / e) + 4.0 * l.abs();
+    l + quotient + 1.01 * UNIT * error + f64::MIN_POSITIVE
 }
 
 /// ln z to nine digits, unproved: k·ln 2 + 2·artanh, by its series.

@@ -1,7 +1,7 @@
 //! Intervals of doubles that contain the exact result of every operation.
 //!
-//! A rounded result differs from the exact one by at most u of itself (or underflows), so that four
-//! such units on either side are enough, rounded themselves. What is not a number, or infinite,
+//! A rounded result differs from the exact one by at most u of itself (or underflows): 2.5u on either
+//! side are enough, rounded themselves. What is not a number, or infinite,
 //! becomes the whole line: it proves nothing.
 
 use std::ops::{Add, Div, Mul, Neg, Sub};
@@ -52,17 +52,17 @@ impl Interval {
 
 /// At most the exact result of which x is the rounded one.
 pub(super) fn below(x: f64) -> f64 {
-    x - (4.0 * UNIT * x.abs() + f64::MIN_POSITIVE)
+    x - (2.5 * UNIT * x.abs() + f64::MIN_POSITIVE)
 }
 
 /// At least the exact result of which x is the rounded one.
 pub(super) fn above(x: f64) -> f64 {
-    x + (4.0 * UNIT * x.abs() + f64::MIN_POSITIVE)
+    x + (2.5 * UNIT * x.abs() + f64::MIN_POSITIVE)
 }
 
-/// The relative error of a sum of so many terms in eight accumulators.
+/// The relative error of a sum of so many terms in eight accumulators, which are added in pairs.
 pub(super) fn roundings(terms: usize, each: f64) -> f64 {
-    1.01 * UNIT * (terms as f64 / 8.0 + 8.0 + each)
+    1.01 * UNIT * (terms as f64 / 8.0 + 3.0 + each)
 }
 
 impl From<f64> for Interval {

@@ -2,7 +2,7 @@
 
 use pulp::Simd;
 
-use super::exponential::exp_on;
+use super::exponential::{exp_on, within};
 use super::sums::{Lane, Terms};
 
 /// Σp, Σφ, Σ|φ| and Σp|max(h, −p)|: h = tw − ν, φ = max over y ≥ 0 of hy − ½(y − p)².
@@ -29,28 +29,27 @@ impl Terms<4> for LiftedEllipsoid {
     }
 }
 
-/// Σp, Σp(e^a − 1) and Σpe^a: a = tw.
+/// Σp, Σp(e^a − 1) and Σpe^a: a = tw, brought to −700 where it is below.
 pub(super) struct DualKl;
 
 impl Terms<3> for DualKl {
     #[inline(always)]
     fn terms<S: Simd>(p: Lane<S>, w: Lane<S>, t: Lane<S>, _: Lane<S>) -> [Lane<S>; 3] {
-        let (m, e) = exp_on(t * w);
+        let (m, e) = exp_on(within(t * w));
         [p, p * m, p * e]
     }
 }
 
-/// Σpe^a, Σpe^aw, Σpf(a) and the sum of the sizes of the latter's parts: a = tw − ν and
-/// f(a) = ae^a − e^a + 1.
+/// Σpe^a, Σpe^aw, Σpf(a) and the sum of the sizes of the latter's parts: a = tw − ν,
+/// brought to ±700, and f(a) = ae^a − e^a + 1.
 pub(super) struct LiftedKl;
 
 impl Terms<4> for LiftedKl {
     #[inline(always)]
     fn terms<S: Simd>(p: Lane<S>, w: Lane<S>, t: Lane<S>, nu: Lane<S>) -> [Lane<S>; 4] {
-        let a = t * w - nu;
-        let ((m, e), zero) = (exp_on(a), p.of(0.0));
-        // 0·∞ where e vanishes.
-        let ea = zero.if_below(e, e * a, zero);
-        [p * e, p * e * w, p * (ea - m), p * (ea.abs() + m.abs())]
+        let a = within(t * w - nu);
+        let (m, e) = exp_on(a);
+        let (y, ea) = (p * e, e * a);
+        [y, y * w, p * (ea - m), p * (ea.abs() + m.abs())]
     }
 }

@@ -19,7 +19,7 @@ mod tests;
 use rayon::prelude::*;
 
 use self::interval::{Interval, TINY, UNIT};
-use self::row::{Ahead, Row, Scratch, nominal_values};
+use self::row::{Ahead, Least, Row, Scratch, nominal_values};
 use super::rejection::{Rejection, Shortfall};
 use super::{Certificate, Lift, Weight};
 use crate::error::Label;
@@ -258,42 +258,40 @@ impl<'a> Proof<'a> {
         let mut total = Sum::default();
         for lift in lifts {
             let row = Row::new(self.model, set, ahead, lift.row as usize, scratch);
-            let at = row.lifted(lift.tilt, lift.shift);
-            let spent = match set.distance {
-                Distance::Kl => at.distance * lift.share,
-                _ => {
-                    let way = at.distance * lift.share;
-                    0.5 * (way * way)
-                }
-            };
+            let (least, distance) = row.lifted(lift.tilt, lift.shift);
+            let way = distance * lift.share;
+            let spent = if set.distance == Distance::Kl { way } else { 0.5 * (way * way) };
             total.add(spent);
-            lifted.push((lift, spent, at.value + row.top - row.omega));
+            lifted.push((lift, spent, least));
         }
         let total = total.interval();
         let mut lifted = lifted.iter().peekable();
         let mut worst = (0.0, 0);
         for (k, r) in rows.enumerate() {
-            let mut value = nominal[k];
-            if let Some(&(lift, own, high)) = lifted.next_if(|l| l.0.row as usize == r) {
+            let (from, cost) = (ahead.offset.lo, self.model.cost[r]);
+            let excess = |Least { top, below, omega }| {
+                sum_above([lower[s], -from, -cost, -top, -below, omega])
+            };
+            let mut found = excess(nominal[k]);
+            if let Some(&(lift, own, least)) = lifted.next_if(|l| l.0.row as usize == r) {
                 let used = match set.rectangularity {
                     Rectangularity::State => total.hi,
-                    Rectangularity::StateAction => Interval::around(own, 8.0 * UNIT * own).hi,
+                    Rectangularity::StateAction => Interval::around(own, 4.0 * UNIT * own).hi,
                 };
                 // Any share below is a kernel of the set too; this one is a double.
                 let share = allowed(set.distance, used, set.radius_at(s, r)) * lift.share;
-                value = match share {
-                    1.0 => high,
+                let lifted = excess(least);
+                found = match share {
+                    1.0 => lifted,
                     _ => {
                         let share = share.next_down().max(0.0);
                         let rest = Interval::from(1.0) - share;
-                        (rest * nominal[k] + Interval::from(high) * share).lo
+                        (rest * found + Interval::from(lifted) * share).hi
                     }
                 };
             }
-            let parts = [lower[s], -ahead.offset.lo, -self.model.cost[r], -value];
-            let excess = sum_above(parts);
-            if excess > worst.0 || excess.is_nan() {
-                worst = (excess, k);
+            if found > worst.0 || found.is_nan() {
+                worst = (found, k);
             }
         }
         scratch.nominal = nominal;
@@ -301,13 +299,17 @@ impl<'a> Proof<'a> {
     }
 }
 
-/// At least the sum of a few numbers.
+/// At least the sum of a few numbers: every partial sum is rounded, and the last step.
 fn sum_above<const N: usize>(parts: [f64; N]) -> f64 {
-    let (sum, size) = parts.iter().fold((0.0, 0.0), |(s, z), x| (s + x, z + x.abs()));
-    sum + 2.0 * N as f64 * UNIT * size
+    let (mut sum, mut size) = (parts[0], 0.0);
+    for x in &parts[1..] {
+        sum += x;
+        size += sum.abs();
+    }
+    sum + 1.1 * UNIT * (size + sum.abs())
 }
 
-/// A sum of numbers that may be off by four roundings each.
+/// A sum of numbers that may be off by three roundings each.
 #[derive(Clone, Copy, Default)]
 struct Sum {
     terms: f64,
@@ -321,7 +323,7 @@ impl Sum {
     }
 
     fn interval(self) -> Interval {
-        Interval::around(self.sum, 1.01 * UNIT * (self.terms + 4.0) * self.size + TINY)
+        Interval::around(self.sum, 1.01 * UNIT * (self.terms + 2.0) * self.size + TINY)
     }
 }
 

@@ -41,7 +41,7 @@ impl Ahead {
         Ahead {
             order,
             range,
-            omega: 4.0 * UNIT * range + TINY,
+            omega: 2.1 * UNIT * range + TINY,
             offset: Interval::from(highest) * model.discount(),
             ranking: spreads.then(|| Ranking::new(&w)),
             w,
@@ -60,7 +60,7 @@ pub(super) struct Scratch {
     w: Vec<f64>,
     listed: Vec<f64>,
     sums: Vec<[f64; 2]>,
-    pub(super) nominal: Vec<f64>,
+    pub(super) nominal: Vec<Least>,
 }
 
 /// A row where it may have mass.
@@ -75,40 +75,46 @@ pub(super) struct Row<'a> {
     kl: bool,
 }
 
-/// A kernel row: at most its value above `top`, at least its distance (ellipsoid: ‖y − y⁰‖).
+/// A row of the kernel: its value above λ·max v and the cost is at least top + below − ω.
 #[derive(Clone, Copy)]
-pub(super) struct Lifted {
-    pub(super) value: f64,
-    pub(super) distance: f64,
+pub(super) struct Least {
+    pub(super) top: f64,
+    pub(super) below: f64,
+    pub(super) omega: f64,
 }
 
-/// At least the nominal values of the rows of state s above λ·max v and their costs.
+/// The nominal values of the rows of state s.
 pub(super) fn nominal_values(
     model: &Model,
     set: &UncertaintySet,
     ahead: &Ahead,
     s: usize,
     scratch: &mut Scratch,
-    out: &mut Vec<f64>,
+    out: &mut Vec<Least>,
 ) {
     out.clear();
     let rows = model.rows_of(s);
     if !model.is_dense() || model.transition_cost.is_some() {
         out.extend(rows.map(|r| {
             let row = Row::new(model, set, ahead, r, scratch);
-            row.nominal() + row.top - row.omega
+            let [mass, value] = row.entries.sums(Nominal, 0.0, 0.0);
+            row.least(-mean_above(-value, mass, row.roundings(1.0)))
         }));
         return;
     }
-    let (p, w) = (&model.prob[model.span(rows.start).start..model.span(rows.end - 1).end], &ahead.w);
-    dispatch(NominalRows { p, w, out: &mut scratch.sums });
-    out.extend(scratch.sums.iter().map(|&of| least_mean(of, w.len()) - ahead.omega));
+    let p = &model.prob[model.span(rows.start).start..model.span(rows.end - 1).end];
+    dispatch(NominalRows { p, w: &ahead.w, out: &mut scratch.sums });
+    let (rho, omega) = (roundings(ahead.w.len(), 1.0), ahead.omega);
+    out.extend(scratch.sums.iter().map(|&[mass, value]| {
+        Least { top: 0.0, below: -mean_above(-value, mass, rho), omega }
+    }));
 }
 
-/// At most Σpw/Σp for w ≤ 0 from the computed sums: with ρ ≥ 9u the error of each,
-/// (1 + ρ)/(1 − ρ) and three roundings are below 1 + 3ρ.
-fn least_mean([mass, value]: [f64; 2], terms: usize) -> f64 {
-    (value - TINY) / mass * (1.0 + 3.0 * roundings(terms, 1.0))
+/// At least the quotient of two sums that are off by at most ρ of themselves: (1 + ρ)/(1 − ρ) and
+/// three roundings.
+fn mean_above(sum: f64, mass: f64, rho: f64) -> f64 {
+    let mean = (sum + TINY) / mass;
+    mean + (2.0 * rho + 4.0 * UNIT) * mean.abs()
 }
 
 impl<'a> Row<'a> {
@@ -127,7 +133,7 @@ impl<'a> Row<'a> {
             let best = ahead.order.iter().find(|&&i| row.prob[i as usize] > 0.0);
             let top = best.map_or(0.0, |&i| ahead.w[i as usize]);
             let entries = Entries { p: row.prob, w: &ahead.w, top };
-            let omega = ahead.omega + 8.0 * UNIT * ahead.range;
+            let omega = ahead.omega + if top < 0.0 { 1.1 * UNIT * ahead.range } else { 0.0 };
             return Row { entries, top, depth: ahead.range, omega, outside: None, kl };
         }
         p.clear();
@@ -147,20 +153,19 @@ impl<'a> Row<'a> {
         if let Some(ranking) = &ahead.ranking {
             top = ranking.highest_outside(listed).map_or(top, |w| top.max(w));
         }
-        let omega = ahead.omega + 8.0 * UNIT * (size + top.abs());
+        let omega = ahead.omega + 1.1 * UNIT * (size + (top - low));
         let outside = ahead.ranking.as_ref().map(|ranking| (ranking, &listed[..]));
         Row { entries: Entries { p, w, top }, top, depth: top - low, omega, outside, kl }
     }
 
-    /// At most the nominal value above `top`.
-    pub(super) fn nominal(&self) -> f64 {
-        least_mean(self.entries.sums(Nominal, 0.0, 0.0), self.entries.p.len())
+    fn least(&self, below: f64) -> Least {
+        Least { top: self.top, below, omega: self.omega }
     }
 
-    /// At least the nominal value above `top`: the same bound the other way, and never above 0.
+    /// At least the nominal value above `top`.
     pub(super) fn nominal_above(&self) -> f64 {
         let [mass, value] = self.entries.sums(Nominal, 0.0, 0.0);
-        (value + TINY).min(0.0) / mass * (1.0 - 3.0 * self.roundings(1.0))
+        mean_above(value, mass, self.roundings(1.0))
     }
 
     /// For t = x/μ, at least max over y of [x⟨w', y⟩ − μ·d(y)]/μ: by weak duality with a multiplier ν
@@ -170,8 +175,7 @@ impl<'a> Row<'a> {
         if self.kl {
             // ln Σ y⁰e^{tw'}, as a number and as what it lacks from one.
             let [mass, excess, left] = self.entries.sums(DualKl, t, 0.0);
-            let mass = self.of_sum(mass, 0.0);
-            let over = |sum: f64| (self.of_sum(sum, EXP_ERROR + 1.0) / mass).hi;
+            let over = |sum: f64| mean_above(sum, mass, self.roundings(EXP_ERROR + 1.0));
             return ln_above(over(left), over(excess)).min(0.0);
         }
         // p/Σp in place of p: φ moves by at most |max(h, −p)| with p.
@@ -191,11 +195,12 @@ impl<'a> Row<'a> {
 
     /// How far computed t·w' − ν may be from exact, in units of w'.
     pub(super) fn extra(&self, t: f64, nu: f64) -> f64 {
-        8.0 * UNIT * (self.depth + nu.abs() / t) + TINY
+        4.0 * UNIT * (self.depth + nu.abs() / t) + TINY
     }
 
-    /// y ∝ y⁰e^{tw' − ν} or (y⁰ + tw' − ν)₊, brought to mass one.
-    pub(super) fn lifted(&self, t: f64, nu: f64) -> Lifted {
+    /// y ∝ y⁰e^{tw' − ν} or (y⁰ + tw' − ν)₊, brought to mass one; and at least its distance (ellipsoid:
+    /// ‖y − y⁰‖).
+    pub(super) fn lifted(&self, t: f64, nu: f64) -> (Least, f64) {
         if self.kl {
             // Σ y⁰f(a)/M is at least the distance; see the documentation.
             let [own, value, spent, size] = self.entries.sums(LiftedKl, t, nu);
@@ -203,7 +208,7 @@ impl<'a> Row<'a> {
             let value = self.of_sum(value, EXP_ERROR + 2.0) / own;
             let error = self.roundings(EXP_ERROR + 4.0) * size + TINY;
             let distance = Interval::around(spent, error) / own;
-            return Lifted { value: value.lo, distance: distance.hi.max(0.0) };
+            return (self.least(value.lo), distance.hi.max(0.0));
         }
         let [mass, own, value, square] = self.entries.sums(LiftedEllipsoid, t, nu);
         let mass = self.of_sum(mass, 0.0);
@@ -217,7 +222,7 @@ impl<'a> Row<'a> {
         }
         // y/M − p/P = (y − p)/M + p(P − M)/(MP), and ‖p‖ ≤ P.
         let distance = (square.sqrt() + (own - mass).magnitude()) / own;
-        Lifted { value: (value / own).lo, distance: distance.hi }
+        (self.least((value / own).lo), distance.hi)
     }
 
     fn of_sum(&self, sum: f64, each: f64) -> Interval {

@@ -23,8 +23,19 @@ impl<S: Simd> Lane<S> {
     }
 
     #[inline(always)]
+    pub(super) fn first(self) -> f64 {
+        pulp::bytemuck::cast_slice::<S::f64s, f64>(&[self.x])[0]
+    }
+
+    #[inline(always)]
     pub(super) fn abs(self) -> Lane<S> {
         Lane { x: self.simd.abs_f64s(self.x), ..self }
+    }
+
+    /// self·y + z, rounded once: the same number on every machine.
+    #[inline(always)]
+    pub(super) fn mul_add(self, y: Lane<S>, z: Lane<S>) -> Lane<S> {
+        Lane { x: self.simd.mul_add_f64s(self.x, y.x, z.x), ..self }
     }
 
     /// `then` where self < limit, else `otherwise`.

@@ -109,9 +109,10 @@ fn the_exponential_keeps_its_promise_with_room_to_spare() {
     assert!(worst < 0.25 * EXP_ERROR * UNIT, "{} units", worst / UNIT);
     assert_eq!(exp(0.0), (0.0, 1.0));
     assert_eq!(exp(-0.0).1, 1.0);
-    assert_eq!((exp(-700.1), exp(f64::NEG_INFINITY)), ((-1.0, 0.0), (-1.0, 0.0)));
+    assert_eq!((exp(-700.1), exp(f64::NEG_INFINITY)), (exp(-700.0), exp(-700.0)));
+    assert!(exp(-700.0).0 == -1.0 && exp(-700.0).1 < 1e-304);
     assert!(exp(f64::NAN).1.is_nan());
-    assert_eq!(exp(701.0), (f64::INFINITY, f64::INFINITY));
+    assert_eq!((exp(701.0), exp(f64::INFINITY)), (exp(700.0), exp(700.0)));
     // Known digits: e^-1 and e^-600.
     assert!((exp(-1.0).1 - 0.36787944117144233).abs() <= 1e-16);
     assert!((exp(-600.0).1 / 2.6503965530043108e-261 - 1.0).abs() < 1e-15);
