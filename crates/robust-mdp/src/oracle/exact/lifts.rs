@@ -3,7 +3,7 @@
 use super::driver::{Ball, noise};
 use super::rows::Rows;
 use super::{Drive, Exact, Outlook, RowMemory, State, Worker};
-use crate::uncertainty::Rectangularity;
+use crate::uncertainty::{Distance, Rectangularity};
 
 impl Exact<'_> {
     /// Visits the rows that must be lifted to `level` ≤ F(v)_s, and how, as (action, t, ν); t = ∞ is
@@ -18,6 +18,7 @@ impl Exact<'_> {
         mut visit: impl FnMut(usize, f64, f64),
     ) {
         let shared = self.set.rectangularity == Rectangularity::State;
+        let kl = self.set.distance == Distance::Kl;
         if self.nominal || memory.t.is_empty() {
             return;
         }
@@ -28,7 +29,7 @@ impl Exact<'_> {
         if shared && radii[0] == 0.0 {
             return;
         }
-        for (k, t, nu) in state.on_ball(radii[0], LiftAll { level, shared, radii: &radii }) {
+        for (k, t, nu) in state.on_ball(radii[0], LiftAll { level, shared, kl, radii: &radii }) {
             visit(k, t, nu);
         }
     }
@@ -39,12 +40,13 @@ struct LiftAll<'a> {
     level: f64,
     /// One budget for all, and floors are those of nominal values.
     shared: bool,
+    kl: bool,
     radii: &'a [f64],
 }
 
 impl Drive<Vec<(usize, f64, f64)>> for LiftAll<'_> {
     fn on<B: Ball>(self, ball: &mut B, memory: &mut RowMemory<'_>) -> Vec<(usize, f64, f64)> {
-        let LiftAll { level, shared, radii } = self;
+        let LiftAll { level, shared, kl, radii } = self;
         let (slack, drift) = (noise(ball, level) / 64.0, ball.drift().0);
         ball.begin();
         let mut below = Vec::new();
@@ -64,7 +66,9 @@ impl Drive<Vec<(usize, f64, f64)>> for LiftAll<'_> {
             }
             let goal = level.min(peak - slack);
             let lifted = ball.lift(k, goal, slack, memory.t[k].abs());
-            out.push((k, lifted.t, lifted.nu));
+            // ln Σ y⁰e^{tw'} from the distance that it is part of.
+            let nu = if kl { lifted.t * (lifted.value - peak) - lifted.cost } else { lifted.nu };
+            out.push((k, lifted.t, nu));
         }
         out
     }
