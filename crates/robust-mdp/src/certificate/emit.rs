@@ -127,7 +127,7 @@ fn kernel(
         let before = lifts.len();
         // No higher than needed: what is left of the budget makes up for rounding.
         let level = (0.5 * (bellman.lower[s] + lower[s])).min(bellman.lower[s]);
-        bellman.lifts(s, level, |k, tilt, shift| {
+        bellman.lifts(s, level, tolerance, |k, tilt, shift| {
             lifts.push(Lift { row: (first + k) as u32, tilt, shift, share: 1.0 });
         });
         objectives.settle(set, s, &mut lifts[before..]);

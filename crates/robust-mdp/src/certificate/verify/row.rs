@@ -105,8 +105,10 @@ pub(super) fn nominal_values(
     let p = &model.prob[model.span(rows.start).start..model.span(rows.end - 1).end];
     dispatch(NominalRows { p, w: &ahead.w, out: &mut scratch.sums });
     let (rho, omega) = (roundings(ahead.w.len(), 1.0), ahead.omega);
-    out.extend(scratch.sums.iter().map(|&[mass, value]| {
-        Least { top: 0.0, below: -mean_above(-value, mass, rho), omega }
+    out.extend(scratch.sums.iter().map(|&[mass, value]| Least {
+        top: 0.0,
+        below: -mean_above(-value, mass, rho),
+        omega,
     }));
 }
 

@@ -3,6 +3,7 @@
 //! The i-th entry of every eight goes to the i-th of eight accumulators, however wide the registers
 //! are, and nothing is contracted: results have the same bits on every machine.
 
+use std::marker::PhantomData;
 use std::ops::{Add, Mul, Sub};
 
 use pulp::{Simd, WithSimd};
@@ -52,29 +53,20 @@ impl<S: Simd> Lane<S> {
     }
 }
 
-impl<S: Simd> Add for Lane<S> {
-    type Output = Lane<S>;
-    #[inline(always)]
-    fn add(self, y: Lane<S>) -> Lane<S> {
-        Lane { x: self.simd.add_f64s(self.x, y.x), ..self }
-    }
+macro_rules! operator {
+    ($trait:ident, $method:ident, $on:ident) => {
+        impl<S: Simd> $trait for Lane<S> {
+            type Output = Lane<S>;
+            #[inline(always)]
+            fn $method(self, y: Lane<S>) -> Lane<S> {
+                Lane { x: self.simd.$on(self.x, y.x), ..self }
+            }
+        }
+    };
 }
-
-impl<S: Simd> Sub for Lane<S> {
-    type Output = Lane<S>;
-    #[inline(always)]
-    fn sub(self, y: Lane<S>) -> Lane<S> {
-        Lane { x: self.simd.sub_f64s(self.x, y.x), ..self }
-    }
-}
-
-impl<S: Simd> Mul for Lane<S> {
-    type Output = Lane<S>;
-    #[inline(always)]
-    fn mul(self, y: Lane<S>) -> Lane<S> {
-        Lane { x: self.simd.mul_f64s(self.x, y.x), ..self }
-    }
-}
+operator!(Add, add, add_f64s);
+operator!(Sub, sub, sub_f64s);
+operator!(Mul, mul, mul_f64s);
 
 /// K terms of an entry with probability p and objective w, at the multipliers t and ν.
 pub(super) trait Terms<const K: usize> {
@@ -92,16 +84,7 @@ pub(super) struct Entries<'a> {
 impl Entries<'_> {
     /// The sums of the terms T.
     pub(super) fn sums<T: Terms<K>, const K: usize>(self, _: T, t: f64, nu: f64) -> [f64; K] {
-        struct Job<'a, T>(Entries<'a>, f64, f64, std::marker::PhantomData<T>);
-        impl<T: Terms<K>, const K: usize> WithSimd for Pinned<Job<'_, T>, K> {
-            type Output = [f64; K];
-            #[inline(always)]
-            fn with_simd<S: Simd>(self, simd: S) -> [f64; K] {
-                let Job(entries, t, nu, _) = self.0;
-                entries.sums_on::<S, T, K>(simd, t, nu)
-            }
-        }
-        dispatch(Pinned(Job::<T>(self, t, nu, std::marker::PhantomData)))
+        dispatch(Job::<T, K> { entries: self, t, nu, terms: PhantomData })
     }
 
     #[inline(always)]
@@ -173,8 +156,20 @@ fn last_eight(x: &[f64]) -> [f64; 8] {
     last
 }
 
-/// A job with the number of its sums.
-struct Pinned<J, const K: usize>(J);
+struct Job<'a, T, const K: usize> {
+    entries: Entries<'a>,
+    t: f64,
+    nu: f64,
+    terms: PhantomData<T>,
+}
+
+impl<T: Terms<K>, const K: usize> WithSimd for Job<'_, T, K> {
+    type Output = [f64; K];
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) -> [f64; K] {
+        self.entries.sums_on::<S, T, K>(simd, self.t, self.nu)
+    }
+}
 
 /// Σp and Σpw.
 pub(super) struct Nominal;
