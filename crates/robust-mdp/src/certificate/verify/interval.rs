@@ -111,7 +111,7 @@ impl<T: Into<Interval>> Div<T> for Interval {
     type Output = Interval;
     fn div(self, other: T) -> Interval {
         let (a, b) = (self, other.into());
-        if !(b.lo > 0.0) {
+        if b.lo <= 0.0 || b.lo.is_nan() {
             return Interval::new(f64::NAN, f64::NAN);
         }
         let low = a.lo / if a.lo < 0.0 { b.lo } else { b.hi };

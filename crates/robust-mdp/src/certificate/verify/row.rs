@@ -171,8 +171,7 @@ impl<'a> Row<'a> {
     }
 
     /// For t = x/μ, at least max over y of [x⟨w', y⟩ − μ·d(y)]/μ: by weak duality with a multiplier ν
-    /// for the mass (KL: the best one), or 0. That is for w'
-    /// changed by at most [`extra`](Row::extra).
+    /// for the mass (KL: the best one), or 0. That is for w' changed by at most [`extra`](Row::extra).
     pub(super) fn dual(&self, t: f64, nu: f64) -> f64 {
         if self.kl {
             // ln Σ y⁰e^{tw'}, as a number and as what it lacks from one.
