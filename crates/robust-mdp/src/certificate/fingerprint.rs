@@ -1,13 +1,17 @@
 //! Sixteen bytes that tell models apart, so that a certificate for another one is named as such.
 
+use pulp::{Simd, WithSimd};
+
+use crate::lanes::dispatch;
 use crate::model::{Model, Objective, Storage};
 
-/// Eight independent streams of multiply–rotate steps: each is one-to-one in the word it takes in,
-/// so that a single changed word never goes unseen.
+/// Independent streams of multiply–rotate steps: each is one-to-one in the word it takes in, so that
+/// a single changed word never goes unseen. There are enough of them to keep up with memory.
 struct Mixer {
-    lanes: [u64; 8],
+    lanes: [u64; LANES],
 }
 
+const LANES: usize = 64;
 const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
 
 impl Mixer {
@@ -15,6 +19,7 @@ impl Mixer {
         Mixer { lanes: std::array::from_fn(|l| (l as u64 + 1).wrapping_mul(ODD)) }
     }
 
+    #[inline(always)]
     fn step(lane: u64, word: u64) -> u64 {
         (lane.rotate_left(29) ^ word).wrapping_mul(ODD)
     }
@@ -22,15 +27,7 @@ impl Mixer {
     /// Takes in a length and that many words.
     fn words<T: Copy>(&mut self, all: &[T], word: impl Fn(T) -> u64) {
         self.lanes[0] = Mixer::step(self.lanes[0], all.len() as u64);
-        let (full, last) = all.as_chunks::<8>();
-        for eight in full {
-            for l in 0..8 {
-                self.lanes[l] = Mixer::step(self.lanes[l], word(eight[l]));
-            }
-        }
-        for (l, &x) in last.iter().enumerate() {
-            self.lanes[l] = Mixer::step(self.lanes[l], word(x));
-        }
+        dispatch(Words { lanes: &mut self.lanes, all, word });
     }
 
     fn numbers(&mut self, all: &[f64]) {
@@ -43,6 +40,32 @@ impl Mixer {
             mixed ^ mixed >> 29
         };
         u128::from(fold(1)) << 64 | u128::from(fold(2))
+    }
+}
+
+struct Words<'a, T, W> {
+    lanes: &'a mut [u64; LANES],
+    all: &'a [T],
+    word: W,
+}
+
+impl<T: Copy, W: Fn(T) -> u64> WithSimd for Words<'_, T, W> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        let Words { lanes, all, word } = self;
+        let (full, last) = all.as_chunks::<LANES>();
+        let mut own = *lanes;
+        for words in full {
+            for l in 0..LANES {
+                own[l] = Mixer::step(own[l], word(words[l]));
+            }
+        }
+        for (l, &x) in last.iter().enumerate() {
+            own[l] = Mixer::step(own[l], word(x));
+        }
+        *lanes = own;
     }
 }
 

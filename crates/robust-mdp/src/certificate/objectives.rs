@@ -50,13 +50,6 @@ impl<'a> Objectives<'a> {
     /// lowered until the budget suffices.
     pub(super) fn settle(&self, set: &UncertaintySet, s: usize, lifts: &mut [Lift]) {
         let steep = |lift: &Lift| lift.tilt.is_infinite() || lift.tilt * self.grain > FINE;
-        if self.kl {
-            for lift in &mut *lifts {
-                let row = self.row(lift.row as usize);
-                lift.tilt = lift.tilt.min(STEEP / row.range);
-                lift.shift = row.log_mass(lift.tilt);
-            }
-        }
         if !lifts.iter().any(steep) {
             return;
         }

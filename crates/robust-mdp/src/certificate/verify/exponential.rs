@@ -1,4 +1,4 @@
-//! e^a − 1, and ln z for 0 < z ≤ 1, with error bounds.
+//! e^a − 1, and ln z for 0 < z ≤ 1 from above, with error bounds.
 //!
 //! a = k·ln 2 + r with |r| ≤ 0.3466. For k = 0 there is no rounding in r = a; else the product
 //! k·LN2_HIGH and its difference from a are exact (LN2_HIGH has 42 bits, |k| < 2¹¹), so that r is
@@ -8,15 +8,17 @@
 //! k ≠ 0, by less than 22u; measured, both stay below 3u. [`EXP_ERROR`] allows 24u.
 
 use pulp::bytemuck::cast;
-use pulp::{Scalar, Simd, WithSimd};
+use pulp::{Simd, WithSimd};
 
-use super::interval::{Interval, UNIT};
+use super::interval::UNIT;
+use super::sums::Lane;
+use crate::lanes::dispatch;
 
 /// |computed − exact| ≤ this many units of the exact value, for e^a and for e^a − 1.
 pub(super) const EXP_ERROR: f64 = 24.0;
 
-/// Below this, e^a counts as 0; it is less than 1e-304.
-const LOWEST: f64 = -700.0;
+/// Arguments are brought to ±LIMIT; e^−LIMIT is less than 1e-304.
+const LIMIT: f64 = 700.0;
 
 const LN2_HIGH: f64 = f64::from_bits(0x3fe6_2e42_fefa_3800);
 const LN2_LOW: f64 = f64::from_bits(0x3d2e_f357_93c7_6730);
@@ -37,103 +39,67 @@ const TAYLOR: [f64; 12] = [
     1.0 / 6227020800.0,
 ];
 
-/// (e^a − 1, e^a); infinite where a > 700. Products and sums only, so that the result does not depend
-/// on the registers.
+/// a, where it is within ±LIMIT, or that end.
 #[inline(always)]
-fn exp_on<S: Simd>(simd: S, a: S::f64s) -> (S::f64s, S::f64s) {
+pub(super) fn within<S: Simd>(a: Lane<S>) -> Lane<S> {
+    let limit = a.of(LIMIT);
+    limit.if_below(a, limit, a.at_least(a.of(-LIMIT)))
+}
+
+/// (e^a − 1, e^a) for |a| ≤ LIMIT. Every operation is rounded once, so that the result does not
+/// depend on the registers.
+#[inline(always)]
+pub(super) fn exp_on<S: Simd>(a: Lane<S>) -> (Lane<S>, Lane<S>) {
     const ROUND: f64 = 6755399441055744.0; // 1.5·2⁵²: adding it rounds to a whole number
-    let vanishes = simd.less_than_f64s(a, simd.splat_f64s(LOWEST));
-    let explodes = simd.less_than_f64s(simd.splat_f64s(-LOWEST), a);
-    let x = simd.select_f64s(
-        vanishes,
-        simd.splat_f64s(0.0),
-        simd.select_f64s(explodes, simd.splat_f64s(0.0), a),
-    );
-    let turns = simd.mul_f64s(x, simd.splat_f64s(std::f64::consts::LOG2_E));
-    let k = simd.sub_f64s(simd.add_f64s(turns, simd.splat_f64s(ROUND)), simd.splat_f64s(ROUND));
-    let r = simd.sub_f64s(x, simd.mul_f64s(k, simd.splat_f64s(LN2_HIGH)));
-    let r = simd.sub_f64s(r, simd.mul_f64s(k, simd.splat_f64s(LN2_LOW)));
-    let mut q = simd.splat_f64s(TAYLOR[11]);
+    let (one, round) = (a.of(1.0), a.of(ROUND));
+    let k = a.mul_add(a.of(std::f64::consts::LOG2_E), round) - round;
+    let r = k.mul_add(a.of(-LN2_LOW), k.mul_add(a.of(-LN2_HIGH), a));
+    let mut q = a.of(TAYLOR[11]);
     for j in (0..11).rev() {
-        q = simd.add_f64s(simd.mul_f64s(q, r), simd.splat_f64s(TAYLOR[j]));
+        q = q.mul_add(r, a.of(TAYLOR[j]));
     }
-    let m = simd.add_f64s(r, simd.mul_f64s(simd.mul_f64s(r, r), q));
+    let m = (r * r).mul_add(q, r);
     // k·2³² + 1.5·2⁵² has k in the low bits of its high word: 20 places up is the exponent.
-    let t = simd.add_f64s(simd.mul_f64s(k, simd.splat_f64s(4294967296.0)), simd.splat_f64s(ROUND));
-    let near = simd.add_f64s(simd.splat_f64s(1.0), m);
+    let (near, t) = (one + m, k.mul_add(a.of(4294967296.0), round));
     let e: S::f64s = if size_of::<S::f64s>() == 8 {
-        let (near, t): (u64, u64) = (cast(near), cast(t));
+        let (near, t): (u64, u64) = (cast(near.x), cast(t.x));
         cast(near.wrapping_add((t >> 32) << 52))
     } else {
-        let exponent = simd.wrapping_dyn_shl_u32s(cast(t), simd.splat_u32s(20));
-        cast(simd.add_u32s(cast(near), exponent))
+        let exponent = a.simd.wrapping_dyn_shl_u32s(cast(t.x), a.simd.splat_u32s(20));
+        cast(a.simd.add_u32s(cast(near.x), exponent))
     };
-    let here = simd.equal_f64s(k, simd.splat_f64s(0.0));
-    let m = simd.select_f64s(here, m, simd.sub_f64s(e, simd.splat_f64s(1.0)));
-    let (m, e) = (
-        simd.select_f64s(vanishes, simd.splat_f64s(-1.0), m),
-        simd.select_f64s(vanishes, simd.splat_f64s(0.0), e),
-    );
-    let infinite = simd.splat_f64s(f64::INFINITY);
-    (simd.select_f64s(explodes, infinite, m), simd.select_f64s(explodes, infinite, e))
+    let e = Lane { x: e, ..a };
+    (a.of(0.25).if_below(k.abs(), e - one, m), e)
 }
 
 /// The same for one number.
 pub(super) fn exp(a: f64) -> (f64, f64) {
-    exp_on(Scalar::new(), a)
-}
-
-/// e^a − 1 and e^a for a = t·w − ν.
-pub(super) struct Exponentials<'a> {
-    pub(super) t: f64,
-    pub(super) nu: f64,
-    pub(super) w: &'a [f64],
-    pub(super) m: &'a mut [f64],
-    pub(super) e: &'a mut [f64],
-}
-
-impl WithSimd for Exponentials<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, simd: S) {
-        let Exponentials { t, nu, w, m, e } = self;
-        let (t, nu) = (simd.splat_f64s(t), simd.splat_f64s(nu));
-        let (full, last) = S::as_simd_f64s(w);
-        let (full_m, last_m) = S::as_mut_simd_f64s(m);
-        let (full_e, last_e) = S::as_mut_simd_f64s(e);
-        for ((&w, m), e) in full.iter().zip(full_m).zip(full_e) {
-            (*m, *e) = exp_on(simd, simd.sub_f64s(simd.mul_f64s(t, w), nu));
-        }
-        if !last.is_empty() {
-            let w = simd.partial_load_f64s(last);
-            let (m, e) = exp_on(simd, simd.sub_f64s(simd.mul_f64s(t, w), nu));
-            simd.partial_store_f64s(last_m, m);
-            simd.partial_store_f64s(last_e, e);
+    struct One(f64);
+    impl WithSimd for One {
+        type Output = (f64, f64);
+        #[inline(always)]
+        fn with_simd<S: Simd>(self, simd: S) -> (f64, f64) {
+            let (m, e) = exp_on(within(Lane { simd, x: simd.splat_f64s(self.0) }));
+            (m.first(), e.first())
         }
     }
+    dispatch(One(a))
 }
 
-/// ln z for z in (0, 1], given as z and as x = z − 1: with any ℓ, m = e^ℓ − 1 and by ln q ≤ q − 1,
-/// ℓ + (x − m)/z ≤ ln z ≤ ℓ + (x − m)/(1 + m). Near 1 the difference is taken from x, else from z.
-pub(super) fn ln(z: Interval, x: Interval) -> Interval {
-    let bound = |z: f64, x: f64| {
-        let near = x > -0.5;
-        let l = guess(z, x).clamp(LOWEST, 0.0);
-        let (m, e) = exp(l);
-        let error = (EXP_ERROR + 1.0) * UNIT;
-        let e = Interval::around(e, error * e);
-        let difference = match near {
-            true => Interval::from(x) - Interval::around(m, error * m.abs()),
-            false => Interval::from(z) - e,
-        };
-        let (low, high) = (difference / z + l, difference / e + l);
-        (low.lo, high.hi)
-    };
-    Interval { lo: bound(z.lo, x.lo).0, hi: bound(z.hi.min(1.0), x.hi.min(0.0)).1 }
+/// At least ln z for z in (0, 1], given as z and as x = z − 1: by ln q ≤ q − 1, any ℓ has
+/// ln z ≤ ℓ + (z − e^ℓ)/e^ℓ, and loses the square of its error. Near 1 the difference is taken from x.
+pub(super) fn ln_above(z: f64, x: f64) -> f64 {
+    let (z, x) = (z.min(1.0), x.min(0.0));
+    let l = guess(z, x).clamp(-LIMIT, 0.0);
+    let (m, e) = exp(l);
+    let (difference, size) = if x > -0.5 { (x - m, m.abs()) } else { (z - e, e) };
+    // Two roundings and that of e in the quotient, one in each sum.
+    let quotient = difference / e;
+    let error = (EXP_ERROR + 4.0) * (quotient.abs() + size / e) + 4.0 * l.abs();
+    l + quotient + 1.01 * UNIT * error + f64::MIN_POSITIVE
 }
 
-/// ln z, unproved: k·ln 2 + 2·artanh, by its series.
+/// ln z to nine digits, unproved: k·ln 2 + 2·artanh, by its series.
 fn guess(z: f64, x: f64) -> f64 {
     let (mut k, mut x) = (0.0, x);
     if x <= -0.5 {
@@ -143,7 +109,7 @@ fn guess(z: f64, x: f64) -> f64 {
     }
     let s = x / (2.0 + x);
     let mut sum = 0.0;
-    for j in (0..20).rev() {
+    for j in (0..10).rev() {
         sum = sum * (s * s) + 1.0 / (2 * j + 1) as f64;
     }
     k * std::f64::consts::LN_2 + 2.0 * s * sum

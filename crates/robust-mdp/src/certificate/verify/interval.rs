@@ -1,7 +1,8 @@
 //! Intervals of doubles that contain the exact result of every operation.
 //!
-//! IEEE arithmetic rounds to the nearest double, so that the exact result lies between the
-//! neighbours of the computed one. What is not a number becomes the whole line: it proves nothing.
+//! A rounded result differs from the exact one by at most u of itself (or underflows): 2.5u on either
+//! side are enough, rounded themselves. What is not a number, or infinite,
+//! becomes the whole line: it proves nothing.
 
 use std::ops::{Add, Div, Mul, Neg, Sub};
 
@@ -30,7 +31,7 @@ impl Interval {
 
     /// x ± error.
     pub(super) fn around(x: f64, error: f64) -> Interval {
-        Interval::new((x - error).next_down(), (x + error).next_up())
+        Interval::new(below(x - error), above(x + error))
     }
 
     /// A computed sum of `terms` numbers of one sign in eight accumulators, each of them off by at
@@ -45,13 +46,23 @@ impl Interval {
     }
 
     pub(super) fn sqrt(self) -> Interval {
-        Interval::new(self.lo.max(0.0).sqrt().next_down(), self.hi.sqrt().next_up())
+        Interval::new(below(self.lo.max(0.0).sqrt()), above(self.hi.sqrt()))
     }
 }
 
-/// The relative error of a sum of so many terms in eight accumulators.
+/// At most the exact result of which x is the rounded one.
+pub(super) fn below(x: f64) -> f64 {
+    x - (2.5 * UNIT * x.abs() + f64::MIN_POSITIVE)
+}
+
+/// At least the exact result of which x is the rounded one.
+pub(super) fn above(x: f64) -> f64 {
+    x + (2.5 * UNIT * x.abs() + f64::MIN_POSITIVE)
+}
+
+/// The relative error of a sum of so many terms in eight accumulators, which are added in pairs.
 pub(super) fn roundings(terms: usize, each: f64) -> f64 {
-    1.01 * UNIT * (terms as f64 / 8.0 + 8.0 + each)
+    1.01 * UNIT * (terms as f64 / 8.0 + 3.0 + each)
 }
 
 impl From<f64> for Interval {
@@ -71,7 +82,7 @@ impl<T: Into<Interval>> Add<T> for Interval {
     type Output = Interval;
     fn add(self, other: T) -> Interval {
         let other = other.into();
-        Interval::new((self.lo + other.lo).next_down(), (self.hi + other.hi).next_up())
+        Interval::new(below(self.lo + other.lo), above(self.hi + other.hi))
     }
 }
 
@@ -82,31 +93,29 @@ impl<T: Into<Interval>> Sub<T> for Interval {
     }
 }
 
-/// The hull of the four results at the ends.
-fn ends(a: Interval, b: Interval, f: impl Fn(f64, f64) -> f64) -> Interval {
-    let all = [f(a.lo, b.lo), f(a.lo, b.hi), f(a.hi, b.lo), f(a.hi, b.hi)];
-    if all.iter().any(|x| x.is_nan()) {
-        return Interval::new(f64::NAN, f64::NAN);
-    }
-    let low = all.iter().fold(f64::INFINITY, |m, x| m.min(*x));
-    let high = all.iter().fold(f64::NEG_INFINITY, |m, x| m.max(*x));
-    Interval::new(low.next_down(), high.next_up())
-}
-
 impl<T: Into<Interval>> Mul<T> for Interval {
     type Output = Interval;
     fn mul(self, other: T) -> Interval {
-        ends(self, other.into(), |a, b| a * b)
+        let (a, b) = (self, other.into());
+        let all = [a.lo * b.lo, a.lo * b.hi, a.hi * b.lo, a.hi * b.hi];
+        if all.iter().any(|x| x.is_nan()) {
+            return Interval::new(f64::NAN, f64::NAN);
+        }
+        let low = all.iter().fold(f64::INFINITY, |m, x| m.min(*x));
+        let high = all.iter().fold(f64::NEG_INFINITY, |m, x| m.max(*x));
+        Interval::new(below(low), above(high))
     }
 }
 
 impl<T: Into<Interval>> Div<T> for Interval {
     type Output = Interval;
     fn div(self, other: T) -> Interval {
-        let other = other.into();
-        match other.lo > 0.0 {
-            true => ends(self, other, |a, b| a / b),
-            false => Interval::new(f64::NAN, f64::NAN),
+        let (a, b) = (self, other.into());
+        if b.lo <= 0.0 || b.lo.is_nan() {
+            return Interval::new(f64::NAN, f64::NAN);
         }
+        let low = a.lo / if a.lo < 0.0 { b.lo } else { b.hi };
+        let high = a.hi / if a.hi < 0.0 { b.hi } else { b.lo };
+        Interval::new(below(low), above(high))
     }
 }

@@ -9,15 +9,17 @@
 
 mod exponential;
 mod interval;
+mod kernels;
 mod row;
+mod sums;
 mod tail;
 #[cfg(test)]
 mod tests;
 
 use rayon::prelude::*;
 
-use self::interval::{Interval, TINY, roundings};
-use self::row::{Ahead, Row, Scratch, is_above, sums};
+use self::interval::{Interval, TINY, UNIT};
+use self::row::{Ahead, Least, Row, Scratch, nominal_values};
 use super::rejection::{Rejection, Shortfall};
 use super::{Certificate, Lift, Weight};
 use crate::error::Label;
@@ -138,11 +140,13 @@ fn label(model: &Model, s: usize) -> Label {
 
 /// The mean under the initial distribution over its exact sum.
 fn initial(model: &Model, v: &[f64]) -> Interval {
-    let uniform = vec![1.0; v.len()];
-    let p = model.initial().unwrap_or(&uniform);
-    let [mass, sum, size] = sums([p, v], |[p, v]| [p, p * v, (p * v).abs()]);
-    let error = roundings(v.len(), 1.0) * size + TINY;
-    let mean = Interval::around(sum, error) / Interval::of_sum(mass, v.len(), 0.0);
+    let (mut mass, mut mean) = (Sum::default(), Sum::default());
+    for (s, &v) in v.iter().enumerate() {
+        let p = model.initial().map_or(1.0, |p| p[s]);
+        mass.add(p);
+        mean.add(p * v);
+    }
+    let mean = mean.interval() / mass.interval();
     match mean.lo.is_finite() {
         true => mean,
         false => Interval::from(f64::NAN), // the whole line
@@ -180,7 +184,12 @@ impl<'a> Proof<'a> {
     }
 
     fn each_state<T: Send>(&self, at: impl Fn(usize, &mut Scratch) -> T + Sync) -> Vec<T> {
-        let states = (0..self.model.states()).into_par_iter().with_min_len(64);
+        let states = 0..self.model.states();
+        if crate::pool::alone() {
+            let mut scratch = Scratch::default();
+            return states.map(|s| at(s, &mut scratch)).collect();
+        }
+        let states = states.into_par_iter().with_min_len(16);
         states.map_init(Scratch::default, |scratch, s| at(s, scratch)).collect()
     }
 
@@ -196,38 +205,38 @@ impl<'a> Proof<'a> {
     fn policy_excess(&self, s: usize, ahead: &Ahead, scratch: &mut Scratch) -> f64 {
         let Certificate { set, policy, scale, upper, .. } = self.certificate;
         let shared = set.rectangularity == Rectangularity::State;
-        let (mut total, mut mass) = (Interval::ZERO, Interval::ZERO);
+        let (mut total, mut mass, mut gain) = (Sum::default(), Sum::default(), Sum::default());
         // What the rows gain over their tops, in units of the shared budget's multiplier.
-        let mut gain = Interval::from(set.radius_at(s, self.model.rows_of(s).start));
+        gain.add(set.radius_at(s, self.model.rows_of(s).start));
         for k in self.weights[s]..self.weights[s + 1] {
             let Weight { row: r, probability: x, shift } = policy[k];
             let r = r as usize;
-            let mut row = Row::new(self.model, set, ahead, r, scratch);
+            let row = Row::new(self.model, set, ahead, r, scratch);
             let radius = set.radius_at(s, r);
-            let mut value = ahead.offset - upper[s] + self.model.cost[r] + row.top + row.omega;
             let mu = if shared { scale[s] } else { scale[k] };
+            let t = if shared { x } else { 1.0 } / mu;
+            // From the top down, and what the objectives may be off.
+            let (mut below, mut off) = (0.0, row.omega);
             if radius == 0.0 {
-                value = value + row.nominal();
-            } else if mu > 0.0 {
-                let t = if shared { x } else { 1.0 } / mu;
-                let usable = t > 1e-280 && t.is_finite();
-                if usable {
-                    value = value + row.extra(t, shift);
-                }
-                let dual = if usable { row.dual(t, shift) } else { 0.0 };
+                below = row.nominal_above();
+            } else if mu > 0.0 && t > 1e-280 && t.is_finite() {
+                off += row.extra(t, shift);
+                let dual = row.dual(t, shift);
                 if shared {
-                    gain = gain + dual;
+                    gain.add(dual);
                 } else {
-                    value = value + ((Interval::from(radius) + dual) * mu).hi.min(0.0);
+                    below = ((Interval::from(radius) + dual) * mu).hi.min(0.0);
                 }
             }
-            total = total + value * x;
-            mass = mass + x;
+            let parts = [ahead.offset.hi, -upper[s], self.model.cost[r], row.top, below, off];
+            total.add(x * sum_above(parts));
+            mass.add(x);
         }
+        let (mut total, gain) = (total.interval(), gain.interval());
         if shared && gain.hi < 0.0 {
             total = total + gain * scale[s];
         }
-        (total / mass).hi
+        (total / mass.interval()).hi
     }
 
     /// At least v − min_a Σ_i y_a(i)(c_a(i) + λv(i)) in every state, with the action of the minimum.
@@ -243,50 +252,78 @@ impl<'a> Proof<'a> {
         let Certificate { set, lifts, lower, .. } = self.certificate;
         let rows = self.model.rows_of(s);
         let lifts = &lifts[self.lifts[s]..self.lifts[s + 1]];
+        let mut nominal = std::mem::take(&mut scratch.nominal);
+        nominal_values(self.model, set, ahead, s, scratch, &mut nominal);
         let mut lifted = Vec::with_capacity(lifts.len());
-        let mut total = Interval::ZERO;
+        let mut total = Sum::default();
         for lift in lifts {
-            let mut row = Row::new(self.model, set, ahead, lift.row as usize, scratch);
-            let at = row.lifted(lift.tilt, lift.shift);
-            let spent = match set.distance {
-                Distance::Kl => Interval::from(at.distance) * lift.share,
-                _ => {
-                    let way = Interval::from(at.distance) * lift.share;
-                    way * way * 0.5
-                }
-            };
-            total = total + spent;
-            lifted.push((lift, spent, at, row.top, row.omega));
+            let row = Row::new(self.model, set, ahead, lift.row as usize, scratch);
+            let (least, distance) = row.lifted(lift.tilt, lift.shift);
+            let way = distance * lift.share;
+            let spent = if set.distance == Distance::Kl { way } else { 0.5 * (way * way) };
+            total.add(spent);
+            lifted.push((lift, spent, least));
         }
+        let total = total.interval();
         let mut lifted = lifted.iter().peekable();
         let mut worst = (0.0, 0);
         for (k, r) in rows.enumerate() {
-            let radius = set.radius_at(s, r);
-            let (ahead_of, top, omega) = match lifted.next_if(|l| l.0.row as usize == r) {
-                Some(&(lift, own, at, top, omega)) => {
-                    let used = match set.rectangularity {
-                        Rectangularity::State => total,
-                        Rectangularity::StateAction => own,
-                    };
-                    // Any share below is a kernel of the set too; this one is a double.
-                    let share = (allowed(set.distance, used.hi, radius) * lift.share).next_down();
-                    let share = share.max(0.0);
-                    let rest = Interval::from(1.0) - share;
-                    (at.nominal * rest + at.value * share, top, omega)
-                }
-                None if is_above(self.model, ahead, r, lower[s]) => continue,
-                None => {
-                    let row = Row::new(self.model, set, ahead, r, scratch);
-                    (row.nominal(), row.top, row.omega)
-                }
+            let (from, cost) = (ahead.offset.lo, self.model.cost[r]);
+            let excess = |Least { top, below, omega }| {
+                sum_above([lower[s], -from, -cost, -top, -below, omega])
             };
-            let value = ahead.offset - lower[s] + self.model.cost[r] + top - omega;
-            let excess = -(value + ahead_of).lo;
-            if excess > worst.0 || excess.is_nan() {
-                worst = (excess, k);
+            let mut found = excess(nominal[k]);
+            if let Some(&(lift, own, least)) = lifted.next_if(|l| l.0.row as usize == r) {
+                let used = match set.rectangularity {
+                    Rectangularity::State => total.hi,
+                    Rectangularity::StateAction => Interval::around(own, 4.0 * UNIT * own).hi,
+                };
+                // Any share below is a kernel of the set too; this one is a double.
+                let share = allowed(set.distance, used, set.radius_at(s, r)) * lift.share;
+                let lifted = excess(least);
+                found = match share {
+                    1.0 => lifted,
+                    _ => {
+                        let share = share.next_down().max(0.0);
+                        let rest = Interval::from(1.0) - share;
+                        (rest * found + Interval::from(lifted) * share).hi
+                    }
+                };
+            }
+            if found > worst.0 || found.is_nan() {
+                worst = (found, k);
             }
         }
+        scratch.nominal = nominal;
         worst
+    }
+}
+
+/// At least the sum of a few numbers: every partial sum is rounded, and the last step.
+fn sum_above<const N: usize>(parts: [f64; N]) -> f64 {
+    let (mut sum, mut size) = (parts[0], 0.0);
+    for x in &parts[1..] {
+        sum += x;
+        size += sum.abs();
+    }
+    sum + 1.1 * UNIT * (size + sum.abs())
+}
+
+/// A sum of numbers that may be off by three roundings each.
+#[derive(Clone, Copy, Default)]
+struct Sum {
+    terms: f64,
+    sum: f64,
+    size: f64,
+}
+
+impl Sum {
+    fn add(&mut self, x: f64) {
+        (self.terms, self.sum, self.size) = (self.terms + 1.0, self.sum + x, self.size + x.abs());
+    }
+
+    fn interval(self) -> Interval {
+        Interval::around(self.sum, 1.01 * UNIT * (self.terms + 2.0) * self.size + TINY)
     }
 }
 
