@@ -60,7 +60,7 @@ pub(crate) fn emit(model: &Model, set: &UncertaintySet, solution: &Solution) -> 
     };
     let mut bellman = Bellman::new(model, set);
     // A hundredth of the gap is not worth another pass.
-    let tolerance = 0.01 * (1.0 - model.discount()) * solution.gap;
+    let tolerance = 0.0;
     answer(model, set, &mut bellman, &solution.policy, tolerance, &mut certificate);
     kernel(model, set, &mut bellman, tolerance, &mut certificate);
     let read = |row: u32| model.span(row as usize).len();
