@@ -114,17 +114,11 @@ impl<'a> Bellman<'a> {
 
     /// Visits the rows that must be lifted to `level` in state s, at the values of the last sweep, which
     /// was of both players: (action, t, ν).
-    pub(crate) fn lifts(
-        &mut self,
-        s: usize,
-        level: f64,
-        tolerance: f64,
-        visit: impl FnMut(usize, f64, f64),
-    ) {
+    pub(crate) fn lifts(&mut self, s: usize, level: f64, visit: impl FnMut(usize, f64, f64)) {
         let Hand { worker, rows: scratch } = self.workers.first();
         let (oracle, ahead) = (self.oracle, &self.ahead);
         remember(self.memory.of(self.model.rows_of(s)), scratch, |memory| {
-            oracle.lifts(s, ahead, level, tolerance, memory, worker, visit);
+            oracle.lifts(s, ahead, level, memory, worker, visit);
         });
     }
 

@@ -59,10 +59,8 @@ pub(crate) fn emit(model: &Model, set: &UncertaintySet, solution: &Solution) -> 
         lifts: Vec::new(),
     };
     let mut bellman = Bellman::new(model, set);
-    // A hundredth of the gap is not worth another pass.
-    let tolerance = 0.0;
-    answer(model, set, &mut bellman, &solution.policy, tolerance, &mut certificate);
-    kernel(model, set, &mut bellman, tolerance, &mut certificate);
+    answer(model, set, &mut bellman, &solution.policy, &mut certificate);
+    kernel(model, set, &mut bellman, &mut certificate);
     let read = |row: u32| model.span(row as usize).len();
     let answered: usize = certificate.policy.iter().map(|w| read(w.row)).sum();
     // Lifted rows are read to fit them and to verify them, all others to verify.
@@ -77,10 +75,9 @@ fn answer(
     set: &UncertaintySet,
     bellman: &mut Bellman<'_>,
     x: &[f64],
-    tolerance: f64,
     certificate: &mut Certificate,
 ) {
-    bellman.sweep(&certificate.upper, Player::Nature(x), tolerance, None);
+    bellman.sweep(&certificate.upper, Player::Nature(x), 0.0, None);
     let shifted = set.distance == Distance::Ellipsoid;
     for s in 0..model.states() {
         let rows = model.rows_of(s);
@@ -116,18 +113,17 @@ fn kernel(
     model: &Model,
     set: &UncertaintySet,
     bellman: &mut Bellman<'_>,
-    tolerance: f64,
     certificate: &mut Certificate,
 ) {
     let Certificate { lifts, lower, .. } = certificate;
-    bellman.sweep(lower, Player::Both, tolerance, None);
+    bellman.sweep(lower, Player::Both, 0.0, None);
     let objectives = Objectives::new(model, set, lower);
     for s in 0..model.states() {
         let first = model.rows_of(s).start;
         let before = lifts.len();
         // No higher than needed: what is left of the budget makes up for rounding.
         let level = (0.5 * (bellman.lower[s] + lower[s])).min(bellman.lower[s]);
-        bellman.lifts(s, level, tolerance, |k, tilt, shift| {
+        bellman.lifts(s, level, |k, tilt, shift| {
             lifts.push(Lift { row: (first + k) as u32, tilt, shift, share: 1.0 });
         });
         objectives.settle(set, s, &mut lifts[before..]);

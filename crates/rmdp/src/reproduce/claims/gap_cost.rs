@@ -16,8 +16,7 @@ const LOOPS: [Evaluator; 2] = [Evaluator::Vi, Evaluator::Avi];
 
 type BySize = Vec<(f64, Summary)>;
 
-/// Costs by size at the paper's radius: means over seeds, as in the paper. An exact update is quick on
-/// most pairs and slow on some, so that medians say little of what a gap costs.
+/// Costs by size at the paper's radius: means over seeds, as in the paper.
 struct Costs<'r> {
     records: &'r Records<'r>,
 }

@@ -14,6 +14,9 @@ use crate::lanes::dispatch;
 use crate::model::Model;
 use crate::uncertainty::{Distance, Support, UncertaintySet};
 
+/// More than 30u·30u.
+const SECOND_ORDER: f64 = 1000.0 * UNIT * UNIT;
+
 /// What all rows need of the values v.
 pub(super) struct Ahead {
     /// λ(v − max v), at most 0.
@@ -112,8 +115,8 @@ pub(super) fn nominal_values(
     }));
 }
 
-/// At least the quotient of two sums that are off by at most ρ of themselves: (1 + ρ)/(1 − ρ) and
-/// three roundings.
+/// At least the quotient of two sums that are off by at most ρ of themselves, in the mean of the two:
+/// (1 + ρ)/(1 − ρ) and three roundings.
 fn mean_above(sum: f64, mass: f64, rho: f64) -> f64 {
     let mean = (sum + TINY) / mass;
     mean + (2.0 * rho + 4.0 * UNIT) * mean.abs()
@@ -176,7 +179,8 @@ impl<'a> Row<'a> {
         if self.kl {
             // ln Σ y⁰e^{tw'}, as a number and as what it lacks from one.
             let [mass, excess, left] = self.entries.sums(DualKl, t, 0.0);
-            let over = |sum: f64| mean_above(sum, mass, self.roundings(EXP_ERROR + 1.0));
+            let rho = 0.5 * (self.roundings(EXP_ERROR + 1.0) + self.roundings(0.0));
+            let over = |sum: f64| mean_above(sum, mass, rho);
             return ln_above(over(left), over(excess)).min(0.0);
         }
         // p/Σp in place of p: φ moves by at most |max(h, −p)| with p.
@@ -203,11 +207,13 @@ impl<'a> Row<'a> {
     /// ‖y − y⁰‖).
     pub(super) fn lifted(&self, t: f64, nu: f64) -> (Least, f64) {
         if self.kl {
-            // Σ y⁰f(a)/M is at least the distance; see the documentation.
+            // The kernel is y ∝ pe for the computed e = e^{a + δ}, |δ| ≤ 25u, so that its value has no
+            // error of theirs. Σ y⁰f(a + δ)/M is at least the distance, f(a) = ae^a − e^a + 1, and
+            // f(a + δ) ≤ f(a) + |δ|(|a| + |δ|)e; see the documentation.
             let [own, value, spent, size] = self.entries.sums(LiftedKl, t, nu);
-            let own = self.of_sum(own, EXP_ERROR + 1.0);
-            let value = self.of_sum(value, EXP_ERROR + 2.0) / own;
-            let error = self.roundings(EXP_ERROR + 4.0) * size + TINY;
+            let error = self.roundings(2.0 * EXP_ERROR + 8.0) * size + SECOND_ORDER * own + TINY;
+            let own = self.of_sum(own, 1.0);
+            let value = self.of_sum(value, 2.0) / own;
             let distance = Interval::around(spent, error) / own;
             return (self.least(value.lo), distance.hi.max(0.0));
         }

@@ -7,13 +7,12 @@ use crate::uncertainty::{Distance, Rectangularity};
 
 impl Exact<'_> {
     /// Visits the rows that must be lifted to `level` ≤ F(v)_s, and how, as (action, t, ν); t = ∞ is
-    /// a row's peak. Values may fall short by `tolerance`. An update has left the multipliers near which to look.
+    /// a row's peak. An update has left the multipliers near which to look.
     pub(crate) fn lifts(
         &self,
         s: usize,
         ahead: &Outlook,
         level: f64,
-        tolerance: f64,
         memory: RowMemory<'_>,
         worker: &mut Worker,
         mut visit: impl FnMut(usize, f64, f64),
@@ -25,14 +24,12 @@ impl Exact<'_> {
         }
         let Worker { rows, scratch } = worker;
         let rows = Rows::load(self.model, self.reading, s, ahead, rows);
-        let mut state = State { oracle: self, s, rows, ahead, tolerance, memory, scratch };
+        let mut state = State { oracle: self, s, rows, ahead, tolerance: 0.0, memory, scratch };
         let radii: Vec<f64> = (0..state.rows.len()).map(|k| state.radius(k)).collect();
         if shared && radii[0] == 0.0 {
             return;
         }
-        for (k, t, nu) in
-            state.on_ball(radii[0], LiftAll { level, tolerance, shared, kl, radii: &radii })
-        {
+        for (k, t, nu) in state.on_ball(radii[0], LiftAll { level, shared, kl, radii: &radii }) {
             visit(k, t, nu);
         }
     }
@@ -41,7 +38,6 @@ impl Exact<'_> {
 /// Every row lifted to a level that the budget allows.
 struct LiftAll<'a> {
     level: f64,
-    tolerance: f64,
     /// One budget for all, and floors are those of nominal values.
     shared: bool,
     kl: bool,
@@ -50,9 +46,8 @@ struct LiftAll<'a> {
 
 impl Drive<Vec<(usize, f64, f64)>> for LiftAll<'_> {
     fn on<B: Ball>(self, ball: &mut B, memory: &mut RowMemory<'_>) -> Vec<(usize, f64, f64)> {
-        let LiftAll { level, tolerance, shared, kl, radii } = self;
-        let slack = (noise(ball, level) / 64.0).max(tolerance);
-        let drift = ball.drift().0;
+        let LiftAll { level, shared, kl, radii } = self;
+        let (slack, drift) = (noise(ball, level) / 64.0, ball.drift().0);
         ball.begin();
         let mut below = Vec::new();
         for k in (0..ball.rows().len()).filter(|&k| radii[k] > 0.0) {
