@@ -125,8 +125,11 @@ pub(crate) fn run(args: &Args) -> Result<Ending, Failure> {
     };
     let watched = watch.finish();
     let mut solution = solved.map_err(|e| args.unsolved(e))?;
-    let verified = args.certify(&source.model, &chosen.set, &mut solution)?;
-    args.publish(&source, &chosen, &options, &solution, verified)?;
+    // An answer without the certificate that was asked for is better than none.
+    let verified = args.certify(&source.model, &chosen.set, &mut solution);
+    let known = verified.as_ref().is_ok_and(|verified| *verified);
+    args.publish(&source, &chosen, &options, &solution, known)?;
+    verified?;
     if let Some(file) = checkpoints {
         file.finish(solution.status)?;
     }
@@ -175,10 +178,14 @@ impl Args {
             Err(_) if !asked => return Ok(false),
             made => made.map_err(Failure::input)?,
         };
+        // What was certified stays so where nobody asked for more.
+        if !asked && proved.gap > solution.target_gap {
+            return Ok(false);
+        }
+        solution.adopt(proved);
         if let Some(path) = certificate {
             made.write(path).map_err(Failure::output)?;
         }
-        solution.adopt(proved);
         Ok(true)
     }
 

@@ -38,6 +38,11 @@ impl KeptPolicy {
         KeptPolicy { rows, used, weights }
     }
 
+    /// Whether there is none.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.rows == 0
+    }
+
     /// Replaces the policy by this one, in the memory at hand.
     pub(crate) fn keep(&mut self, policy: &[f64]) {
         self.rows = policy.len();

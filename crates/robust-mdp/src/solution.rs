@@ -93,8 +93,12 @@ impl Solution {
         &self.policy[self.rows(s)]
     }
 
-    /// Replaces the bounds by those that a certificate of this solution proves.
+    /// Replaces the bounds by those that a certificate of this solution proves. Where these are wider
+    /// than what was asked for, rounding is what keeps them apart, and the status says so.
     pub fn adopt(&mut self, verified: Verified) {
+        if self.status == Status::Certified && verified.gap > self.target_gap {
+            self.status = Status::PrecisionLimit;
+        }
         let Verified { lower, upper, initial, gap } = verified;
         self.values = lower.iter().zip(&upper).map(|(l, u)| 0.5 * (l + u)).collect();
         (self.lower, self.upper, self.initial_value, self.gap) = (lower, upper, initial, gap);

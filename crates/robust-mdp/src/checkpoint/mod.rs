@@ -44,7 +44,7 @@ pub trait Checkpointer: Send {
     fn is_due(&mut self) -> bool;
 
     /// Keeps the state in place of the last one. Also called when a run is stopped by a limit or
-    /// an interrupt, with the state after its last whole sweep (or one shortly before, where sweeps
+    /// an interrupt, with the state before its last sweep (or one shortly before, where sweeps
     /// take less time than a copy of the state).
     fn keep(&mut self, state: &[u8]);
 }
@@ -221,7 +221,7 @@ fn longest(model: &Model, set: &UncertaintySet, options: &Options) -> u64 {
         Layout::Full(width) => rows.saturating_mul(width as u64),
         Layout::Positive(pointers) => pointers.last().map_or(0, |n| *n as u64),
     };
-    let memory = options.anderson.unwrap_or(5) as u64;
+    let memory = (options.anderson.unwrap_or(5) as u64).min(states);
     let numbers = (states.saturating_mul(16 + 2 * memory))
         .saturating_add(rows.saturating_mul(24))
         .saturating_add(entries.saturating_mul(2));

@@ -1,7 +1,7 @@
 //! The fields of a run as bytes, in one order for both ways: a structure lists its fields once, and
 //! the tape writes them or reads them back.
 //!
-//! Every number takes eight bytes. Lengths are known from the model before they are read, so that no
+//! Every number takes eight bytes, halves of numbers four. Lengths are known from the model before they are read, so that no
 //! file can ask for memory. The first thing that does not fit ends the reading; what follows leaves
 //! fields as they are, and [`Tape::finish`] tells.
 

@@ -187,13 +187,6 @@ impl UncertaintySet {
         }
     }
 
-    /// Whether the first entries of a row show that its KL limit exceeds the budget.
-    fn exceeds(&self, model: &Model, r: usize, radius: f64) -> bool {
-        const FIRST: usize = 32;
-        let least = |least: f64, &p: &f64| if p > 0.0 { least.min(p) } else { least };
-        -model.row(r).prob.iter().take(FIRST).fold(1.0, least).ln() > radius
-    }
-
     /// The least budget from which on nature may choose any kernel at all, in every state (or row,
     /// for (s,a)-rectangular sets); a larger one changes nothing.
     pub fn largest_useful_radius(&self, model: &Model) -> f64 {
@@ -222,7 +215,7 @@ impl UncertaintySet {
         }
         let mut limit = 0.0;
         for r in rows {
-            if self.distance == Distance::Kl && self.exceeds(model, r, radius - limit) {
+            if self.distance == Distance::Kl && exceeds(model, r, radius - limit) {
                 return false;
             }
             limit += self.row_limit(model, r);
@@ -268,6 +261,13 @@ impl UncertaintySet {
              allowed there; the largest useful radius of this model is {useful:.6}"
         ))
     }
+}
+
+/// Whether the first entries of a row show that its KL limit exceeds the budget.
+fn exceeds(model: &Model, r: usize, radius: f64) -> bool {
+    const FIRST: usize = 32;
+    let least = |least: f64, &p: &f64| if p > 0.0 { least.min(p) } else { least };
+    -model.row(r).prob.iter().take(FIRST).fold(1.0, least).ln() > radius
 }
 
 #[cfg(test)]

@@ -80,5 +80,8 @@ impl Snapshot for Accelerated {
         tape.all_or_none(&mut self.best_image, states);
         tape.small(&mut self.plain);
         tape.small(&mut self.sentence);
+        if self.best.is_finite() && self.best_image.is_empty() {
+            tape.refuse();
+        }
     }
 }

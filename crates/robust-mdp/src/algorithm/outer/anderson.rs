@@ -149,6 +149,10 @@ impl Snapshot for Anderson {
         tape.number(&mut self.best);
         tape.all_or_none(&mut self.best_image, states);
         tape.size(&mut self.plain, memory + 1);
+        let paired = self.residual_steps.len() == self.image_steps.len();
+        if !paired || self.best.is_finite() && self.best_image.is_empty() {
+            tape.refuse();
+        }
     }
 }
 

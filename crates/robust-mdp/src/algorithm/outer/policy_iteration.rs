@@ -157,6 +157,9 @@ impl Snapshot for PolicyIteration {
         for count in [&mut self.waiting, &mut self.penance, &mut self.sentence] {
             tape.small(count);
         }
+        if self.on_trial && self.policy.is_empty() {
+            tape.refuse();
+        }
     }
 }
 

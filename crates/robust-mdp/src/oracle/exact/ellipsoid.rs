@@ -61,11 +61,13 @@ impl Ellipsoid<'_> {
         self.project(k, t, near + first.mean())
     }
 
-    /// Gives rows whose active set tells no direction all of their entries; whether there are any.
-    fn mend(&mut self) -> bool {
+    /// Gives rows without an active set all of their entries, and those whose set tells no direction
+    /// unless they may stay there; whether there are any.
+    fn mend(&mut self, may_stay: bool) -> bool {
         let mut any = false;
         for j in 0..self.active.len() {
-            if !(self.sums.n[j] > 0.0 && self.sums.curve[j] < f64::INFINITY) {
+            let moves = may_stay || self.sums.curve[j] < f64::INFINITY;
+            if !(self.sums.n[j] > 0.0 && moves) {
                 let k = self.active.row[j] as usize;
                 self.active.nominal[j] = self.nominal(k);
                 self.all_entries(j);
@@ -158,7 +160,7 @@ impl Ball for Ellipsoid<'_> {
         let (drift, radius) = (self.ahead.drift, self.radius);
         let at = dispatch(Assess { active: self.active, sums: self.sums, radius, drift, fixed });
         // Mended rows have t = 0, which is another policy.
-        if fixed || at.mu.is_finite() || !self.mend() {
+        if fixed || at.mu.is_finite() || !self.mend(false) {
             return at;
         }
         dispatch(Assess { active: self.active, sums: self.sums, radius, drift, fixed })
@@ -196,6 +198,9 @@ impl Ball for Ellipsoid<'_> {
 
     fn scale(&mut self, x: &[f64]) -> bool {
         let before = self.active.multipliers().iter().sum::<f64>() / x.iter().sum::<f64>();
+        if self.mend(true) {
+            self.assess(true);
+        }
         let sums = &mut *self.sums;
         let (mut quadratic, mut constant) = (0.0, 0.0);
         for (j, x) in x.iter().enumerate() {
@@ -206,8 +211,12 @@ impl Ball for Ellipsoid<'_> {
             let r = 1.0 - sums.sy[j];
             constant += r * r / sums.n[j] + sums.off[j];
         }
-        let kappa = ((2.0 * self.radius - constant) / quadratic).sqrt();
-        // Beyond the budget whatever moves, or nothing does: the rows went too far.
+        let room = 2.0 * self.radius - constant;
+        if room >= 0.0 && quadratic == 0.0 {
+            return false; // all on their peaks, and the budget suffices
+        }
+        let kappa = (room / quadratic).sqrt();
+        // Beyond the budget whatever moves: the rows went too far.
         let kappa = if kappa > 0.0 && kappa.is_finite() { kappa } else { 0.5 * before };
         if !(kappa > 0.0 && kappa.is_finite()) {
             return false;
