@@ -37,6 +37,8 @@ impl Ahead {
         let highest = v.iter().fold(f64::NEG_INFINITY, |m, v| m.max(*v));
         let w: Vec<f64> = v.iter().map(|v| model.discount() * (v - highest)).collect();
         let range = w.iter().fold(0.0, |m: f64, w| m.max(-w));
+        // Values too far apart for doubles prove nothing, not even at discount 0.
+        let finite = w.iter().all(|w| w.is_finite());
         let spreads = everywhere(set) && !model.is_dense();
         let ordered = set.distance == Distance::Kl && model.is_dense();
         let mut order: Vec<u32> = if ordered { (0..w.len() as u32).collect() } else { Vec::new() };
@@ -44,7 +46,7 @@ impl Ahead {
         Ahead {
             order,
             range,
-            omega: 2.1 * UNIT * range + TINY,
+            omega: if finite { 2.1 * UNIT * range + TINY } else { f64::INFINITY },
             offset: Interval::from(highest) * model.discount(),
             ranking: spreads.then(|| Ranking::new(&w)),
             w,

@@ -6,7 +6,8 @@
 //!
 //! Error: w > top + ν/t where h counts, so that |w| and |w − top| are at most
 //! R = |top| + |ν|/t. An operation of double-double is off by 2⁻¹⁰² of the magnitudes in it; sums of
-//! k such terms less m listed ones by (k + m + 8)·k·R·2⁻¹⁰⁰, and squares by R times that. Steep t make
+//! k such terms less m listed ones by (k + m + 8)·k·R·2⁻¹⁰⁰, and squares by R times that; underflow adds
+//! less than 2⁻¹⁰²² a term. Steep t make
 //! much of this, but never more than what 0 ≤ h ≤ |ν| allows.
 
 use super::interval::{Interval, TINY};
@@ -118,8 +119,10 @@ impl Ranking {
         let q2 = s2.plus(s1.times(-2.0 * top)).plus(of(top, top).times(n));
         let r = top.abs() + 1.01 * nu.abs() / t;
         let unit = 0.5f64.powi(98) * (first + listed.len() + 8) as f64;
-        let (e0, e1) = (unit * n, unit * first as f64 * r);
-        let (e2, size) = (4.0 * e1 * r, nu.abs());
+        // Products of tiny numbers lose what lies below the least double, before they are multiplied by t.
+        let lost = f64::MIN_POSITIVE * (first + listed.len() + 8) as f64;
+        let (e0, e1) = (unit * n, unit * first as f64 * r + lost);
+        let (e2, size) = (4.0 * e1 * r + lost, nu.abs());
         // However steep t is, 0 ≤ h ≤ |ν| and 0 ≥ w − top ≥ −|ν|/t where states count.
         let within = |x: Interval, lo: f64, hi: f64| {
             let more = 1.0 + 1e-9;

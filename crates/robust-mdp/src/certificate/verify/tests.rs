@@ -246,3 +246,17 @@ fn tails_are_the_sums_over_states_not_listed() {
         }
     }
 }
+
+#[test]
+fn tails_of_tiny_values_know_what_underflow_took() {
+    // b² is off by nearly half of the least double in every state, and t² is about 1e308.
+    let (b, t, states) = (7.532374430497711e-162, 1.3e154, 1000);
+    let mut w = vec![-b; states];
+    w[0] = 0.0;
+    let ranking = Ranking::new(&w);
+    let nu = -(1.0 + (states - 1) as f64 * t * b) / states as f64;
+    let square = ranking.tail(t, nu, 0.0, &[], Doubtful::Out).square;
+    let h = |w: f64| t * w - nu;
+    let exact = h(0.0) * h(0.0) + (states - 1) as f64 * h(-b) * h(-b);
+    assert!(square.lo <= exact * (1.0 - 1e-13) && exact * (1.0 + 1e-13) <= square.hi, "{square:?}");
+}
