@@ -5,6 +5,7 @@ from __future__ import annotations
 import _thread
 import logging
 import multiprocessing
+import signal
 import subprocess
 import sys
 import threading
@@ -14,6 +15,14 @@ import numpy as np
 import pytest
 
 import robust_mdp as rm
+
+
+@pytest.fixture(autouse=True)
+def hears_ctrl_c():
+    """Jobs in the background of a shell begin with interrupts turned off."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 @pytest.fixture(scope="module")
@@ -27,13 +36,13 @@ def test_ctrl_c(endless):
     for wait in (0.05, 0.3):
         threading.Timer(wait, _thread.interrupt_main).start()
         with pytest.raises(KeyboardInterrupt):
-            rm.solve(endless, rm.KL(0.1), method="vi", gap=1e-9)
+            rm.solve(endless, rm.KL(0.1), method="vi", gap=1e-9, time_limit=60)
 
 
 def test_ctrl_c_can_return_what_there_is(endless):
     threading.Timer(0.3, _thread.interrupt_main).start()
     with pytest.warns(rm.ConvergenceWarning, match="interrupted"):
-        sol = rm.solve(endless, rm.KL(0.1), method="vi", gap=1e-9, on_interrupt="return")
+        sol = rm.solve(endless, rm.KL(0.1), method="vi", gap=1e-9, time_limit=60, on_interrupt="return")
     assert sol.status == "interrupted" and sol.work["sweeps"] > 0
     assert np.all(sol.lower <= sol.upper)
     with pytest.raises(ValueError, match="on_interrupt"):
@@ -43,7 +52,7 @@ def test_ctrl_c_can_return_what_there_is(endless):
 def test_ctrl_c_in_a_sweep(endless):
     threading.Timer(0.2, _thread.interrupt_main).start()
     with pytest.raises(KeyboardInterrupt):
-        rm.sweep_radius(endless, rm.KL(0.1), [0.1, 0.2, 0.3], method="vi", gap=1e-9)
+        rm.sweep_radius(endless, rm.KL(0.1), [0.1, 0.2, 0.3], method="vi", gap=1e-9, time_limit=60)
 
 
 def test_other_threads_run(endless):
