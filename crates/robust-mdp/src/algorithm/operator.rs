@@ -70,15 +70,14 @@ impl<'a> Operator<'a> {
         self.games.is_none()
     }
 
-    /// About what freezing choices and one linear system cost, in row entries.
-    pub(crate) fn leap_price(&self) -> u64 {
+    /// Row entries that freezing the players' choices reads, and about what one linear system costs in
+    /// the same unit.
+    pub(crate) fn leap_price(&self) -> (u64, u64) {
         let states = self.model.states() as u64;
         let used = self.policy().iter().enumerate().filter(|(_, x)| **x > 0.0);
         let entries = used.map(|(r, _)| self.model.span(r).len() as u64).sum::<u64>();
-        // An entry of the chain costs a few times one that a sweep reads.
-        let entries = 2 * entries;
         let elimination = states.saturating_pow(3) / 64 + states * states;
-        entries + elimination.min(20 * (entries + 6 * states))
+        (entries, elimination.min(20 * (2 * entries + 6 * states)))
     }
 
     /// Freezes the choices of the last sweep, which made no chain.

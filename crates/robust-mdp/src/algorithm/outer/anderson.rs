@@ -51,7 +51,7 @@ impl Anderson {
             reuse.extend(new.iter().zip(old).map(|(n, o)| n - o));
             reuse
         };
-        if !self.last_residual.is_empty() && self.memory > 0 {
+        if !self.last_residual.is_empty() {
             let full = self.residual_steps.len() == self.memory;
             let take = |list: &mut Vec<Vec<f64>>| {
                 if full { list.remove(0) } else { Vec::new() }
@@ -107,6 +107,9 @@ fn eliminate(mut a: Vec<Vec<f64>>) -> Option<Vec<f64>> {
 
 impl Loop for Anderson {
     fn advance(&mut self, course: &mut Course<'_, '_, '_>) {
+        if self.memory == 0 {
+            return course.step();
+        }
         let image = course.operator.upper();
         let merit = course.merit();
         if merit > self.best && self.plain == 0 {

@@ -39,6 +39,9 @@ const WITH_THE_ORACLE: f64 = 1e2;
 /// Times the same after which a run ends wherever it stands: plain steps never take as long.
 const ENDLESS: f64 = 1e3;
 
+/// Entries a state in whose company a few vectors are little.
+const SPARSE: usize = 64;
+
 /// A run of an outer loop: where it stands after the last sweep.
 pub(super) struct Course<'c, 'a, 'r> {
     pub(super) operator: Operator<'a>,
@@ -99,12 +102,15 @@ pub(crate) fn run(
 ) -> Result<Status, Error> {
     let model = operator.model;
     let mut course = Course::new(operator, run);
+    // Before Newton's steps Anderson's memory must weigh nothing beside the kernel.
+    let small = method == Method::Newton && model.transitions() < SPARSE * model.states();
+    let mut light = Anderson::new(model.states(), if small { 0 } else { anderson });
     match method {
         Method::GsVi => course.gauss_seidel(),
-        Method::Anderson => course.follow(&mut Anderson::new(model.states(), anderson)),
+        Method::Anderson => course.follow(&mut light),
         Method::Avi => course.follow(&mut Accelerated::new(model.discount())),
         Method::Pi => course.follow(&mut PolicyIteration::hoffman_karp(model)),
-        Method::Newton => course.follow(&mut PolicyIteration::newton(model)),
+        Method::Newton => course.follow(&mut PolicyIteration::newton(model, light)),
         Method::Auto | Method::FomVi | Method::Vi => course.follow(&mut ValueIteration),
     }
 }

@@ -9,11 +9,12 @@
 //! It needs no evaluation but may cycle: its steps are kept only while the residual falls, over a
 //! few of them (Grippo, Lampariello and Lucidi, *A nonmonotone line search technique for Newton's
 //! method*, 1986: it often rises once before it falls for good); otherwise the policy it came from
-//! is evaluated after all. As long as plain steps v ← F(v) promise to get there with less work than
-//! a linear system and the sweeps after it, as on models that mix fast, they are taken instead;
-//! where they are slow, the first steps look less far ahead ([`super::horizon`]). Work is counted,
-//! not timed, so that runs repeat.
+//! is evaluated after all. As long as steps without linear systems promise to get there with less
+//! work, as on models that mix fast, they are taken instead, Anderson's ([`super::anderson`]); where
+//! they are slow, the first of Newton's look less far ahead ([`super::horizon`]). Work is counted, not
+//! timed, so that runs repeat.
 
+use super::anderson::Anderson;
 use super::horizon::Horizon;
 use super::{Course, Loop};
 use crate::checkpoint::{Snapshot, Tape};
@@ -38,8 +39,8 @@ const LINEAR: f64 = 1e-4;
 
 pub(super) struct PolicyIteration {
     newton: bool,
-    /// Whether plain steps are still good enough.
-    plain: bool,
+    /// The steps without linear systems, while they are good enough.
+    light: Option<Anderson>,
     /// Steps of Newton's that look less far ahead, on the way to those that do.
     horizon: Option<Horizon>,
     /// The policy that the last step froze, and the span of the sweep that found it.
@@ -64,7 +65,7 @@ impl PolicyIteration {
         let terminal = (0..model.states()).any(|s| model.is_terminal(s));
         PolicyIteration {
             newton: false,
-            plain: false,
+            light: None,
             horizon: None,
             policy: KeptPolicy::default(),
             span: f64::INFINITY,
@@ -78,28 +79,30 @@ impl PolicyIteration {
         }
     }
 
-    pub(super) fn newton(model: &Model) -> PolicyIteration {
-        PolicyIteration { newton: true, plain: true, ..PolicyIteration::hoffman_karp(model) }
+    /// Newton's, with the steps of `light` before them.
+    pub(super) fn newton(model: &Model, light: Anderson) -> PolicyIteration {
+        let light = Some(light);
+        PolicyIteration { newton: true, light, ..PolicyIteration::hoffman_karp(model) }
     }
 }
 
 impl Loop for PolicyIteration {
     fn wants_chain(&self, course: &Course<'_, '_, '_>) -> bool {
-        !self.plain || !course.operator.chains_on_demand()
+        self.light.is_none() || !course.operator.chains_on_demand()
     }
 
     fn patience(&self, discount: f64) -> f64 {
-        if self.plain { super::patience_of_plain_steps(discount) } else { PATIENCE }
+        if self.light.is_some() { super::patience_of_plain_steps(discount) } else { PATIENCE }
     }
 
     fn advance(&mut self, course: &mut Course<'_, '_, '_>) {
-        if self.plain {
-            self.plain = self.span.is_infinite() || plain_steps_are_cheaper(self.span, course);
-            if self.plain {
+        if let Some(light) = &mut self.light {
+            if self.span.is_infinite() || light_steps_are_cheaper(self.span, course) {
                 self.span = course.span;
-                course.step();
+                light.advance(course);
                 return;
             }
+            self.light = None;
             course.operator.freeze();
             self.horizon = Horizon::ahead(self.span, course);
         }
@@ -142,7 +145,15 @@ impl Loop for PolicyIteration {
 
 impl Snapshot for PolicyIteration {
     fn pass(&mut self, tape: &mut Tape<'_>) {
-        tape.flag(&mut self.plain);
+        let mut light = self.light.is_some();
+        tape.flag(&mut light);
+        match &mut self.light {
+            Some(steps) if light => steps.pass(tape),
+            Some(_) => self.light = None,
+            // Newton's alone begin with them.
+            None if light => tape.refuse(),
+            None => {}
+        }
         let mut ahead = self.horizon.is_some();
         tape.flag(&mut ahead);
         if ahead {
@@ -163,15 +174,22 @@ impl Snapshot for PolicyIteration {
     }
 }
 
-/// Whether steps that shrink the span as the last one did, from `before`, cost less than a leap.
-fn plain_steps_are_cheaper(before: f64, course: &Course<'_, '_, '_>) -> bool {
-    let discount = course.model().discount();
-    let goal = (1.0 - discount) * course.run.limits.gap;
+/// Whether steps that shrink the span as the last one did, from `before`, cost less than leaps.
+fn light_steps_are_cheaper(before: f64, course: &Course<'_, '_, '_>) -> bool {
+    let model = course.model();
+    let goal = (1.0 - model.discount()) * course.run.limits.gap;
     let steps = (course.span / goal).ln() / (before / course.span).ln();
-    let sweep = (course.last_entries + 4 * course.model().rows() as u64) as f64;
+    let (frozen, elimination) = course.operator.leap_price();
+    // On dense models the first sweep finds out what the next know: these read rows in use about once,
+    // and so does every step of Newton's. On others steps shrink the span less and less.
+    let (sweep, leaps) = match model.is_dense() {
+        true => (course.last_entries.min(frozen + frozen / 4), AFTERWARDS),
+        false => (course.last_entries, 1.0),
+    };
+    let sweep = (sweep + 4 * model.rows() as u64) as f64;
+    let leap = (2 * frozen + elimination) as f64;
     // Not where the span has stopped falling, or was nothing to begin with.
-    course.span < before
-        && steps * sweep <= course.operator.leap_price() as f64 + AFTERWARDS * sweep
+    course.span < before && steps * sweep <= leaps * leap + AFTERWARDS * sweep
 }
 
 /// v ← the worst case of the operator's policy, up to `goal` in the residual.
