@@ -214,10 +214,16 @@ impl UncertaintySet {
             }
         }
         let mut limit = 0.0;
-        for r in rows {
-            if self.distance == Distance::Kl && exceeds(model, r, radius - limit) {
-                return false;
+        if self.distance == Distance::Kl {
+            for r in rows.clone() {
+                limit += least_limit(model, r);
+                if limit > radius {
+                    return false;
+                }
             }
+        }
+        limit = 0.0;
+        for r in rows {
             limit += self.row_limit(model, r);
             if limit > radius {
                 return false;
@@ -263,11 +269,11 @@ impl UncertaintySet {
     }
 }
 
-/// Whether the first entries of a row show that its KL limit exceeds the budget.
-fn exceeds(model: &Model, r: usize, radius: f64) -> bool {
-    const FIRST: usize = 32;
+/// What the first entries of a row say of its KL limit, which is no less.
+fn least_limit(model: &Model, r: usize) -> f64 {
+    const FIRST: usize = 8;
     let least = |least: f64, &p: &f64| if p > 0.0 { least.min(p) } else { least };
-    -model.row(r).prob.iter().take(FIRST).fold(1.0, least).ln() > radius
+    -model.row(r).prob.iter().take(FIRST).fold(1.0, least).ln()
 }
 
 #[cfg(test)]
