@@ -128,7 +128,8 @@ impl Ranking {
         let (e2, size) = (4.0 * e1 * r + lost, nu.abs());
         // However steep t is, 0 ≤ h ≤ |ν| and 0 ≥ w − top ≥ −|ν|/t where states count.
         let (mass, gain) = (q1.times(t).plus(of(-n, nu)), q2.times(t).plus(q1.times(-nu)));
-        let square = q2.times(t).times(t).plus(q1.times(t).times(-2.0 * nu)).plus(of(nu, nu).times(n));
+        let square =
+            q2.times(t).times(t).plus(q1.times(t).times(-2.0 * nu)).plus(of(nu, nu).times(n));
         let off = [
             4.0 * (t * e1 + e0 * size),
             4.0 * (t * e2 + size * e1),
