@@ -41,7 +41,7 @@ impl Ball {
     }
 
     /// At least the exact radius.
-    fn radius(self) -> f64 {
+    pub(super) fn radius(self) -> f64 {
         (1.0 + 1e-9) * self.rad
     }
 }

@@ -10,7 +10,7 @@ use pulp::Simd;
 use super::exponential::{EXP_ERROR, ln_above};
 use super::rounding::{Ball, TINY, UNIT, above, roundings};
 use super::sums::{DualEllipsoid, DualKl, Entries, LiftedEllipsoid, LiftedKl, Nominal};
-use super::tail::{Doubtful, Ranking};
+use super::tail::Ranking;
 use crate::model::Model;
 use crate::uncertainty::{Distance, Support, UncertaintySet};
 
@@ -140,7 +140,7 @@ impl<'a> Row<'a> {
 
     /// `below` the top, and what the objectives may be off.
     pub(super) fn value(&self, below: Ball) -> Value {
-        let off = above(self.omega + below.rad);
+        let off = above(self.omega + below.radius());
         Value { top: self.entries.top, below: below.mid, off }
     }
 
@@ -167,7 +167,7 @@ impl<'a> Row<'a> {
         let kappa = 1.02 * ((1.0 - mass).abs() + 2.0 * rho);
         let other = if mass > 0.99 { 2.0 * kappa * (slope + kappa) } else { f64::NAN };
         let tail = self.outside.map_or(0.0, |(ranking, listed)| {
-            0.5 * ranking.tail(t, nu, self.entries.top, listed, Doubtful::In).square.hi()
+            0.5 * ranking.tail(t, nu, self.entries.top, listed, true).square.hi()
         });
         let linear = Ball { mid: linear, rad: rho * slope + other + TINY };
         let bound = (linear + self.of_sum(square, 0.0) * 0.5 + nu + tail).hi();
@@ -200,14 +200,15 @@ impl<'a> Row<'a> {
         let (mut own, mut value) = (self.of_sum(own, 1.0), self.of_sum(value, 1.0));
         let mut square = self.of_sum(square, 0.0);
         if let Some((ranking, listed)) = self.outside {
-            let tail = ranking.tail(t, nu, self.entries.top, listed, Doubtful::Out);
+            let tail = ranking.tail(t, nu, self.entries.top, listed, false);
             own = own + tail.mass;
             value = value + tail.gain;
             square = square + tail.square;
         }
         // y/M − p/P = (y − p)/M + p(P − M)/(MP), and ‖p‖ ≤ P.
         let apart = own + mass * -1.0;
-        let way = Ball::from(above(above(square.hi().sqrt()) + apart.mid.abs() + apart.rad)) / own;
+        let way =
+            Ball::from(above(above(square.hi().sqrt()) + apart.mid.abs() + apart.radius())) / own;
         (self.value(value / own), way.hi())
     }
 

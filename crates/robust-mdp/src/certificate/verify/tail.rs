@@ -65,15 +65,6 @@ pub(super) struct Tail {
     pub(super) square: Ball,
 }
 
-/// Which states count where rounding leaves the sign of h open.
-#[derive(Clone, Copy, PartialEq)]
-pub(super) enum Doubtful {
-    /// None: h ≥ 0 wherever it counts.
-    Out,
-    /// All: h ≤ 0 wherever it does not.
-    In,
-}
-
 impl Ranking {
     pub(super) fn new(w: &[f64]) -> Ranking {
         let mut level = w.to_vec();
@@ -95,18 +86,12 @@ impl Ranking {
         self.level.get(same).copied()
     }
 
-    /// The sums over all states but the `listed` ones.
-    pub(super) fn tail(
-        &self,
-        t: f64,
-        nu: f64,
-        top: f64,
-        listed: &[f64],
-        doubtful: Doubtful,
-    ) -> Tail {
+    /// The sums over all states but the `listed` ones. Where rounding leaves the sign of h open, states
+    /// count if `doubtful`, so that h ≤ 0 wherever it does not; else h ≥ 0 wherever it counts.
+    pub(super) fn tail(&self, t: f64, nu: f64, top: f64, listed: &[f64], doubtful: bool) -> Tail {
         // Three roundings, each of a number of size |ν| at most near the border.
         let margin = 2.0 * f64::EPSILON * nu.abs();
-        let border = if doubtful == Doubtful::In { -margin } else { margin };
+        let border = if doubtful { -margin } else { margin };
         let counts = |w: f64| t * (w - top) - nu > border;
         let first = self.level.partition_point(|&w| counts(w));
         let [mut s1, mut s2] = self.prefix[first];

@@ -5,9 +5,9 @@ use pulp::{Scalar, WithSimd};
 use super::exponential::{self, EXP_ERROR};
 use super::rounding::{Ball, Sum, UNIT, above, sum_above};
 use super::row::{Ahead, Scratch};
+use super::state::{At, Excess, Proof};
 use super::sums::{Entries, Nominal};
-use super::tail::{Doubtful, Ranking};
-use super::{At, Excess, Proof};
+use super::tail::Ranking;
 use crate::instances::{Costs, Garnet, Xoshiro256};
 use crate::uncertainty::UncertaintySet;
 use crate::{Model, ModelBuilder, Options, Rejection, certify, solve, verify};
@@ -247,7 +247,7 @@ fn tails_are_the_sums_over_states_not_listed() {
         let top = highest.unwrap_or(0.0).max(if case % 2 == 0 { 0.0 } else { spread });
         let t = 10f64.powf(6.0 * random.uniform() - 3.0) / spread;
         let nu = (t * spread * (0.5 - random.uniform())).min(0.7);
-        for doubtful in [Doubtful::In, Doubtful::Out] {
+        for doubtful in [true, false] {
             let tail = ranking.tail(t, nu, top, &own, doubtful);
             let [mut mass, mut gain, mut square] = [(); 3].map(|()| Wide::from(0.0));
             for &w in &outside {
@@ -281,7 +281,7 @@ fn tails_of_tiny_values_know_what_underflow_took() {
     w[0] = 0.0;
     let ranking = Ranking::new(&w);
     let nu = -(1.0 + (states - 1) as f64 * t * b) / states as f64;
-    let square = ranking.tail(t, nu, 0.0, &[], Doubtful::Out).square;
+    let square = ranking.tail(t, nu, 0.0, &[], false).square;
     let h = |w: f64| t * w - nu;
     let exact = h(0.0) * h(0.0) + (states - 1) as f64 * h(-b) * h(-b);
     let (lo, hi) = (square.lo(), square.hi());
