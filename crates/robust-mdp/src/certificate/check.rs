@@ -98,9 +98,9 @@ pub(super) fn check(model: &Model, certificate: &Certificate) -> Result<(), Reje
     rising(model, policy.iter().map(|w| w.row), "policy")?;
     rising(model, lifts.iter().map(|l| l.row), "kernel")?;
     for &Weight { row, probability: x, shift } in policy {
-        if !(x > 0.0 && x <= 2.0 && shift.is_finite() && (shifted || shift == 0.0)) {
+        if !(x > 0.0 && shift.is_finite() && (shifted || shift == 0.0)) {
             return malformed(format!(
-                "policy, {}: probability {x} with shift {shift}, expected a number in (0, 1] and \
+                "policy, {}: probability {x} with shift {shift}, expected a positive number and \
                  a finite shift, 0 but for ellipsoids",
                 place(model, row)
             ));

@@ -176,13 +176,12 @@ impl Certificate {
             });
         }
         let one_each = [1, states, rows][kind as usize];
-        for (found, most, what) in [
-            (radii, one_each, radius_kind),
-            (weights, rows, "policy rows"),
-            (lifts, rows, "kernel rows"),
-        ] {
-            if found > most || most == one_each && what == radius_kind && found != most {
-                return malformed(format!("{found} numbers ({what}), expected {most}"));
+        if radii != one_each {
+            return malformed(format!("{radii} numbers ({radius_kind}), expected {one_each}"));
+        }
+        for (found, what) in [(weights, "policy rows"), (lifts, "kernel rows")] {
+            if found > rows {
+                return malformed(format!("{found} numbers ({what}), expected at most {rows}"));
             }
         }
         let scales = if rectangularity == Rectangularity::State { states } else { weights };

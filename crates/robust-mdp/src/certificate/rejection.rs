@@ -44,21 +44,26 @@ pub struct Shortfall {
     pub claimed: (f64, f64, f64),
     /// (lower, upper, gap) as proved.
     pub proved: (f64, f64, f64),
-    /// Largest excess of T_x v_U over v_U, and its state.
-    pub above: (f64, Label),
-    /// Largest shortfall against v_L, with its state and action.
-    pub below: (f64, Label, String),
+    /// Largest excess of T_x v_U over v_U and its state, if there is one.
+    pub above: Option<(f64, Label)>,
+    /// Largest shortfall against v_L with its state and action, if there is one.
+    pub below: Option<(f64, Label, String)>,
 }
 
 impl fmt::Display for Shortfall {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let ((l, u, gap), (low, high, wide)) = (self.claimed, self.proved);
-        let ((above, at), (below, from, action)) = (&self.above, &self.below);
         write!(
             f,
             "it claims {l:?} to {u:?} and a gap of {gap:?}, but proves only {low:?} to {high:?} and \
-             {wide:?}; state {at}: the policy costs up to {above:e} more than v_U, state {from}, action \
-             {action}: up to {below:e} less than v_L, expected no more than the claim has room for"
-        )
+             {wide:?}; "
+        )?;
+        if let Some((above, at)) = &self.above {
+            write!(f, "state {at}: the policy costs up to {above:e} more than v_U, ")?;
+        }
+        if let Some((below, from, action)) = &self.below {
+            write!(f, "state {from}, action {action}: up to {below:e} less than v_L, ")?;
+        }
+        write!(f, "expected no more than the claim has room for")
     }
 }

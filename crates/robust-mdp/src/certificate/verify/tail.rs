@@ -10,7 +10,7 @@
 //! less than 2⁻¹⁰²² a term. Steep t make
 //! much of this, but never more than what 0 ≤ h ≤ |ν| allows.
 
-use super::interval::{Interval, TINY};
+use super::rounding::{Ball, TINY};
 
 /// A number in two parts, |low| ≤ ulp(high).
 #[derive(Clone, Copy, Debug, Default)]
@@ -42,8 +42,11 @@ impl Double {
         Double::sum(p.high, p.low + self.low * x)
     }
 
-    fn around(self, error: f64) -> Interval {
-        Interval::around(self.high, self.low.abs() + error + TINY)
+    /// Give or take `error`, for a number from lo to hi, which may be off by a few roundings themselves.
+    fn between(self, error: f64, lo: f64, hi: f64) -> Ball {
+        let all = Ball { mid: self.high, rad: self.low.abs() + error + TINY };
+        let (lo, hi) = (lo * (1.0 + 1e-9), hi * (1.0 + 1e-9));
+        Ball::between(all.lo().max(lo).min(hi), all.hi().min(hi).max(lo))
     }
 }
 
@@ -57,18 +60,9 @@ pub(super) struct Ranking {
 
 /// Σh, Σh(w − top) and Σh².
 pub(super) struct Tail {
-    pub(super) mass: Interval,
-    pub(super) gain: Interval,
-    pub(super) square: Interval,
-}
-
-/// Which states count where rounding leaves the sign of h open.
-#[derive(Clone, Copy, PartialEq)]
-pub(super) enum Doubtful {
-    /// None: h ≥ 0 wherever it counts.
-    Out,
-    /// All: h ≤ 0 wherever it does not.
-    In,
+    pub(super) mass: Ball,
+    pub(super) gain: Ball,
+    pub(super) square: Ball,
 }
 
 impl Ranking {
@@ -92,18 +86,12 @@ impl Ranking {
         self.level.get(same).copied()
     }
 
-    /// The sums over all states but the `listed` ones.
-    pub(super) fn tail(
-        &self,
-        t: f64,
-        nu: f64,
-        top: f64,
-        listed: &[f64],
-        doubtful: Doubtful,
-    ) -> Tail {
+    /// The sums over all states but the `listed` ones. Where rounding leaves the sign of h open, states
+    /// count if `doubtful`, so that h ≤ 0 wherever it does not; else h ≥ 0 wherever it counts.
+    pub(super) fn tail(&self, t: f64, nu: f64, top: f64, listed: &[f64], doubtful: bool) -> Tail {
         // Three roundings, each of a number of size |ν| at most near the border.
         let margin = 2.0 * f64::EPSILON * nu.abs();
-        let border = if doubtful == Doubtful::In { -margin } else { margin };
+        let border = if doubtful { -margin } else { margin };
         let counts = |w: f64| t * (w - top) - nu > border;
         let first = self.level.partition_point(|&w| counts(w));
         let [mut s1, mut s2] = self.prefix[first];
@@ -124,25 +112,18 @@ impl Ranking {
         let (e0, e1) = (unit * n, unit * first as f64 * r + lost);
         let (e2, size) = (4.0 * e1 * r + lost, nu.abs());
         // However steep t is, 0 ≤ h ≤ |ν| and 0 ≥ w − top ≥ −|ν|/t where states count.
-        let within = |x: Interval, lo: f64, hi: f64| {
-            let more = 1.0 + 1e-9;
-            Interval {
-                lo: x.lo.max(lo * more).min(hi * more),
-                hi: x.hi.min(hi * more).max(lo * more),
-            }
-        };
-        let tail = Tail {
-            mass: q1.times(t).plus(of(-n, nu)).around(4.0 * (t * e1 + e0 * size)),
-            gain: q2.times(t).plus(q1.times(-nu)).around(4.0 * (t * e2 + size * e1)),
-            square: (q2.times(t).times(t))
-                .plus(q1.times(t).times(-2.0 * nu))
-                .plus(of(nu, nu).times(n))
-                .around(4.0 * (t * t * e2 + 2.0 * t * size * e1 + e0 * size * size)),
-        };
+        let (mass, gain) = (q1.times(t).plus(of(-n, nu)), q2.times(t).plus(q1.times(-nu)));
+        let square =
+            q2.times(t).times(t).plus(q1.times(t).times(-2.0 * nu)).plus(of(nu, nu).times(n));
+        let off = [
+            4.0 * (t * e1 + e0 * size),
+            4.0 * (t * e2 + size * e1),
+            4.0 * (t * t * e2 + 2.0 * t * size * e1 + e0 * size * size),
+        ];
         Tail {
-            mass: within(tail.mass, 0.0, n * size),
-            gain: within(tail.gain, -n * size * size / t, 0.0),
-            square: within(tail.square, 0.0, n * size * size),
+            mass: mass.between(off[0], 0.0, n * size),
+            gain: gain.between(off[1], -n * size * size / t, 0.0),
+            square: square.between(off[2], 0.0, n * size * size),
         }
     }
 }

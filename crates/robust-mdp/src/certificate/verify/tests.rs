@@ -1,10 +1,16 @@
 //! The arithmetic against more digits than doubles have.
 
-use super::exponential::{EXP_ERROR, exp, ln_above};
-use super::interval::{Interval, UNIT};
+use pulp::{Scalar, WithSimd};
+
+use super::exponential::{self, EXP_ERROR};
+use super::rounding::{Ball, Sum, UNIT, above, sum_above};
+use super::row::{Ahead, Scratch};
+use super::state::{At, Excess, Proof};
 use super::sums::{Entries, Nominal};
-use super::tail::{Doubtful, Ranking};
-use crate::instances::Xoshiro256;
+use super::tail::Ranking;
+use crate::instances::{Costs, Garnet, Xoshiro256};
+use crate::uncertainty::UncertaintySet;
+use crate::{Model, ModelBuilder, Options, Rejection, certify, solve, verify};
 
 /// A number of about 200 bits in a sum of doubles, by plain schoolbook rules: slow, and independent of
 /// what it checks.
@@ -81,6 +87,14 @@ fn exact_exp_m1(a: f64) -> Wide {
     m
 }
 
+fn exp(a: f64) -> (f64, f64) {
+    exponential::exp_of(Scalar::new(), a)
+}
+
+fn ln_above(z: f64, x: f64) -> f64 {
+    exponential::ln_above(Scalar::new(), z, x)
+}
+
 fn samples() -> Vec<f64> {
     let mut random = Xoshiro256::new(11);
     let mut all =
@@ -111,7 +125,6 @@ fn the_exponential_keeps_its_promise_with_room_to_spare() {
     assert_eq!(exp(-0.0).1, 1.0);
     assert_eq!((exp(-700.1), exp(f64::NEG_INFINITY)), (exp(-700.0), exp(-700.0)));
     assert!(exp(-700.0).0 == -1.0 && exp(-700.0).1 < 1e-304);
-    assert!(exp(f64::NAN).1.is_nan());
     assert_eq!((exp(701.0), exp(f64::INFINITY)), (exp(700.0), exp(700.0)));
     // Known digits: e^-1 and e^-600.
     assert!((exp(-1.0).1 - 0.36787944117144233).abs() <= 1e-16);
@@ -126,7 +139,7 @@ fn logarithms_are_bounded_tightly() {
         let x = exact.value();
         // d ln(1 + x) = dx/(1 + x) leaves a little around a.
         let shift = -exact.plus(&Wide::from(-x)).value() / (1.0 + x);
-        let bound = ln_above((Interval::from(1.0) + x).hi, x);
+        let bound = ln_above(above(1.0 + x), x);
         assert!(bound >= a + shift, "{a}: {bound} {shift:e}");
         let allowed = 200.0 * UNIT * (a.abs() + x.abs() / (1.0 + x)) + 1e-299;
         assert!(bound <= a + allowed, "{a}: {bound}");
@@ -140,39 +153,54 @@ fn logarithms_are_bounded_tightly() {
     assert!(ln_above(f64::NAN, f64::NAN) >= 0.0 && ln_above(f64::INFINITY, -0.9) >= 0.0);
 }
 
+/// Whether the ball contains the exact number.
+fn inside(x: Ball, exact: &Wide) -> bool {
+    let off = |end: f64| exact.plus(&Wide::from(-end)).value();
+    off(x.lo()) >= 0.0 && off(x.hi()) <= 0.0
+}
+
 #[test]
-fn intervals_contain_what_exact_arithmetic_gives() {
+fn balls_contain_what_exact_arithmetic_gives() {
     let mut random = Xoshiro256::new(5);
     let mut draw = || {
         let size = 10f64.powf(20.0 * random.uniform() - 10.0);
         size * (2.0 * random.uniform() - 1.0)
     };
     for _ in 0..2000 {
-        let (a, b) = (draw(), draw());
-        let inside = |x: Interval, exact: Wide| {
-            assert!(exact.plus(&Wide::from(-x.lo)).value() >= 0.0, "{x:?} {exact:?}");
-            assert!(exact.plus(&Wide::from(-x.hi)).value() <= 0.0, "{x:?} {exact:?}");
-        };
-        let (x, y) = (Interval::from(a), Interval::from(b));
-        inside(x + y, Wide::from(a).plus(&Wide::from(b)));
-        inside(x - y, Wide::from(a).plus(&Wide::from(-b)));
-        inside(x * y, Wide::from(a).times(b));
-        inside(x / y.magnitude(), Wide::from(a).over(b.abs()));
-        let root = Interval::from(a.abs()).sqrt();
-        assert!(Wide::from(root.lo).times(root.lo).plus(&Wide::from(-a.abs())).value() <= 0.0);
-        assert!(Wide::from(root.hi).times(root.hi).plus(&Wide::from(-a.abs())).value() >= 0.0);
+        let (a, b, c, d, e) = (draw(), draw(), draw(), draw(), draw().abs());
+        let (x, y) = (Ball::from(a), Ball::from(b.abs()));
+        assert!(inside(x + b, &Wide::from(a).plus(&Wide::from(b))));
+        assert!(inside(x * b, &Wide::from(a).times(b)));
+        assert!(inside(x / y, &Wide::from(a).over(b.abs())));
+        // Ends of balls lead to numbers in the result.
+        let (x, y) = (Ball { mid: a, rad: 0.1 * c.abs() }, Ball { mid: e, rad: 0.3 * e });
+        for (end, by) in [(x.mid + 0.999 * x.rad, 0.701 * e), (x.mid - 0.999 * x.rad, 1.299 * e)] {
+            assert!(inside(x + y, &Wide::from(end).plus(&Wide::from(by))));
+            assert!(inside(x * b, &Wide::from(end).times(b)));
+            assert!(inside(x / y, &Wide::from(end).over(by)));
+        }
+        assert!(inside(Ball::between(a.min(b), a.max(b)), &Wide::from(a)));
+        let exact =
+            [a, b, c, d, e].iter().fold(Wide::from(0.0), |sum, x| sum.plus(&Wide::from(*x)));
+        let bound = sum_above([a, b, c, d, e]);
+        assert!(exact.plus(&Wide::from(-bound)).value() <= 0.0);
+        let mut sum = Sum::default();
+        [a, b, c, d, e].iter().for_each(|x| sum.add(*x));
+        assert!(inside(sum.ball(), &exact));
+        assert!(Wide::from(above(a.abs().sqrt())).times(above(a.abs().sqrt())).value() >= a.abs());
     }
 }
 
 #[test]
 fn what_is_no_number_proves_nothing() {
-    let whole = |x: Interval| x.lo == f64::NEG_INFINITY && x.hi == f64::INFINITY;
-    let (one, all) = (Interval::from(1.0), Interval::from(f64::NAN));
-    assert!(whole(all) && whole(all + 1.0) && whole(one * all) && whole(one / 0.0));
-    assert!(whole(one / Interval { lo: -1.0, hi: 1.0 }));
-    assert!(whole(Interval::around(f64::INFINITY, 1.0) - f64::INFINITY));
-    assert!(whole(Interval::ZERO * all));
-    assert!(whole(Interval::around(1.0, f64::NAN)) && whole(Interval::of_sum(f64::NAN, 3, 1.0)));
+    let nothing = |x: Ball| !x.hi().is_finite() && !x.lo().is_finite();
+    let (one, none) = (Ball::from(1.0), Ball::from(f64::NAN));
+    assert!(nothing(none) && nothing(none + 1.0) && nothing(none * 0.0) && nothing(none / one));
+    assert!(nothing(one / Ball::from(0.0)) && nothing(one / Ball { mid: 0.5, rad: 1.0 }));
+    assert!(nothing(one / none) && nothing(Ball::from(f64::INFINITY) + -f64::INFINITY));
+    assert!(nothing(Ball::of_sum(f64::NAN, 3, 1.0)) && nothing(Ball::between(0.0, f64::NAN)));
+    assert!(!sum_above([1.0, f64::INFINITY, f64::NEG_INFINITY, 0.0, 0.0]).is_finite());
+    assert!(!sum_above([1.0, 0.0, 0.0, 0.0, f64::NAN]).is_finite());
 }
 
 #[test]
@@ -182,18 +210,16 @@ fn sums_lie_within_their_error() {
         let draw = |random: &mut Xoshiro256| random.uniform() * 10f64.powf(6.0 * random.uniform());
         let a: Vec<f64> = (0..n).map(|_| draw(&mut random)).collect();
         let b: Vec<f64> = (0..n).map(|_| -draw(&mut random)).collect();
-        let [mass, sum] = Entries { p: &a, w: &b, top: 0.0 }.sums(Nominal, 0.0, 0.0);
+        let [mass, sum] = Entries { p: &a, w: &b, top: 0.0 }.sums(Scalar::new(), Nominal);
         let ones = vec![1.0; n];
-        let [count, _] = Entries { p: &ones, w: &b, top: 0.0 }.sums(Nominal, 0.0, 0.0);
+        let [count, _] = Entries { p: &ones, w: &b, top: 0.0 }.sums(Scalar::new(), Nominal);
         assert_eq!(count, n as f64);
         assert!((mass - a.iter().sum::<f64>()).abs() <= 1e-12 * mass);
         let mut exact = Wide::from(0.0);
         for (a, b) in a.iter().zip(&b) {
             exact = exact.plus(&Wide::from(*a).times(*b));
         }
-        let x = Interval::of_sum(sum, n, 1.0);
-        assert!(exact.plus(&Wide::from(-x.lo)).value() >= 0.0);
-        assert!(exact.plus(&Wide::from(-x.hi)).value() <= 0.0);
+        assert!(inside(Ball::of_sum(sum, n, 0.0), &exact));
     }
 }
 
@@ -221,7 +247,7 @@ fn tails_are_the_sums_over_states_not_listed() {
         let top = highest.unwrap_or(0.0).max(if case % 2 == 0 { 0.0 } else { spread });
         let t = 10f64.powf(6.0 * random.uniform() - 3.0) / spread;
         let nu = (t * spread * (0.5 - random.uniform())).min(0.7);
-        for doubtful in [Doubtful::In, Doubtful::Out] {
+        for doubtful in [true, false] {
             let tail = ranking.tail(t, nu, top, &own, doubtful);
             let [mut mass, mut gain, mut square] = [(); 3].map(|()| Wide::from(0.0));
             for &w in &outside {
@@ -240,8 +266,8 @@ fn tails_are_the_sums_over_states_not_listed() {
                 let size = exact.value().abs();
                 // What is in doubt is worth next to nothing, but it is not nothing.
                 let room = 1e-14 * (size + nu * nu + nu.abs() * (top.abs() + spread));
-                assert!(x.lo - room <= exact.value() && exact.value() <= x.hi + room, "{x:?}");
-                assert!(x.hi - x.lo <= 1e-12 * size + 1e-20 + 4.0 * room, "{x:?} {size:e}");
+                assert!(x.lo() - room <= exact.value() && exact.value() <= x.hi() + room, "{x:?}");
+                assert!(x.hi() - x.lo() <= 1e-12 * size + 1e-20 + 4.0 * room, "{x:?} {size:e}");
             }
         }
     }
@@ -255,8 +281,109 @@ fn tails_of_tiny_values_know_what_underflow_took() {
     w[0] = 0.0;
     let ranking = Ranking::new(&w);
     let nu = -(1.0 + (states - 1) as f64 * t * b) / states as f64;
-    let square = ranking.tail(t, nu, 0.0, &[], Doubtful::Out).square;
+    let square = ranking.tail(t, nu, 0.0, &[], false).square;
     let h = |w: f64| t * w - nu;
     let exact = h(0.0) * h(0.0) + (states - 1) as f64 * h(-b) * h(-b);
-    assert!(square.lo <= exact * (1.0 - 1e-13) && exact * (1.0 + 1e-13) <= square.hi, "{square:?}");
+    let (lo, hi) = (square.lo(), square.hi());
+    assert!(lo <= exact * (1.0 - 1e-13) && exact * (1.0 + 1e-13) <= hi, "{square:?}");
+}
+
+/// Two states that lead to each other at the given costs, after a terminal one.
+fn pair(discount: f64, costs: [f64; 2]) -> Model {
+    let mut builder = ModelBuilder::new(discount);
+    builder.add_state(None);
+    builder.mark_terminal();
+    for (s, cost) in costs.into_iter().enumerate() {
+        builder.add_state(None);
+        builder.add_action(None, cost);
+        builder.add_transition(2 - s, 1.0, 0.0);
+    }
+    builder.build().expect("a model")
+}
+
+#[test]
+fn values_too_far_apart_prove_nothing_even_at_discount_0() {
+    let set = UncertaintySet::ellipsoid(0.1);
+    for discount in [0.0, 0.5] {
+        let model = pair(discount, [1.0, 2.0]);
+        let far = Ahead::new(&model, &set, &[0.0, 1.7e308, -1.7e308]);
+        assert!(!far.omega.is_finite());
+        let near = Ahead::new(&model, &set, &[0.0, 1.7, -1.7]);
+        assert!(near.omega < 1e-15);
+    }
+    let model = pair(0.0, [1.0, 2.0]);
+    let solution = solve(&model, &set, &Options::default()).expect("a solution");
+    let (mut certificate, _) = certify(&model, &set, &solution, None).expect("a certificate");
+    (certificate.upper[1], certificate.upper[2]) = (1.7e308, -1.7e308);
+    assert!(matches!(verify(&model, &certificate, None), Err(Rejection::Nothing { .. })));
+}
+
+#[test]
+fn a_claim_without_room_names_no_state_that_has_none() {
+    // Nothing is in excess: v_U is far above, v_L far below, and the first state is terminal.
+    let (model, set) = (pair(0.5, [1.0, 1.0]), UncertaintySet::kl(0.1));
+    let solution = solve(&model, &set, &Options::default()).expect("a solution");
+    let (mut certificate, _) = certify(&model, &set, &solution, None).expect("a certificate");
+    certificate.upper[1..].fill(3.0);
+    certificate.lower[1..].fill(1.0);
+    let Err(Rejection::Claim(shortfall)) = verify(&model, &certificate, None) else {
+        panic!("the claim is too narrow");
+    };
+    assert_eq!((&shortfall.above, &shortfall.below), (&None, &None));
+    assert!(!shortfall.to_string().contains("state"), "{shortfall}");
+    // An excess has its place.
+    certificate.lower[2] = 2.5;
+    let Err(Rejection::Claim(shortfall)) = verify(&model, &certificate, None) else {
+        panic!("the claim is too narrow");
+    };
+    assert!(shortfall.above.is_none());
+    let below = shortfall.below.expect("an excess");
+    assert!((below.0 - 1.0).abs() < 1e-9 && below.1.index == 2 && below.2 == "0");
+}
+
+#[test]
+fn bounds_have_the_same_bits_on_every_instruction_set() {
+    let garnet = Garnet { states: 43, actions: 6, costs: Costs::StateDriven, ..Garnet::default() };
+    let [dense, sparse] = [0.6, 0.2].map(|branching| Garnet { branching, ..garnet });
+    for garnet in [dense, sparse] {
+        let model = garnet.model().expect("a model");
+        for set in [
+            UncertaintySet::ellipsoid(0.1),
+            UncertaintySet::ellipsoid(0.01).on_nominal_support().per_action(),
+            UncertaintySet::kl(0.5),
+            UncertaintySet::kl(0.05).per_action(),
+        ] {
+            let solution = solve(&model, &set, &Options::default()).expect("a solution");
+            let (certificate, _) = certify(&model, &set, &solution, None).expect("a certificate");
+            assert!(!certificate.lifts.is_empty());
+            let proof = Proof::new(&model, &certificate);
+            for s in 0..model.states() {
+                let scratch = &mut Scratch::default();
+                let portable = At { proof: &proof, s, scratch }.with_simd(Scalar::new());
+                let bits = |x: Excess| (x.above.to_bits(), x.below.to_bits(), x.row);
+                for (name, found) in wide(&proof, s) {
+                    assert_eq!(bits(found), bits(portable), "{name}, {set:?}, state {s}");
+                }
+            }
+        }
+    }
+}
+
+/// A state by every instruction set that this machine has beside the portable one.
+#[cfg(target_arch = "x86_64")]
+fn wide(proof: &Proof<'_>, s: usize) -> Vec<(&'static str, Excess)> {
+    use pulp::Simd;
+    use pulp::x86::{V3, V4};
+    fn on<S: Simd>(simd: S, proof: &Proof<'_>, s: usize) -> Excess {
+        simd.vectorize(At { proof, s, scratch: &mut Scratch::default() })
+    }
+    let mut found = Vec::new();
+    found.extend(V3::try_new().map(|v3| ("AVX2", on(v3, proof, s))));
+    found.extend(V4::try_new().map(|v4| ("AVX-512", on(v4, proof, s))));
+    found
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn wide(proof: &Proof<'_>, s: usize) -> Vec<(&'static str, Excess)> {
+    vec![("native", crate::lanes::dispatch(At { proof, s, scratch: &mut Scratch::default() }))]
 }

@@ -1,0 +1,76 @@
+//! Doubles in a register, as wide as the machine has them. Every operation is rounded once, so that
+//! results have the same bits on every machine.
+
+use std::ops::{Add, Mul, Sub};
+
+use pulp::Simd;
+use pulp::bytemuck::cast;
+
+#[derive(Clone, Copy)]
+pub(super) struct Lane<S: Simd> {
+    pub(super) simd: S,
+    pub(super) x: S::f64s,
+}
+
+impl<S: Simd> Lane<S> {
+    #[inline(always)]
+    pub(super) fn of(self, x: f64) -> Lane<S> {
+        Lane { x: self.simd.splat_f64s(x), ..self }
+    }
+
+    #[inline(always)]
+    pub(super) fn abs(self) -> Lane<S> {
+        Lane { x: self.simd.abs_f64s(self.x), ..self }
+    }
+
+    /// self·y + z, rounded once.
+    #[inline(always)]
+    pub(super) fn mul_add(self, y: Lane<S>, z: Lane<S>) -> Lane<S> {
+        Lane { x: self.simd.mul_add_f64s(self.x, y.x, z.x), ..self }
+    }
+
+    /// `then` where self < limit, else `otherwise`.
+    #[inline(always)]
+    pub(super) fn if_below(self, limit: Lane<S>, then: Lane<S>, otherwise: Lane<S>) -> Lane<S> {
+        let below = self.simd.less_than_f64s(self.x, limit.x);
+        Lane { x: self.simd.select_f64s(below, then.x, otherwise.x), ..self }
+    }
+
+    #[inline(always)]
+    pub(super) fn at_least(self, floor: Lane<S>) -> Lane<S> {
+        Lane { x: self.simd.max_f64s(self.x, floor.x), ..self }
+    }
+
+    #[inline(always)]
+    pub(super) fn at_most(self, limit: Lane<S>) -> Lane<S> {
+        Lane { x: self.simd.min_f64s(self.x, limit.x), ..self }
+    }
+
+    /// 2^k times self for whole k, both results normal numbers.
+    #[inline(always)]
+    pub(super) fn times_power(self, k: Lane<S>) -> Lane<S> {
+        // k·2³² + 1.5·2⁵² has k in the low bits of its high word: 20 places up is the exponent.
+        let t = k.mul_add(self.of(4294967296.0), self.of(6755399441055744.0));
+        if size_of::<S::f64s>() == 8 {
+            let (x, t): (u64, u64) = (cast(self.x), cast(t.x));
+            return Lane { x: cast(x.wrapping_add((t >> 32) << 52)), ..self };
+        }
+        let exponent = self.simd.wrapping_dyn_shl_u32s(cast(t.x), self.simd.splat_u32s(20));
+        Lane { x: cast(self.simd.add_u32s(cast(self.x), exponent)), ..self }
+    }
+}
+
+macro_rules! operator {
+    ($trait:ident, $method:ident, $on:ident) => {
+        impl<S: Simd> $trait for Lane<S> {
+            type Output = Lane<S>;
+            #[inline(always)]
+            fn $method(self, y: Lane<S>) -> Lane<S> {
+                Lane { x: self.simd.$on(self.x, y.x), ..self }
+            }
+        }
+    };
+}
+operator!(Add, add, add_f64s);
+operator!(Sub, sub, sub_f64s);
+operator!(Mul, mul, mul_f64s);

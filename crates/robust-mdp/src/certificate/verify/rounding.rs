@@ -1,0 +1,116 @@
+//! Numbers with a bound on their distance from the exact ones.
+//!
+//! A rounded operation is off by at most u of its result, or, where a product or quotient underflows,
+//! by less than [`TINY`]. Radii are sums and products of positive numbers, rounded a few times: a
+//! billionth more than the computed one is at least the exact one. What is not a number, or infinite,
+//! proves nothing.
+
+use std::ops::{Add, Div, Mul};
+
+/// Half the distance from 1 to the next double: a rounded operation is off by at most this share.
+pub(super) const UNIT: f64 = f64::EPSILON / 2.0;
+
+/// More than all products of a pass can lose to underflow.
+pub(super) const TINY: f64 = 1e-300;
+
+/// A number in mid ± rad.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Ball {
+    pub(super) mid: f64,
+    pub(super) rad: f64,
+}
+
+impl Ball {
+    /// A computed sum over n entries of a row, of terms of one sign that are off by `each` roundings.
+    pub(super) fn of_sum(sum: f64, n: usize, each: f64) -> Ball {
+        Ball { mid: sum, rad: roundings(n, each) * sum.abs() + TINY }
+    }
+
+    /// All numbers from lo to hi.
+    pub(super) fn between(lo: f64, hi: f64) -> Ball {
+        let mid = 0.5 * lo + 0.5 * hi;
+        Ball { mid, rad: 0.5 * hi - 0.5 * lo + 2.0 * UNIT * mid.abs() + TINY }
+    }
+
+    pub(super) fn hi(self) -> f64 {
+        above(self.mid + self.radius())
+    }
+
+    pub(super) fn lo(self) -> f64 {
+        -above(self.radius() - self.mid)
+    }
+
+    /// At least the exact radius.
+    pub(super) fn radius(self) -> f64 {
+        (1.0 + 1e-9) * self.rad
+    }
+}
+
+/// At least the exact result of which x is the rounded one.
+pub(super) fn above(x: f64) -> f64 {
+    x + (2.5 * UNIT * x.abs() + f64::MIN_POSITIVE)
+}
+
+/// The relative error of a sum over n entries in eight accumulators, which are added in pairs, of terms
+/// that are products of numbers off by `each` roundings together: (1 + u)^k − 1 ≤ 1.01·ku for k < 10¹³.
+pub(super) fn roundings(n: usize, each: f64) -> f64 {
+    1.01 * UNIT * (n as f64 / 8.0 + 4.0 + each)
+}
+
+impl From<f64> for Ball {
+    fn from(x: f64) -> Ball {
+        Ball { mid: x, rad: 0.0 }
+    }
+}
+
+impl<T: Into<Ball>> Add<T> for Ball {
+    type Output = Ball;
+    fn add(self, other: T) -> Ball {
+        let other = other.into();
+        let mid = self.mid + other.mid;
+        Ball { mid, rad: self.rad + other.rad + 1.01 * UNIT * mid.abs() }
+    }
+}
+
+impl Mul<f64> for Ball {
+    type Output = Ball;
+    fn mul(self, x: f64) -> Ball {
+        let mid = self.mid * x;
+        Ball { mid, rad: self.rad * x.abs() + 1.01 * UNIT * mid.abs() + TINY }
+    }
+}
+
+/// By a positive number: a/b − a'/b' = (a − a')/b + (a'/b')(b' − b)/b.
+impl Div for Ball {
+    type Output = Ball;
+    fn div(self, by: Ball) -> Ball {
+        let (mid, least) = (self.mid / by.mid, by.mid - by.radius());
+        let inverse = if least > 0.0 { 1.0 / least } else { f64::NAN };
+        let off = (self.rad + mid.abs() * by.rad) * inverse;
+        Ball { mid, rad: off + 1.01 * UNIT * mid.abs() + TINY }
+    }
+}
+
+/// At least the sum of a few numbers: three roundings each.
+pub(super) fn sum_above([a, b, c, d, off]: [f64; 5]) -> f64 {
+    let size = (a.abs() + b.abs()) + (c.abs() + d.abs());
+    above((a + b) + (c + d) + (off + 3.1 * UNIT * size))
+}
+
+/// A sum of numbers of any sign that may be off by three roundings each.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Sum {
+    terms: f64,
+    sum: f64,
+    size: f64,
+}
+
+impl Sum {
+    pub(super) fn add(&mut self, x: f64) {
+        (self.terms, self.sum, self.size) = (self.terms + 1.0, self.sum + x, self.size + x.abs());
+    }
+
+    pub(super) fn ball(self) -> Ball {
+        Ball { mid: self.sum, rad: 1.01 * UNIT * (self.terms + 2.0) * self.size + TINY }
+    }
+}

@@ -1,0 +1,195 @@
+//! One state: how far the policy may cost more than v_U says, and any action less than v_L.
+
+use pulp::{Simd, WithSimd};
+use rayon::prelude::*;
+
+use super::rounding::{Ball, Sum, UNIT, sum_above};
+use super::row::{Ahead, Row, Scratch, Value};
+use crate::certificate::{Certificate, Weight};
+use crate::lanes::dispatch;
+use crate::model::Model;
+use crate::uncertainty::{Distance, Rectangularity};
+
+/// What a state says.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Excess {
+    /// At least T_x v − v.
+    pub(super) above: f64,
+    /// At least v − min_a Σ_i y_a(i)(c_a(i) + λv(i)), and the row of that minimum.
+    pub(super) below: f64,
+    pub(super) row: usize,
+}
+
+/// A model and what is said about it.
+pub(super) struct Proof<'a> {
+    model: &'a Model,
+    certificate: &'a Certificate,
+    /// What rows need of v_U and of v_L.
+    upper: Ahead,
+    lower: Ahead,
+    /// Where the weights and the lifts of each state begin.
+    weights: Vec<usize>,
+    lifts: Vec<usize>,
+}
+
+impl<'a> Proof<'a> {
+    pub(super) fn new(model: &'a Model, certificate: &'a Certificate) -> Proof<'a> {
+        let Certificate { set, upper, lower, policy, lifts, .. } = certificate;
+        Proof {
+            model,
+            certificate,
+            upper: Ahead::new(model, set, upper),
+            lower: Ahead::new(model, set, lower),
+            weights: starts(model, policy.iter().map(|w| w.row)),
+            lifts: starts(model, lifts.iter().map(|l| l.row)),
+        }
+    }
+
+    /// Of every state, in parallel.
+    pub(super) fn excesses(&self) -> Vec<Excess> {
+        let at = |scratch: &mut Scratch, s| dispatch(At { proof: self, s, scratch });
+        let states = 0..self.model.states();
+        if crate::pool::alone() {
+            let mut scratch = Scratch::default();
+            return states.map(|s| at(&mut scratch, s)).collect();
+        }
+        states.into_par_iter().with_min_len(16).map_init(Scratch::default, at).collect()
+    }
+
+    #[inline(always)]
+    fn excess<S: Simd>(&self, simd: S, s: usize, scratch: &mut Scratch) -> Excess {
+        if self.model.is_terminal(s) {
+            return Excess::default();
+        }
+        let above = self.policy_excess(simd, s, scratch);
+        let (below, row) = self.kernel_excess(simd, s, scratch);
+        Excess { above, below, row }
+    }
+
+    /// (U): weak duality.
+    #[inline(always)]
+    fn policy_excess<S: Simd>(&self, simd: S, s: usize, scratch: &mut Scratch) -> f64 {
+        let Certificate { set, policy, scale, upper, .. } = self.certificate;
+        let shared = set.rectangularity == Rectangularity::State;
+        let (mut total, mut mass, mut gain) = (Sum::default(), Sum::default(), Sum::default());
+        // What the rows gain over their tops, in units of the shared budget's multiplier.
+        gain.add(set.radius_at(s, self.model.rows_of(s).start));
+        let from = self.upper.offset - upper[s];
+        for k in self.weights[s]..self.weights[s + 1] {
+            let Weight { row: r, probability: x, shift } = policy[k];
+            let r = r as usize;
+            let row = Row::new(self.model, set, &self.upper, r, scratch);
+            let radius = set.radius_at(s, r);
+            let mu = if shared { scale[s] } else { scale[k] };
+            let t = if shared { x } else { 1.0 } / mu;
+            let mut value = row.value(0.0.into());
+            if radius == 0.0 {
+                value = row.nominal(simd);
+            } else if t.is_normal() {
+                let dual = row.dual(simd, t, shift);
+                let mut below = Ball { mid: 0.0, rad: row.extra(t, shift) };
+                if shared {
+                    gain.add(dual);
+                } else {
+                    below.mid = ((Ball::from(radius) + dual) * mu).hi().min(0.0);
+                }
+                value = row.value(below);
+            }
+            let Value { top, below, off } = value;
+            let cost = self.model.cost[r];
+            total.add(x * sum_above([from, cost, top, below, off]));
+            mass.add(x);
+        }
+        let (mut total, gain) = (total.ball(), gain.ball());
+        if shared && gain.hi() < 0.0 {
+            total = total + gain * scale[s];
+        }
+        (total / mass.ball()).hi()
+    }
+
+    /// (L): a kernel that is in the set by construction.
+    #[inline(always)]
+    fn kernel_excess<S: Simd>(&self, simd: S, s: usize, scratch: &mut Scratch) -> (f64, usize) {
+        let Certificate { set, lifts, lower, .. } = self.certificate;
+        let shared = set.rectangularity == Rectangularity::State;
+        let lifts = &lifts[self.lifts[s]..self.lifts[s + 1]];
+        let mut lifted = Vec::with_capacity(lifts.len());
+        let mut total = Sum::default();
+        for lift in lifts {
+            let row = Row::new(self.model, set, &self.lower, lift.row as usize, scratch);
+            let (value, distance) = row.lifted(simd, lift.tilt, lift.shift);
+            let way = distance * lift.share;
+            let spent = if set.distance == Distance::Kl { way } else { 0.5 * (way * way) };
+            total.add(spent);
+            lifted.push((lift, spent, value));
+        }
+        let total = total.ball().hi();
+        let mut lifted = lifted.into_iter().peekable();
+        let from = lower[s] - self.lower.offset;
+        let mut worst = (0.0, 0);
+        for r in self.model.rows_of(s) {
+            let cost = self.model.cost[r];
+            let excess = |Value { top, below, off }| sum_above([from, -cost, -top, -below, off]);
+            let (mut share, mut found) = (0.0, 0.0);
+            if let Some((lift, own, value)) = lifted.next_if(|l| l.0.row as usize == r) {
+                let used = if shared { total } else { own * (1.0 + 4.0 * UNIT) };
+                share = allowed(set.distance, used, set.radius_at(s, r)) * lift.share;
+                found = excess(value);
+            }
+            if share != 1.0 {
+                let row = Row::new(self.model, set, &self.lower, r, scratch);
+                let nominal = excess(row.nominal(simd));
+                // Any share below is a kernel of the set too; this one is a double.
+                share = share.next_down().max(0.0);
+                found = match share {
+                    0.0 => nominal,
+                    _ => (Ball::from(nominal) + (Ball::from(found) + -nominal) * share).hi(),
+                };
+            }
+            if found > worst.0 || found.is_nan() {
+                worst = (found, r);
+            }
+        }
+        worst
+    }
+}
+
+/// One state, with the widest registers that this machine has.
+pub(super) struct At<'a> {
+    pub(super) proof: &'a Proof<'a>,
+    pub(super) s: usize,
+    pub(super) scratch: &'a mut Scratch,
+}
+
+impl WithSimd for At<'_> {
+    type Output = Excess;
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) -> Excess {
+        self.proof.excess(simd, self.s, self.scratch)
+    }
+}
+
+/// Where the entries of each state begin in a list of rising rows.
+fn starts(model: &Model, rows: impl Iterator<Item = u32>) -> Vec<usize> {
+    let (mut rows, mut at) = (rows.peekable(), 0);
+    let mut before = |&end: &usize| {
+        while rows.next_if(|&r| (r as usize) < end).is_some() {
+            at += 1;
+        }
+        at
+    };
+    model.state_ptr.iter().map(&mut before).collect()
+}
+
+/// A share of the way from the nominal rows that the budget allows if the whole way spends `used`:
+/// distances are convex, and that of the ellipsoid is a square.
+fn allowed(distance: Distance, used: f64, radius: f64) -> f64 {
+    if used <= radius {
+        return 1.0;
+    }
+    let share = (radius / used).next_down().max(0.0);
+    match distance {
+        Distance::Kl => share,
+        _ => share.sqrt().next_down().max(0.0),
+    }
+}
