@@ -56,6 +56,8 @@ pub fn verify(
 /// Bounds and where they are widest.
 pub(super) struct Proved {
     pub(super) verified: Verified,
+    /// At least T_x v − v, and v − min_a Σ_i y_a(i)(c_a(i) + λv(i)) where that is positive, one a state.
+    pub(super) excess: (Vec<f64>, Vec<f64>),
     /// δ and its state; ε with its state and action.
     upper_at: (f64, usize),
     lower_at: (f64, usize, usize),
@@ -72,7 +74,7 @@ pub(super) fn prove(
     let pooled = crate::pool::in_pool(threads, work);
     let (above, below) = pooled.map_err(|e| Rejection::Input(e.to_string()))?;
     let (mut upper_at, mut lower_at) = ((0.0, 0), (0.0, 0, 0));
-    for (s, (above, (below, a))) in above.into_iter().zip(below).enumerate() {
+    for (s, (&above, &(below, a))) in above.iter().zip(&below).enumerate() {
         for (x, what) in [(above, "upper"), (below, "lower")] {
             if !x.is_finite() {
                 return Err(Rejection::Nothing { what, state: label(model, s) });
@@ -107,13 +109,14 @@ pub(super) fn prove(
             gap,
         },
     };
-    Ok(Proved { verified, upper_at, lower_at })
+    let excess = (above, below.into_iter().map(|(below, _)| below).collect());
+    Ok(Proved { verified, excess, upper_at, lower_at })
 }
 
 impl Proved {
     /// The bounds, if they are as narrow as the certificate claims.
     fn claimed(self, model: &Model, certificate: &Certificate) -> Result<Verified, Rejection> {
-        let Proved { verified, upper_at, lower_at } = self;
+        let Proved { verified, upper_at, lower_at, .. } = self;
         let claim = &certificate.claim;
         let ((low, high), gap) = (verified.initial, verified.gap);
         // Comparisons that fail on what is not a number.
