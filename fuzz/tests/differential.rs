@@ -21,3 +21,12 @@ fn roundings_of_one_state_do_not_widen_all() {
         assert!(tally.certified > 0 && tally.widest <= 1.0, "seed {seed}: {tally:?}");
     }
 }
+
+/// Budgets of multipliers so steep that a rounding of the values moves them (149141), and a state whose
+/// cold update took Newton's steps along both ends of its bracket (207804).
+#[test]
+fn steep_multipliers_and_cold_starts() {
+    for seed in [149_141, 207_804] {
+        compare(seed).unwrap_or_else(|what| panic!("seed {seed}: {what}"));
+    }
+}

@@ -108,7 +108,7 @@ pub(crate) fn emit(model: &Model, set: &UncertaintySet, solution: &Solution) -> 
 enum Care {
     /// Rows are those that an update leaves.
     Quick,
-    /// Rows are fitted to rounding, from a cold start.
+    /// Rows are fitted to rounding, and sweeps begin from elsewhere.
     Fitted,
 }
 
@@ -140,15 +140,17 @@ impl<'a> Emission<'a> {
         let (model, set, solution) = (self.model, self.set, self.solution);
         let known = self.fingerprint;
         if care == Care::Fitted {
-            self.bellman = Bellman::new(model, set); // whatever was left by other attempts
+            self.bellman = Bellman::new(model, set);
         }
-        let (fingerprint, (policy, scale, lifts)) = join(
+        let (fingerprint, ((policy, scale), lifts)) = join(
             || known.unwrap_or_else(|| model.fingerprint()),
-            || {
+            || match care {
                 // Cold sweeps of both players know cheaper ways than nature's.
-                let lifts = self.kernel(care);
-                let (policy, scale) = self.answer();
-                (policy, scale, lifts)
+                Care::Quick => {
+                    let lifts = self.kernel(care);
+                    (self.answer(), lifts)
+                }
+                Care::Fitted => (self.answer(), self.kernel(care)),
             },
         );
         self.fingerprint = Some(fingerprint);
