@@ -105,13 +105,15 @@ impl<'a> Objectives<'a> {
     fn row(&self, r: usize) -> Row {
         let row = self.model.row(r);
         let usable = row.entries().filter(|e| self.everywhere || e.1 > 0.0);
-        let mut entries: Vec<(f64, f64)> = Vec::new();
+        let mut entries: Vec<(f64, f64)> = Vec::with_capacity(row.prob.len());
         let (mut listed, mut top, mut low) = (Vec::new(), f64::NEG_INFINITY, f64::INFINITY);
         for (next, p, toll) in usable {
             let w = self.w[next] + toll;
             (top, low) = (top.max(w), low.min(w));
             entries.push((p, w));
-            listed.push(self.w[next]);
+            if !self.ranked.is_empty() {
+                listed.push(self.w[next]);
+            }
         }
         if !self.ranked.is_empty() {
             listed.sort_unstable_by(|a, b| b.total_cmp(a));
