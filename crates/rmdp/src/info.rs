@@ -11,7 +11,6 @@ use crate::model::Reading;
 use crate::output::{self, Sink};
 use crate::render::facts;
 use crate::render::number::{grouped, short};
-use crate::result::objective_name;
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
@@ -81,7 +80,7 @@ impl Info {
         let cells = model.rows() as f64 * model.states() as f64;
         let positive = model.initial().map(|p| p.iter().filter(|&&p| p > 0.0).count());
         Info {
-            objective: objective_name(model),
+            objective: model.objective().name(),
             discount: (!no_discount).then_some(model.discount()),
             states: model.states(),
             terminal_states: model.states() - playing().count(),

@@ -2,8 +2,7 @@
 
 use robust_mdp::uncertainty::{Distance, Radius, Rectangularity, Support, UncertaintySet};
 use robust_mdp::{
-    Certificate, Evaluated, Method, Model, Objective, Oracle, PolicyValue, Solution, Status,
-    Verified,
+    Certificate, Evaluated, Method, Model, Oracle, PolicyValue, Solution, Status, Verified,
 };
 use serde::Serialize;
 
@@ -34,14 +33,6 @@ impl<'a> From<&'a UncertaintySet> for Budget<'a> {
             Radius::Uniform(radius) => Budget::Uniform(*radius),
             Radius::PerState(radii) | Radius::PerRow(radii) => Budget::Each(radii),
         }
-    }
-}
-
-/// The model's objective as files name it.
-pub(crate) fn objective_name(model: &Model) -> &'static str {
-    match model.objective() {
-        Objective::MinCost => "min-cost",
-        Objective::MaxReward => "max-reward",
     }
 }
 
@@ -85,7 +76,7 @@ impl<'a> SolveReport<'a> {
         let work = solution.work;
         SolveReport {
             status: solution.status,
-            objective: objective_name(model),
+            objective: model.objective().name(),
             discount: model.discount(),
             set: set.distance,
             radius: set.into(),
@@ -157,7 +148,7 @@ impl<'a> EvaluateReport<'a> {
     ) -> EvaluateReport<'a> {
         EvaluateReport {
             status: evaluated.status,
-            objective: objective_name(model),
+            objective: model.objective().name(),
             discount: model.discount(),
             set: set.distance,
             radius: set.into(),
@@ -198,7 +189,7 @@ impl<'a> VerifyReport<'a> {
         let set = &certificate.set;
         VerifyReport {
             verified: true,
-            objective: objective_name(model),
+            objective: model.objective().name(),
             discount: model.discount(),
             set: set.distance,
             radius: set.into(),

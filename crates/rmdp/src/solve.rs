@@ -207,7 +207,7 @@ impl Args {
             write_policy(path, model, &solution.policy).map_err(Failure::output)?;
         }
         if let Some(path) = &outputs.kernel {
-            save_kernel(path, model, &chosen.set, solution)?;
+            save_kernel(path, model, &chosen.set, solution, self.limits.threads)?;
         }
         output::warn(&warnings, outputs.quiet);
         let heading = Heading {
@@ -272,10 +272,12 @@ fn save_kernel(
     model: &Model,
     set: &UncertaintySet,
     solution: &Solution,
+    threads: Option<usize>,
 ) -> Result<(), Failure> {
     let mut rows: Vec<Vec<(u32, f64)>> = vec![Vec::new(); model.rows()];
     let keep = |row: usize, next: usize, p: f64| rows[row].push((next as u32, p));
-    worst_kernel(model, set, &solution.policy, &solution.values, keep).map_err(Failure::input)?;
+    worst_kernel(model, set, &solution.policy, &solution.values, threads, keep)
+        .map_err(Failure::input)?;
     let mut take = |row: usize, entries: &mut Vec<(u32, f64)>| entries.append(&mut rows[row]);
     write_kernel(path, model, &mut take).map_err(Failure::output)
 }

@@ -59,7 +59,7 @@ pub(crate) fn worst_kernel<'py>(
     let job = move || {
         let mut entries: Vec<(u32, u32, f64)> = Vec::with_capacity(model.transitions());
         let keep = |row: usize, next: usize, p: f64| entries.push((row as u32, next as u32, p));
-        robust_mdp::worst_kernel(&model, &set, &policy, &values, keep)?;
+        robust_mdp::worst_kernel(&model, &set, &policy, &values, None, keep)?;
         entries.sort_by_key(|&(row, next, _)| (row, next));
         let mut starts = vec![0i64; model.rows() + 1];
         entries.iter().for_each(|entry| starts[entry.0 as usize + 1] += 1);

@@ -56,21 +56,21 @@ pub fn evaluate(
 
 /// The kernel of the set that is worst for `policy`, row by row: `visit(row, next, probability)`
 /// for every entry of positive probability. `values` is the policy's worst-case value, in the
-/// model's own sign.
+/// model's own sign. Same bits for any number of `threads`.
 pub fn worst_kernel(
     model: &Model,
     set: &UncertaintySet,
     policy: &[f64],
     values: &[f64],
-    visit: impl FnMut(usize, usize, f64),
+    threads: Option<usize>,
+    visit: impl FnMut(usize, usize, f64) + Send,
 ) -> Result<(), Error> {
     set.validate(model)?;
     let policy = &normalised(model, policy)?;
     check_memory(model, set, 0)?;
     let sign = model.objective().sign();
     let costs: Vec<f64> = values.iter().map(|v| sign * v).collect();
-    Evaluation::new(model, set).worst_kernel(policy, &costs, visit);
-    Ok(())
+    in_pool(threads, || Evaluation::new(model, set).worst_kernel(policy, &costs, visit))
 }
 
 /// The policy, checked and with rows that sum to one.

@@ -13,7 +13,7 @@ use crate::solve::{Method, Oracle, Run, Status, Work};
 
 /// Kernel passes that a certificate takes to make and to verify, at most, on the models of the
 /// benchmark suite.
-const CERTIFICATE_PASSES: f64 = 30.0;
+const CERTIFICATE_PASSES: f64 = 15.0;
 
 /// A policy with certified bounds. Values are in the model's own sign (rewards as rewards).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

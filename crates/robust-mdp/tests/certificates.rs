@@ -156,6 +156,39 @@ fn rewards_keep_their_sign() {
     }
 }
 
+/// States are worked on in parallel, and nothing of that is to be seen.
+#[test]
+fn threads_change_no_bit() {
+    let small = Garnet { states: 37, actions: 6, seed: 5, ..Garnet::default() };
+    let (dense, sparse) = (Garnet { branching: 0.6, ..small }, Garnet { branching: 0.1, ..small });
+    let slow = Garnet { band: Some(2), discount: 0.9999, costs: Costs::StateDriven, ..sparse };
+    for garnet in [dense, sparse, slow] {
+        let model = garnet.model().expect("a model");
+        for set in [
+            UncertaintySet::ellipsoid(0.05),
+            UncertaintySet::ellipsoid(3.0),
+            UncertaintySet::ellipsoid(0.02).on_nominal_support().per_action(),
+            UncertaintySet::kl(0.1),
+            UncertaintySet::kl(0.05).per_action(),
+            UncertaintySet::none(),
+        ] {
+            // The last gap is out of reach: all attempts are made.
+            for gap in [1e-3, 1e-12] {
+                let stop = Stop { max_sweeps: 50, ..Stop::at_gap(gap) };
+                let options = Options { stop, threads: Some(1), ..Options::default() };
+                let solution = solve(&model, &set, &options).expect("a solution");
+                let made = |threads| certify(&model, &set, &solution, threads).unwrap();
+                let (alone, proved) = made(Some(1));
+                for threads in [Some(2), Some(3), None] {
+                    let (certificate, verified) = made(threads);
+                    assert_eq!(certificate.to_bytes(), alone.to_bytes(), "{set:?} {threads:?}");
+                    assert_eq!(verified, proved);
+                }
+            }
+        }
+    }
+}
+
 fn with_rewards(costs: &Model) -> Model {
     use robust_mdp::ModelBuilder;
     let mut builder = ModelBuilder::new(costs.discount()).objective(Objective::MaxReward);

@@ -76,10 +76,16 @@ fn policy_is_as_good_as_promised(
         assert!(evaluated.nominal.lower[s] <= high);
     }
     let mut kernel = vec![vec![0.0; model.states()]; model.rows()];
-    worst_kernel(model, set, &solution.policy, &evaluated.worst.values, |r, i, p| {
-        kernel[r][i] = p;
-    })
-    .unwrap();
+    let values = &evaluated.worst.values;
+    let keep = |r: usize, i: usize, p: f64| kernel[r][i] = p;
+    worst_kernel(model, set, &solution.policy, values, Some(1), keep).unwrap();
+    let visited = |threads| {
+        let mut all = Vec::new();
+        let keep = |r: usize, i: usize, p: f64| all.push((r, i, p.to_bits()));
+        worst_kernel(model, set, &solution.policy, values, threads, keep).unwrap();
+        all
+    };
+    assert_eq!(visited(Some(3)), visited(Some(1)), "{set:?}");
     for s in 0..model.states() {
         let rows = model.rows_of(s);
         let spent: Vec<f64> = rows.clone().map(|r| budget(model, set, r, &kernel[r])).collect();

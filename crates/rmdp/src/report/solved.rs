@@ -11,7 +11,6 @@ use serde::Deserialize;
 use crate::failure::Failure;
 use crate::model::Source;
 use crate::render::number::short;
-use crate::result::objective_name;
 
 /// One result.
 #[derive(Debug)]
@@ -290,8 +289,8 @@ impl Solved {
                 )));
             }
         }
-        if self.file.objective != objective_name(model) {
-            let (a, b) = (&self.file.objective, objective_name(model));
+        if self.file.objective != model.objective().name() {
+            let (a, b) = (&self.file.objective, model.objective().name());
             return Err(misfit(format!("objective {a}, not {b}")));
         }
         Ok(())

@@ -67,7 +67,7 @@ fn changes(material: &Material<'_>, i: usize, model: &Model) -> Result<Vec<Chang
             rows[row].push((next, p));
         }
     };
-    worst_kernel(model, &set, &policy, &result.values(), keep).map_err(Failure::input)?;
+    worst_kernel(model, &set, &policy, &result.values(), None, keep).map_err(Failure::input)?;
     let mut changes = Vec::new();
     for state in 0..model.states() {
         for row in model.rows_of(state).filter(|&r| policy[r] > 0.0) {

@@ -1,13 +1,15 @@
 //! Sweeps of the exact oracle over all states: F(v) or F_x(v), with bounds, policy and chain.
 
+use std::ops::Range;
+
 use super::linear::{Chain, Tails};
 use super::row_store::{RowStore, remember};
-use super::sweep::{ChainRows, ChainShape, Cuts, Fields, Workers, for_each_state};
+use super::sweep::{ChainRows, ChainShape, Cuts, Fields, Workers, collect_states, for_each_state};
 use crate::checkpoint::{Snapshot, Tape};
 use crate::game::Layout;
 use crate::model::Model;
 use crate::oracle::exact::outlook::Outlook;
-use crate::oracle::exact::{Exact, RowMemory, Worker};
+use crate::oracle::exact::{Exact, Goal, RowMemory, Worker};
 use crate::uncertainty::{Distance, UncertaintySet};
 
 /// How far values may move, in their spread as they were, for multipliers to be worth keeping.
@@ -18,6 +20,8 @@ const FAR_IF_SPARSE: f64 = 0.1;
 /// Discounts up to which chains in single precision are near enough to the pair that they freeze:
 /// their errors of 1e-7 grow with 1/(1 − λ).
 const SHORT: f64 = 1.0 - 1e-5;
+/// Entries of a kernel that are held at once, at most or one state's.
+const AT_ONCE: usize = 1 << 20;
 /// Rows of a sparse model from which on what they remember counts beside the model.
 const MANY_ROWS: usize = 1 << 16;
 
@@ -92,34 +96,49 @@ impl<'a> Bellman<'a> {
     }
 
     /// Visits nature's answer to `x` at the values of the last sweep, which was hers, as
-    /// (row, next state, probability).
-    pub(crate) fn kernel(&mut self, x: &[f64], mut visit: impl FnMut(usize, usize, f64)) {
-        let Hand { worker, rows: scratch } = self.workers.first();
-        for s in 0..self.model.states() {
-            let rows = self.model.rows_of(s);
-            let (first, x) = (rows.start, &x[rows.clone()]);
-            remember(self.memory.of(rows), scratch, |memory| {
+    /// (row, next state, probability), in order; computed in parallel, some states at a time.
+    pub(crate) fn kernel(&self, x: &[f64], mut visit: impl FnMut(usize, usize, f64)) {
+        let states = self.model.states();
+        let entries = self.model.rows().saturating_mul(self.width());
+        let block = (AT_ONCE / entries.div_ceil(states.max(1)).max(1)).max(1);
+        for start in (0..states).step_by(block) {
+            let part = start..states.min(start + block);
+            let found = self.collect(part, &|s, memory, worker, out| {
+                let rows = self.model.rows_of(s);
+                let (first, x) = (rows.start, &x[rows]);
                 self.oracle.kernel(s, &self.ahead, memory, x, worker, |k, next, p| {
-                    visit(first + k, next, p);
+                    out.push((first + k, next, p));
                 });
             });
+            found.into_iter().for_each(|(row, next, p)| visit(row, next, p));
         }
     }
 
-    /// Shows what the rows of state s remember of the last sweep.
-    pub(crate) fn multipliers(&mut self, s: usize, visit: impl FnOnce(RowMemory<'_>)) {
-        let scratch = &mut self.workers.first().rows;
-        remember(self.memory.of(self.model.rows_of(s)), scratch, visit);
+    /// What `visit` puts out for these states, in their order, from what their rows remember of the
+    /// last sweep; in parallel.
+    pub(crate) fn collect<T: Send>(
+        &self,
+        states: Range<usize>,
+        visit: &(impl Fn(usize, RowMemory<'_>, &mut Worker, &mut Vec<T>) + Sync),
+    ) -> Vec<T> {
+        collect_states(states, &self.workers, &|s, hand: &mut Hand, out| {
+            let Hand { worker, rows: scratch } = hand;
+            self.memory.show(self.model.rows_of(s), scratch, |m| visit(s, m, worker, out));
+        })
     }
 
-    /// Visits the rows that must be lifted to `level` in state s, at the values of the last sweep, which
-    /// was of both players: (action, t, ν).
-    pub(crate) fn lifts(&mut self, s: usize, level: f64, visit: impl FnMut(usize, f64, f64)) {
-        let Hand { worker, rows: scratch } = self.workers.first();
-        let (oracle, ahead) = (self.oracle, &self.ahead);
-        remember(self.memory.of(self.model.rows_of(s)), scratch, |memory| {
-            oracle.lifts(s, ahead, level, memory, worker, visit);
-        });
+    /// The rows that are to be lifted in each state, at the values of the last sweep, which was of both
+    /// players, as `visit` takes them: the state, (action, t, ν) for each of its rows, and where to put
+    /// them.
+    pub(crate) fn lifts<T: Send>(
+        &self,
+        goal: &(impl Fn(usize) -> Goal + Sync),
+        visit: &(impl Fn(usize, &[(usize, f64, f64)], &mut Vec<T>) + Sync),
+    ) -> Vec<T> {
+        self.collect(0..self.model.states(), &|s, memory, worker, out| {
+            let lifts = self.oracle.lifts(s, &self.ahead, goal(s), memory, worker);
+            visit(s, &lifts, out);
+        })
     }
 
     /// Row entries visited since the last call.

@@ -62,6 +62,35 @@ impl RowStore {
     }
 }
 
+impl RowStore {
+    /// Shows a copy of what some rows remember.
+    pub(super) fn show<T>(
+        &self,
+        rows: Range<usize>,
+        scratch: &mut Vec<f64>,
+        visit: impl FnOnce(RowMemory<'_>) -> T,
+    ) -> T {
+        scratch.clear();
+        if self.halves[0].is_empty() {
+            for all in &self.whole {
+                scratch.extend_from_slice(&all[rows.clone()]);
+            }
+        } else {
+            for all in &self.halves {
+                scratch.extend(all[rows.clone()].iter().map(|&x| double(x)));
+            }
+        }
+        visit(split(scratch, rows.len()))
+    }
+}
+
+/// Three numbers a row, kind by kind.
+fn split(all: &mut [f64], rows: usize) -> RowMemory<'_> {
+    let (t, rest) = all.split_at_mut(rows);
+    let (nu, floor) = rest.split_at_mut(rows);
+    RowMemory { t, nu, floor }
+}
+
 impl Snapshot for RowStore {
     fn pass(&mut self, tape: &mut Tape<'_>) {
         let (whole, halves) = self.all();
@@ -83,9 +112,7 @@ pub(super) fn remember<T>(
     }
     scratch.clear();
     scratch.extend(halves.iter().flat_map(|a| a.iter()).map(|&x| double(x)));
-    let (t, rest) = scratch.split_at_mut(rows);
-    let (nu, floor) = rest.split_at_mut(rows);
-    let value = visit(RowMemory { t, nu, floor });
+    let value = visit(split(scratch, rows));
     for (to, from) in halves.into_iter().zip(scratch.chunks_exact(rows)) {
         to.iter_mut().zip(from).for_each(|(to, &x)| *to = half(x));
     }

@@ -5,7 +5,7 @@
 //! state computes depends on these alone, never on which thread did it.
 
 use std::ops::Range;
-use std::sync::Mutex;
+use std::sync::{Mutex, MutexGuard};
 
 use super::linear::Tail;
 use super::row_store::Halves;
@@ -189,6 +189,12 @@ impl<W> Workers<W> {
         self.0[0].get_mut().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
+    /// The memory of this thread. No other task runs on it while the lock is held: leaves do not fork.
+    fn mine(&self) -> MutexGuard<'_, W> {
+        let thread = pool::this_thread() % self.0.len();
+        self.0[thread].lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+
     /// Folds over the memories of all threads.
     pub(crate) fn visit(&mut self, mut visit: impl FnMut(&mut W)) {
         for worker in &mut self.0 {
@@ -208,6 +214,37 @@ pub(crate) fn for_each_state<W: Send, const K: usize, const N: usize, const M: u
     divide(cuts, fields, grain, workers, visit);
 }
 
+/// What `visit` puts out for each of the states, in their order, computed in parallel.
+pub(crate) fn collect_states<W: Send, T: Send>(
+    states: Range<usize>,
+    workers: &Workers<W>,
+    visit: &(impl Fn(usize, &mut W, &mut Vec<T>) + Sync),
+) -> Vec<T> {
+    let grain = states.len().div_ceil(16 * workers.0.len()).max(1);
+    collect(states, grain, workers, visit)
+}
+
+fn collect<W: Send, T: Send>(
+    states: Range<usize>,
+    grain: usize,
+    workers: &Workers<W>,
+    visit: &(impl Fn(usize, &mut W, &mut Vec<T>) + Sync),
+) -> Vec<T> {
+    if states.len() > grain && workers.0.len() > 1 {
+        let middle = states.start + states.len() / 2;
+        let (mut left, right) = pool::join(
+            || collect(states.start..middle, grain, workers, visit),
+            || collect(middle..states.end, grain, workers, visit),
+        );
+        left.extend(right);
+        return left;
+    }
+    let mut out = Vec::new();
+    let mut worker = workers.mine();
+    states.for_each(|s| visit(s, &mut worker, &mut out));
+    out
+}
+
 fn divide<W: Send, const K: usize, const N: usize, const M: usize>(
     cuts: Cuts<'_>,
     mut fields: Fields<'_, K, N, M>,
@@ -224,9 +261,7 @@ fn divide<W: Send, const K: usize, const N: usize, const M: usize>(
         );
         return;
     }
-    let thread = pool::this_thread() % workers.0.len();
-    // No other task runs on this thread while the lock is held: leaves do not fork.
-    let mut worker = workers.0[thread].lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+    let mut worker = workers.mine();
     while !fields.states.is_empty() {
         let next = fields.states.start + 1;
         let (state, rest) = fields.split(cuts, next);

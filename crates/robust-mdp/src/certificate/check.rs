@@ -3,7 +3,7 @@
 use super::rejection::Rejection;
 use super::{Certificate, Lift, Weight};
 use crate::error::counted;
-use crate::model::{Model, Objective};
+use crate::model::Model;
 use crate::uncertainty::{Distance, Radius, Rectangularity, UncertaintySet};
 
 impl Certificate {
@@ -27,13 +27,6 @@ impl Certificate {
             return Err(Rejection::Other { what: "radius", found, expected });
         }
         Ok(())
-    }
-}
-
-fn goal(objective: Objective) -> String {
-    match objective {
-        Objective::MinCost => "min-cost".into(),
-        Objective::MaxReward => "max-reward".into(),
     }
 }
 
@@ -61,7 +54,8 @@ pub(super) fn check(model: &Model, certificate: &Certificate) -> Result<(), Reje
         return other("discount factor", discount.to_string(), model.discount().to_string());
     }
     if *objective != model.objective() {
-        return other("objective", goal(*objective), goal(model.objective()));
+        let [found, expected] = [*objective, model.objective()].map(|o| o.name().to_owned());
+        return other("objective", found, expected);
     }
     let own = model.fingerprint();
     if certificate.model != own {

@@ -2,19 +2,25 @@
 //!
 //! The solution's upper bounds are a supersolution of T_x and its lower bounds a subsolution of F, up
 //! to rounding, whatever method found them. Nothing here needs to be right: the verifier says what
-//! follows, and that is claimed.
+//! follows, and that is claimed. Where that is wider than what was asked for, multipliers are fitted
+//! with more care, and then the values ([`super::narrow`]).
 
+use super::narrow::moved;
 use super::objectives::Objectives;
 use super::rejection::Rejection;
-use super::verify::{Verified, prove};
+use super::verify::{Proved, Verified, prove};
 use super::{Certificate, Claim, Lift, Weight};
 use crate::algorithm::bellman::{Bellman, Player};
 use crate::error::Error;
 use crate::model::{Model, Objective};
-use crate::pool::in_pool;
+use crate::oracle::exact::Goal;
+use crate::pool::{in_pool, join};
 use crate::solution::Solution;
 use crate::solve::check_scale;
 use crate::uncertainty::{Distance, Rectangularity, UncertaintySet};
+
+/// How often values are moved to where the verifier's roundings cost less.
+const ROUNDS: usize = 2;
 
 /// Makes a certificate for a solution of this model and set that claims what it proves, and says what
 /// that is; the same on any number of `threads`.
@@ -29,109 +35,204 @@ pub fn certify(
     if solution.policy.len() != model.rows() || solution.values.len() != model.states() {
         return Err(Error::Input("the solution is one of another model".into()));
     }
-    let (mut certificate, _) = in_pool(threads, || emit(model, set, solution))?;
-    let proved = prove(model, &certificate, threads);
-    let verified = proved.map_err(|e: Rejection| Error::Input(e.to_string()))?.verified;
+    let found = in_pool(threads, || narrowest(model, set, solution, threads))?;
+    let (mut certificate, proved) = found.map_err(|e| Error::Input(e.to_string()))?;
+    let verified = proved.verified;
     let (lower, upper) = verified.initial;
     certificate.claim = Claim { lower, upper, gap: verified.gap };
     Ok((certificate, verified))
 }
 
-/// The certificate, without a claim, and the row entries that making and verifying it visits.
+/// A certificate without a claim, and what it proves.
+type Attempt = Result<(Certificate, Proved), Rejection>;
+
+/// The narrowest of as many attempts as it takes to prove what the solution promises.
+fn narrowest(
+    model: &Model,
+    set: &UncertaintySet,
+    solution: &Solution,
+    threads: Option<usize>,
+) -> Attempt {
+    let enough = solution.target_gap.max(1.001 * solution.gap);
+    let mut emission = Emission::new(model, set, solution);
+    let attempt = |emission: &mut Emission<'_>, care: Care| -> Attempt {
+        let certificate = emission.make(care);
+        let proved = prove(model, &certificate, threads)?;
+        Ok((certificate, proved))
+    };
+    let mut best = attempt(&mut emission, Care::Quick);
+    if gap(&best) > enough {
+        best = narrower(best, attempt(&mut emission, Care::Fitted));
+    }
+    for _ in 0..ROUNDS {
+        let before = gap(&best);
+        let Ok((certificate, proved)) = &best else { break };
+        if before <= enough {
+            break;
+        }
+        let Emission { bellman, lower, upper, .. } = &mut emission;
+        (*lower, *upper) = moved(bellman, &solution.policy, certificate, &proved.excesses);
+        best = narrower(best, attempt(&mut emission, Care::Fitted));
+        if gap(&best) >= before {
+            break;
+        }
+    }
+    best
+}
+
+fn gap(attempt: &Attempt) -> f64 {
+    attempt.as_ref().map_or(f64::INFINITY, |(_, proved)| proved.verified.gap)
+}
+
+/// The one that proves more; the first if neither does.
+fn narrower(one: Attempt, other: Attempt) -> Attempt {
+    if gap(&other) < gap(&one) { other } else { one }
+}
+
+/// The certificate of the first attempt, without a claim, and the row entries that making and verifying
+/// it visits.
 pub(crate) fn emit(model: &Model, set: &UncertaintySet, solution: &Solution) -> (Certificate, u64) {
-    let negated = |v: &[f64]| v.iter().map(|x| 0.0 - x).collect::<Vec<f64>>();
-    let (lower, upper) = match model.objective() {
-        Objective::MinCost => (solution.lower.clone(), solution.upper.clone()),
-        Objective::MaxReward => (negated(&solution.upper), negated(&solution.lower)),
-    };
-    let mut certificate = Certificate {
-        model: model.fingerprint(),
-        discount: model.discount(),
-        objective: model.objective(),
-        set: set.clone(),
-        method: solution.method,
-        oracle: solution.oracle,
-        claim: Claim { lower: f64::NEG_INFINITY, upper: f64::INFINITY, gap: f64::INFINITY },
-        upper,
-        lower,
-        policy: Vec::new(),
-        scale: Vec::new(),
-        lifts: Vec::new(),
-    };
-    let mut bellman = Bellman::new(model, set);
-    answer(model, set, &mut bellman, &solution.policy, &mut certificate);
-    kernel(model, set, &mut bellman, &mut certificate);
+    let mut emission = Emission::new(model, set, solution);
+    let certificate = emission.make(Care::Quick);
     let read = |row: u32| model.span(row as usize).len();
     let answered: usize = certificate.policy.iter().map(|w| read(w.row)).sum();
     // Lifted rows are read to fit them and to verify them, all others to verify.
     let lifted: usize = certificate.lifts.iter().map(|l| read(l.row)).sum();
-    let entries = bellman.take_entries() + (answered + lifted + model.transitions()) as u64;
+    let entries =
+        emission.bellman.take_entries() + (answered + lifted + model.transitions()) as u64;
     (certificate, entries)
 }
 
-/// Multipliers of nature's answer to the policy at v_U.
-fn answer(
-    model: &Model,
-    set: &UncertaintySet,
-    bellman: &mut Bellman<'_>,
-    x: &[f64],
-    certificate: &mut Certificate,
-) {
-    bellman.sweep(&certificate.upper, Player::Nature(x), 0.0, None);
-    let shifted = set.distance == Distance::Ellipsoid;
-    for s in 0..model.states() {
-        let rows = model.rows_of(s);
-        let Certificate { policy, scale, .. } = &mut *certificate;
-        bellman.multipliers(s, |memory| {
+/// How the kernel of the lower bound is found.
+#[derive(Clone, Copy, PartialEq)]
+enum Care {
+    /// Rows are those that an update leaves.
+    Quick,
+    /// Rows are fitted to rounding, and sweeps begin from elsewhere.
+    Fitted,
+}
+
+/// What certificates are made of.
+struct Emission<'a> {
+    model: &'a Model,
+    set: &'a UncertaintySet,
+    solution: &'a Solution,
+    fingerprint: Option<u128>,
+    bellman: Bellman<'a>,
+    /// v_U and v_L.
+    upper: Vec<f64>,
+    lower: Vec<f64>,
+}
+
+impl<'a> Emission<'a> {
+    fn new(model: &'a Model, set: &'a UncertaintySet, solution: &'a Solution) -> Emission<'a> {
+        let negated = |v: &[f64]| v.iter().map(|x| 0.0 - x).collect::<Vec<f64>>();
+        let (lower, upper) = match model.objective() {
+            Objective::MinCost => (solution.lower.clone(), solution.upper.clone()),
+            Objective::MaxReward => (negated(&solution.upper), negated(&solution.lower)),
+        };
+        let (fingerprint, bellman) = (None, Bellman::new(model, set));
+        Emission { model, set, solution, fingerprint, bellman, upper, lower }
+    }
+
+    /// A certificate without a claim.
+    fn make(&mut self, care: Care) -> Certificate {
+        let (model, set, solution) = (self.model, self.set, self.solution);
+        let known = self.fingerprint;
+        if care == Care::Fitted {
+            self.bellman = Bellman::new(model, set);
+        }
+        let (fingerprint, ((policy, scale), lifts)) = join(
+            || known.unwrap_or_else(|| model.fingerprint()),
+            || match care {
+                // Cold sweeps of both players know cheaper ways than nature's.
+                Care::Quick => {
+                    let lifts = self.kernel(care);
+                    (self.answer(), lifts)
+                }
+                Care::Fitted => (self.answer(), self.kernel(care)),
+            },
+        );
+        self.fingerprint = Some(fingerprint);
+        Certificate {
+            model: fingerprint,
+            discount: model.discount(),
+            objective: model.objective(),
+            set: set.clone(),
+            method: solution.method,
+            oracle: solution.oracle,
+            claim: Claim { lower: f64::NEG_INFINITY, upper: f64::INFINITY, gap: f64::INFINITY },
+            upper: self.upper.clone(),
+            lower: self.lower.clone(),
+            policy,
+            scale,
+            lifts,
+        }
+    }
+
+    /// Multipliers of nature's answer to the policy at v_U.
+    fn answer(&mut self) -> (Vec<Weight>, Vec<f64>) {
+        let (model, set, x) = (self.model, self.set, &self.solution.policy);
+        self.bellman.sweep(&self.upper, Player::Nature(x), 0.0, None);
+        let shifted = set.distance == Distance::Ellipsoid;
+        let shared = set.rectangularity == Rectangularity::State;
+        // One a row, and the state's scale with no row behind these.
+        let found = self.bellman.collect(0..model.states(), &|s, memory, _, out| {
             let (mut weight, mut total) = (0.0, 0.0);
-            for (k, r) in rows.clone().enumerate().filter(|(_, r)| x[*r] > 0.0) {
+            for (k, r) in model.rows_of(s).enumerate().filter(|(_, r)| x[*r] > 0.0) {
                 let (t, nu) = (memory.t[k].abs(), memory.nu[k]);
                 let moved = t > 0.0 && t.is_finite() && set.radius_at(s, r) > 0.0;
                 let shift = if shifted && moved && nu.is_finite() { nu } else { 0.0 };
-                policy.push(Weight { row: r as u32, probability: x[r], shift });
+                let row = Weight { row: r as u32, probability: x[r], shift };
                 if t > 0.0 {
                     (weight, total) = (weight + x[r], total + t);
                 }
-                if set.rectangularity == Rectangularity::StateAction {
-                    scale.push(if moved { usable(1.0 / t) } else { 0.0 });
-                }
+                let own = (!shared).then(|| if moved { usable(1.0 / t) } else { 0.0 });
+                out.push((Some(row), own));
             }
-            if set.rectangularity == Rectangularity::State {
-                scale.push(if total > 0.0 { usable(weight / total) } else { 0.0 });
+            if shared {
+                let scale = if total > 0.0 { usable(weight / total) } else { 0.0 };
+                out.push((None, Some(scale)));
             }
         });
+        let scale = found.iter().filter_map(|f| f.1).collect();
+        (found.into_iter().filter_map(|f| f.0).collect(), scale)
+    }
+
+    /// The kernel of the lower bound at v_L.
+    fn kernel(&mut self, care: Care) -> Vec<Lift> {
+        let (model, set, lower) = (self.model, self.set, &self.lower);
+        self.bellman.sweep(lower, Player::Both, 0.0, None);
+        let objectives = Objectives::new(model, set, lower);
+        let goal = |s: usize| {
+            let reached = self.bellman.lower[s];
+            match care {
+                Care::Quick => Goal::Near(reached),
+                // No higher than needed: what is left of the budget makes up for rounding.
+                Care::Fitted => Goal::Level((0.5 * (reached + lower[s])).min(reached)),
+            }
+        };
+        self.bellman.lifts(&goal, &|s, rows, out: &mut Vec<Lift>| {
+            let (first, before) = (model.rows_of(s).start, out.len());
+            out.extend(rows.iter().map(|&(k, tilt, shift)| {
+                let row = (first + k) as u32;
+                Lift { row, tilt, shift, share: 1.0 }
+            }));
+            let peaks = rows.iter().any(|(_, t, _)| t.is_infinite());
+            if peaks || care == Care::Fitted {
+                objectives.settle(set, s, &mut out[before..]);
+            }
+            let usable = |l: &Lift| l.tilt > 0.0 && l.tilt.is_finite() && l.shift.is_finite();
+            let mut at = 0;
+            out.retain(|lift| {
+                at += 1;
+                at <= before || usable(lift)
+            });
+        })
     }
 }
 
 /// A multiplier that a file may have; 0 proves something too.
 fn usable(mu: f64) -> f64 {
     if mu.is_finite() && mu >= 0.0 { mu } else { 0.0 }
-}
-
-/// The kernel of the lower bound at v_L.
-fn kernel(
-    model: &Model,
-    set: &UncertaintySet,
-    bellman: &mut Bellman<'_>,
-    certificate: &mut Certificate,
-) {
-    let Certificate { lifts, lower, .. } = certificate;
-    bellman.sweep(lower, Player::Both, 0.0, None);
-    let objectives = Objectives::new(model, set, lower);
-    for s in 0..model.states() {
-        let first = model.rows_of(s).start;
-        let before = lifts.len();
-        // No higher than needed: what is left of the budget makes up for rounding.
-        let level = (0.5 * (bellman.lower[s] + lower[s])).min(bellman.lower[s]);
-        bellman.lifts(s, level, |k, tilt, shift| {
-            lifts.push(Lift { row: (first + k) as u32, tilt, shift, share: 1.0 });
-        });
-        objectives.settle(set, s, &mut lifts[before..]);
-        let usable = |l: &Lift| l.tilt > 0.0 && l.tilt.is_finite() && l.shift.is_finite();
-        let mut at = 0;
-        lifts.retain(|lift| {
-            at += 1;
-            at <= before || usable(lift)
-        });
-    }
 }

@@ -33,6 +33,7 @@ mod check;
 pub(crate) mod emit;
 mod file;
 mod fingerprint;
+mod narrow;
 mod objectives;
 mod rejection;
 mod verify;

@@ -9,8 +9,12 @@ use crate::uncertainty::{Distance, Rectangularity, Support, UncertaintySet};
 const STEEP: f64 = 1e20;
 /// Multipliers that a rounding of the objectives moves by less than this are right as they are.
 const FINE: f64 = 1e-11;
+/// The share of a budget that steep multipliers leave to the verifier's roundings.
+const SPARE: f64 = 1e-12;
 /// Steps on the shift of a row, and on the multipliers of a state.
 const STEPS: usize = 100;
+/// Halvings of a factor between ½ and 1 of these, or between two powers of ½.
+const BISECTIONS: usize = 50;
 
 /// The objectives of all rows at the values v.
 pub(super) struct Objectives<'a> {
@@ -49,45 +53,67 @@ impl<'a> Objectives<'a> {
     /// Fits the lifts of a state: peaks get multipliers, masses become one, and steep multipliers are
     /// lowered until the budget suffices.
     pub(super) fn settle(&self, set: &UncertaintySet, s: usize, lifts: &mut [Lift]) {
-        let steep = |lift: &Lift| lift.tilt.is_infinite() || lift.tilt * self.grain > FINE;
-        if !lifts.iter().any(steep) {
+        if !lifts.iter().any(|lift| self.steep(lift)) {
             return;
         }
         let rows: Vec<Row> = lifts.iter().map(|l| self.row(l.row as usize)).collect();
-        let shared = set.rectangularity == Rectangularity::State;
-        let mut spent = vec![0.0; lifts.len()];
-        for (k, (lift, row)) in lifts.iter_mut().zip(&rows).enumerate() {
-            lift.tilt = lift.tilt.min(STEEP / row.range);
-            spent[k] = self.spend(row, lift);
+        let together = match set.rectangularity {
+            Rectangularity::State => lifts.len(),
+            Rectangularity::StateAction => 1,
+        };
+        for (lifts, rows) in lifts.chunks_mut(together).zip(rows.chunks(together)) {
+            self.fit(rows, lifts, set.radius_at(s, lifts[0].row as usize));
         }
+    }
+
+    fn steep(&self, lift: &Lift) -> bool {
+        lift.tilt.is_infinite() || lift.tilt * self.grain > FINE
+    }
+
+    /// Lowers the steep multipliers of rows that share a budget, all by the same factor and no more than
+    /// needed. A little less of the budget costs next to nothing, by as much as they are steep; a little
+    /// more of it costs that share of the way from the nominal rows.
+    fn fit(&self, rows: &[Row], lifts: &mut [Lift], radius: f64) {
+        let steep: Vec<bool> = lifts.iter().map(|lift| self.steep(lift)).collect();
+        let full: Vec<f64> =
+            lifts.iter().zip(rows).map(|(lift, row)| lift.tilt.min(STEEP / row.range)).collect();
+        let mut suffices = |factor: f64| {
+            let mut spent = 0.0;
+            for (k, (lift, row)) in lifts.iter_mut().zip(rows).enumerate() {
+                lift.tilt = if steep[k] { factor * full[k] } else { full[k] };
+                spent += self.spend(row, lift);
+            }
+            spent <= radius * (1.0 - SPARE)
+        };
+        if suffices(1.0) {
+            return;
+        }
+        let (mut low, mut high) = (0.5, 1.0);
         for _ in 0..STEPS {
-            let total: f64 = spent.iter().sum();
-            let mut lowered = false;
-            for (k, (lift, row)) in lifts.iter_mut().zip(&rows).enumerate() {
-                let radius = set.radius_at(s, lift.row as usize);
-                let used = if shared { total } else { spent[k] };
-                if used > radius * (1.0 + 1e-12) && steep(lift) {
-                    lift.tilt *= 0.5;
-                    spent[k] = self.spend(row, lift);
-                    lowered = true;
-                }
+            if suffices(low) {
+                break;
             }
-            if !lowered {
-                return;
-            }
+            (low, high) = (0.5 * low, low);
         }
+        for _ in 0..BISECTIONS {
+            let middle = 0.5 * (low + high);
+            (low, high) = if suffices(middle) { (middle, high) } else { (low, middle) };
+        }
+        suffices(low);
     }
 
     fn row(&self, r: usize) -> Row {
         let row = self.model.row(r);
         let usable = row.entries().filter(|e| self.everywhere || e.1 > 0.0);
-        let mut entries: Vec<(f64, f64)> = Vec::new();
+        let mut entries: Vec<(f64, f64)> = Vec::with_capacity(row.prob.len());
         let (mut listed, mut top, mut low) = (Vec::new(), f64::NEG_INFINITY, f64::INFINITY);
         for (next, p, toll) in usable {
             let w = self.w[next] + toll;
             (top, low) = (top.max(w), low.min(w));
             entries.push((p, w));
-            listed.push(self.w[next]);
+            if !self.ranked.is_empty() {
+                listed.push(self.w[next]);
+            }
         }
         if !self.ranked.is_empty() {
             listed.sort_unstable_by(|a, b| b.total_cmp(a));

@@ -39,6 +39,14 @@ impl Objective {
             Objective::MaxReward => -1.0,
         }
     }
+
+    /// As files name it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Objective::MinCost => "min-cost",
+            Objective::MaxReward => "max-reward",
+        }
+    }
 }
 
 /// Rows of the kernel, all dense or all sparse.

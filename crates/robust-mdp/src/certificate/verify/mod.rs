@@ -18,7 +18,8 @@ mod tail;
 mod tests;
 
 use self::rounding::Sum;
-use self::state::{Excess, Proof};
+pub(super) use self::state::Excess;
+use self::state::Proof;
 use super::Certificate;
 use super::rejection::{Rejection, Shortfall};
 use crate::error::Label;
@@ -54,6 +55,8 @@ pub fn verify(
 /// Bounds, and what they are wide by.
 pub(super) struct Proved {
     pub(super) verified: Verified,
+    /// Of every state.
+    pub(super) excesses: Vec<Excess>,
     /// Where δ and ε lie, unless they are 0.
     above: Option<(usize, Excess)>,
     below: Option<(usize, Excess)>,
@@ -100,13 +103,13 @@ pub(super) fn prove(
             gap,
         },
     };
-    Ok(Proved { verified, above, below })
+    Ok(Proved { verified, excesses, above, below })
 }
 
 impl Proved {
     /// The bounds, if they are as narrow as the certificate claims.
     fn claimed(self, model: &Model, certificate: &Certificate) -> Result<Verified, Rejection> {
-        let Proved { verified, above, below } = self;
+        let Proved { verified, above, below, .. } = self;
         let claim = &certificate.claim;
         let ((low, high), gap) = (verified.initial, verified.gap);
         // Comparisons that fail on what is not a number.

@@ -12,12 +12,12 @@ use crate::uncertainty::{Distance, Rectangularity};
 
 /// What a state says.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct Excess {
+pub(in crate::certificate) struct Excess {
     /// At least T_x v − v.
-    pub(super) above: f64,
+    pub(in crate::certificate) above: f64,
     /// At least v − min_a Σ_i y_a(i)(c_a(i) + λv(i)), and the row of that minimum.
-    pub(super) below: f64,
-    pub(super) row: usize,
+    pub(in crate::certificate) below: f64,
+    pub(in crate::certificate) row: usize,
 }
 
 /// A model and what is said about it.

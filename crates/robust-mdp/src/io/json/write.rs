@@ -13,10 +13,7 @@ pub(in crate::io) fn write(model: &Model, path: &Path) -> Result<(), Error> {
 
 /// Writes a model in the native format to any sink, such as the standard output.
 pub fn write_json(model: &Model, w: &mut dyn Write) -> io::Result<()> {
-    let objective = match model.objective() {
-        Objective::MinCost => "min-cost",
-        Objective::MaxReward => "max-reward",
-    };
+    let objective = model.objective().name();
     write!(w, "{{\"format\":\"{FORMAT}\",\"version\":{VERSION},\"objective\":\"{objective}\",")?;
     w.write_all(b"\n\"discount\":")?;
     serde_json::to_writer(&mut *w, &model.discount())?;

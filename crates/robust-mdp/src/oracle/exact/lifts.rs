@@ -5,50 +5,110 @@ use super::rows::Rows;
 use super::{Drive, Exact, Outlook, RowMemory, State, Worker};
 use crate::uncertainty::{Distance, Rectangularity};
 
+/// What the rows of a state are to be worth.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Goal {
+    /// About the lower bound of the update, this one: its multipliers serve as they are.
+    Near(f64),
+    /// This level, below the lower bound of the update, to rounding.
+    Level(f64),
+}
+
+/// A row to be lifted: (action, t, ν).
+pub(crate) type RowLift = (usize, f64, f64);
+
 impl Exact<'_> {
-    /// Visits the rows that must be lifted to `level` ≤ F(v)_s, and how, as (action, t, ν); t = ∞ is
-    /// a row's peak. An update has left the multipliers near which to look.
+    /// The rows that must be lifted to the goal, and how; t = ∞ is a row's peak. An update has left the
+    /// multipliers near which to look.
     pub(crate) fn lifts(
         &self,
         s: usize,
         ahead: &Outlook,
-        level: f64,
+        goal: Goal,
         memory: RowMemory<'_>,
         worker: &mut Worker,
-        mut visit: impl FnMut(usize, f64, f64),
-    ) {
+    ) -> Vec<RowLift> {
         let shared = self.set.rectangularity == Rectangularity::State;
         let kl = self.set.distance == Distance::Kl;
-        if self.nominal || memory.t.is_empty() {
-            return;
+        let first = self.model.rows_of(s).start;
+        if self.nominal || memory.t.is_empty() || shared && self.set.radius_at(s, first) == 0.0 {
+            return Vec::new();
+        }
+        // Where a row is on its peak, others have prices in place of multipliers.
+        let goal = match goal {
+            Goal::Near(level) if shared && memory.t.contains(&f64::INFINITY) => Goal::Level(level),
+            goal => goal,
+        };
+        if let (Goal::Near(_), true, false) = (goal, shared, kl) {
+            let used = (0..memory.t.len()).filter(|&k| memory.t[k] > 0.0);
+            return used.map(|k| (k, memory.t[k], memory.nu[k])).collect();
         }
         let Worker { rows, scratch } = worker;
         let rows = Rows::load(self.model, self.reading, s, ahead, rows);
         let mut state = State { oracle: self, s, rows, ahead, tolerance: 0.0, memory, scratch };
         let radii: Vec<f64> = (0..state.rows.len()).map(|k| state.radius(k)).collect();
-        if shared && radii[0] == 0.0 {
-            return;
-        }
-        for (k, t, nu) in state.on_ball(radii[0], LiftAll { level, shared, kl, radii: &radii }) {
-            visit(k, t, nu);
-        }
+        state.on_ball(radii[0], LiftAll { goal, shared, kl, radii: &radii })
     }
 }
 
 /// Every row lifted to a level that the budget allows.
 struct LiftAll<'a> {
-    level: f64,
+    goal: Goal,
     /// One budget for all, and floors are those of nominal values.
     shared: bool,
     kl: bool,
     radii: &'a [f64],
 }
 
-impl Drive<Vec<(usize, f64, f64)>> for LiftAll<'_> {
-    fn on<B: Ball>(self, ball: &mut B, memory: &mut RowMemory<'_>) -> Vec<(usize, f64, f64)> {
-        let LiftAll { level, shared, kl, radii } = self;
-        let (slack, drift) = (noise(ball, level) / 64.0, ball.drift().0);
+impl Drive<Vec<RowLift>> for LiftAll<'_> {
+    fn on<B: Ball>(self, ball: &mut B, memory: &mut RowMemory<'_>) -> Vec<RowLift> {
         ball.begin();
+        let (near, level) = match self.goal {
+            Goal::Near(level) => (self.as_left(ball, memory, level), level),
+            Goal::Level(level) => (None, level),
+        };
+        near.unwrap_or_else(|| self.to_level(ball, memory, level))
+    }
+}
+
+impl LiftAll<'_> {
+    /// The multipliers of the update; `None` if a row that needs one has none.
+    fn as_left<B: Ball>(
+        &self,
+        ball: &mut B,
+        memory: &RowMemory<'_>,
+        level: f64,
+    ) -> Option<Vec<RowLift>> {
+        let mut out = Vec::new();
+        for k in (0..ball.rows().len()).filter(|&k| self.radii[k] > 0.0) {
+            // Rows with budgets of their own have a multiplier whether they need one or not.
+            let (t, needed) = match self.shared {
+                true => (memory.t[k], memory.t[k] > 0.0),
+                false => (memory.t[k].abs(), ball.nominal(k) < level),
+            };
+            if needed && (t.is_nan() || t <= 0.0) {
+                return None;
+            }
+            if needed {
+                let nu = match self.kl {
+                    _ if t.is_infinite() => 0.0,
+                    true => self.log_mass(ball, k, t),
+                    false => memory.nu[k],
+                };
+                out.push((k, t, nu));
+            }
+        }
+        Some(out)
+    }
+
+    fn log_mass<B: Ball>(&self, ball: &mut B, k: usize, t: f64) -> f64 {
+        let (peak, lifted) = (ball.peak(k).0, ball.at(k, t));
+        t * (lifted.value - peak) - lifted.cost
+    }
+
+    fn to_level<B: Ball>(&self, ball: &mut B, memory: &RowMemory<'_>, level: f64) -> Vec<RowLift> {
+        let LiftAll { shared, kl, radii, .. } = *self;
+        let (slack, drift) = (noise(ball, level) / 64.0, ball.drift().0);
         let mut below = Vec::new();
         for k in (0..ball.rows().len()).filter(|&k| radii[k] > 0.0) {
             let out_of_question = shared && memory.floor[k] + drift >= level;

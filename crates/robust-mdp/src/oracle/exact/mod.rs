@@ -25,6 +25,7 @@ mod table;
 mod tilt;
 
 pub(crate) use active::RowMemory;
+pub(crate) use lifts::Goal;
 pub(crate) use rows::Reading;
 
 use self::active::Active;

@@ -10,6 +10,8 @@ use super::driver::{Ball, Lifted, Outcome, noise, peak_only};
 use crate::uncertainty::Enclosure;
 
 const STEPS: usize = 200;
+/// Newton's steps are trusted this far; they may creep along both ends of a bracket.
+const TRUSTED: usize = 60;
 
 /// min over policies, max over the set.
 pub(super) fn nested<B: Ball>(ball: &mut B, memory: &mut RowMemory<'_>, tolerance: f64) -> Outcome {
@@ -32,7 +34,7 @@ pub(super) fn nested<B: Ball>(ball: &mut B, memory: &mut RowMemory<'_>, toleranc
     let mut best = Enclosure { lower: low, upper: ceiling };
     let mut at_ceiling = true;
     let mut mu = 0.5 * (low + high);
-    for _ in 0..STEPS {
+    for trial in 0..STEPS {
         let (mut cost, mut slope, mut value) = (0.0, 0.0, 0.0);
         for k in 0..rows {
             let guess = lifted[k].map_or(0.0, |row: Lifted| row.t);
@@ -71,7 +73,8 @@ pub(super) fn nested<B: Ball>(ball: &mut B, memory: &mut RowMemory<'_>, toleranc
         }
         let fresh = mu + step(ball.radius(), cost, slope, ceiling - mu);
         let middle = 0.5 * (low + high);
-        let fresh = if fresh > low && fresh < high { fresh } else { middle };
+        let halve = trial >= TRUSTED && trial % 2 == 0;
+        let fresh = if !halve && fresh > low && fresh < high { fresh } else { middle };
         if fresh == mu || middle <= low || middle >= high {
             break;
         }
