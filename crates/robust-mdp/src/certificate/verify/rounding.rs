@@ -91,10 +91,10 @@ impl Div for Ball {
     }
 }
 
-/// At least the sum of a few numbers: three roundings each.
+/// At least the sum of numbers of which the first may be off by a rounding: three more each.
 pub(super) fn sum_above([a, b, c, d, off]: [f64; 5]) -> f64 {
-    let size = (a.abs() + b.abs()) + (c.abs() + d.abs());
-    above((a + b) + (c + d) + (off + 3.1 * UNIT * size))
+    let size = (a.abs() + b.abs()) + (c.abs() + d.abs()) + off.abs();
+    above((a + b) + (c + d) + (off + 4.1 * UNIT * size))
 }
 
 /// A sum of numbers of any sign that may be off by three roundings each.

@@ -68,7 +68,7 @@ pub(super) struct Scratch {
 pub(super) struct Row<'a> {
     entries: Entries<'a>,
     /// −min of w'.
-    depth: f64,
+    pub(super) depth: f64,
     omega: f64,
     /// The other states, where they may have mass too, and λ(v − max v) of those listed.
     outside: Option<(&'a Ranking, &'a [f64])>,
@@ -206,9 +206,8 @@ impl<'a> Row<'a> {
             square = square + tail.square;
         }
         // y/M − p/P = (y − p)/M + p(P − M)/(MP), and ‖p‖ ≤ P.
-        let apart = own + mass * -1.0;
-        let way =
-            Ball::from(above(above(square.hi().sqrt()) + apart.mid.abs() + apart.radius())) / own;
+        let (moved, apart) = (above(square.hi().sqrt()), own + mass * -1.0);
+        let way = (Ball { mid: apart.mid.abs(), ..apart } + moved) / own;
         (self.value(value / own), way.hi())
     }
 

@@ -82,12 +82,12 @@ impl<'a> Proof<'a> {
             let radius = set.radius_at(s, r);
             let mu = if shared { scale[s] } else { scale[k] };
             let t = if shared { x } else { 1.0 } / mu;
-            let mut value = row.value(0.0.into());
+            let (mut value, extra) = (row.value(0.0.into()), row.extra(t, shift));
             if radius == 0.0 {
                 value = row.nominal(simd);
-            } else if t.is_normal() {
+            } else if t.is_normal() && extra <= row.depth {
                 let dual = row.dual(simd, t, shift);
-                let mut below = Ball { mid: 0.0, rad: row.extra(t, shift) };
+                let mut below = Ball { mid: 0.0, rad: extra };
                 if shared {
                     gain.add(dual);
                 } else {
@@ -132,7 +132,7 @@ impl<'a> Proof<'a> {
             let excess = |Value { top, below, off }| sum_above([from, -cost, -top, -below, off]);
             let (mut share, mut found) = (0.0, 0.0);
             if let Some((lift, own, value)) = lifted.next_if(|l| l.0.row as usize == r) {
-                let used = if shared { total } else { own * (1.0 + 4.0 * UNIT) };
+                let used = if shared { total } else { own * (1.0 + 8.0 * UNIT) };
                 share = allowed(set.distance, used, set.radius_at(s, r)) * lift.share;
                 found = excess(value);
             }
