@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -13,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from . import _native
 from ._arrays import flat
-from ._messages import ConvergenceWarning, ModelWarning, logger, warn
+from ._messages import ConvergenceWarning, ModelWarning, RobustMDPWarning, logger, warn
 from .policy import Policy
 from .results import Evaluation, RadiusSweep, Solution
 from .sets import UncertaintySet
@@ -148,6 +149,9 @@ def solve(
     threads: int | None = None,
     anderson: int | None = None,
     first_order: FirstOrder | None = None,
+    start: Solution | ArrayLike | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
+    checkpoint_every: float = 60.0,
     certify: bool = False,
     progress: Callable[[Progress], object] | None = None,
     on_interrupt: Literal["raise", "return"] = "raise",
@@ -177,6 +181,15 @@ def solve(
         Past steps that ``method="anderson"`` combines.
     first_order : FirstOrder, optional
         Settings of the first-order oracle.
+    start : array or Solution, optional
+        Values to start from, one a state: those of a similar question save sweeps. What is proved does
+        not rest on them.
+    checkpoint : path, optional
+        A file that keeps the state of the run. If the run is cut short, by Ctrl-C, a limit or a loss of
+        power, the same call goes on from there, to the same answer. A run that reaches its goal removes
+        the file.
+    checkpoint_every : float
+        Seconds from one state that is kept to the next; one is also kept when a run is cut short.
     certify : bool
         Whether to make a certificate at once and to return the bounds that it proves. Without it the
         bounds are computed with an allowance for rounding, and :attr:`Solution.certificate` is made
@@ -212,10 +225,17 @@ def solve(
         raise ValueError(f'on_interrupt={on_interrupt!r}, expected "raise" or "return"')
     keep = on_interrupt == "return"
     call = None if progress is None else (lambda *state: progress(Progress(*state)))
-    native, trace, proof = _native.solve(
-        model._native, set._native(model), options, bool(certify), keep, call
+    first = start.values if isinstance(start, Solution) else start
+    values = None if first is None else flat("start", first)
+    file = None
+    if checkpoint is not None:
+        file = (os.fspath(checkpoint), _number("checkpoint_every", checkpoint_every))
+    native, trace, proof, trouble = _native.solve(
+        model._native, set._native(model), options, values, file, bool(certify), keep, call
     )
     solution = Solution(model, set, native, trace, proof, threads)
+    if trouble is not None:
+        warn(f"the checkpoint: {trouble}", RobustMDPWarning)
     _speak(solution)
     return solution
 
@@ -290,9 +310,11 @@ def sweep_radius(
     max_sweeps: int | None = None,
     time_limit: float | None = None,
     threads: int | None = None,
+    first_order: FirstOrder | None = None,
+    warm_start: bool = True,
     progress: Callable[[int, int], object] | None = None,
 ) -> RadiusSweep:
-    """Solve for many radii, side by side on several cores.
+    """Solve for many radii, side by side on several cores, each from what its neighbours have found.
 
     Parameters
     ----------
@@ -301,10 +323,14 @@ def sweep_radius(
         Its own radius does not matter.
     radii : iterable of float
     threads : int, optional
-        Solves that run at the same time, each on one thread; as many as there are cores unless given.
+        All cores unless given. The answers do not depend on it.
+    warm_start : bool
+        Whether solves start from values between those of the nearest radii that are solved already.
+        That saves sweeps, a fifth to a half of them with ``method="auto"``, and nothing with
+        ``method="fom-vi"``.
     progress : callable, optional
         Called with the number of solves done and their total.
-    discount, gap, method, oracle, max_sweeps, time_limit
+    discount, gap, method, oracle, max_sweeps, time_limit, first_order
         Of every solve, as in :func:`solve`.
 
     Returns
@@ -321,10 +347,12 @@ def sweep_radius(
     """
     model = _question(model, set, discount)
     listed = flat("radii", list(radii)).copy()
-    options = _options(method, oracle, gap, max_sweeps, time_limit, threads, None, None)
+    options = _options(method, oracle, gap, max_sweeps, time_limit, threads, None, first_order)
     sets = [set.with_radius(float(radius)) for radius in listed]
-    natives = [one._native(model) for one in sets]
-    answers = _native.solve_many(model._native, natives, options, progress)
+    native_set = set.with_radius(0.0)._native(model)
+    answers = _native.sweep_radius(
+        model._native, native_set, listed, options, bool(warm_start), progress
+    )
     nothing = np.zeros((0, 7))
     solutions = [
         Solution(model, one, native, nothing, None, threads)

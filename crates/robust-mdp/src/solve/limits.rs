@@ -1,5 +1,6 @@
 //! What can be asked of a model and a set: gaps, settings, sizes of numbers and of memory.
 
+use super::Options;
 use crate::algorithm::fom_vi::FomSettings;
 use crate::error::Error;
 use crate::game::Layout;
@@ -47,6 +48,39 @@ pub(crate) fn check_scale(model: &Model) -> Result<(), Error> {
         "costs of size {cost:e} at discount {discount} give values up to {value:e}; values up to \
          {LARGEST:e} can be computed: rescale the costs"
     )))
+}
+
+/// No value is farther from 0: no step costs more than the largest cost.
+pub(super) fn farthest_value(model: &Model) -> f64 {
+    // Next states that a row does not list cost what the row costs.
+    let largest = model.cost.iter().fold(model.largest_cost(), |m, c| m.max(c.abs()));
+    largest / (1.0 - model.discount())
+}
+
+/// Values to start from in the sign of costs, moved to where values can be.
+pub(super) fn check_start(model: &Model, options: &Options) -> Result<Option<Vec<f64>>, Error> {
+    let Some(start) = &options.start else { return Ok(None) };
+    if start.len() != model.states() {
+        let (found, states) = (start.len(), model.states());
+        return Err(Error::Input(format!(
+            "{found} starting values, expected one for each of {states} states"
+        )));
+    }
+    if let Some(s) = start.iter().position(|v| !v.is_finite()) {
+        return Err(Error::Input(format!(
+            "state {s}: the starting value is {}, expected a finite number",
+            start[s]
+        )));
+    }
+    if options.published.is_some() {
+        return Err(Error::Input("value iteration as published starts from 0".into()));
+    }
+    let (sign, far) = (model.objective().sign(), farthest_value(model));
+    let of = |(s, v): (usize, &f64)| match model.is_terminal(s) {
+        true => 0.0,
+        false => (sign * v).clamp(-far, far),
+    };
+    Ok(Some(start.iter().enumerate().map(of).collect()))
 }
 
 /// Sets that may leave the nominal support need an entry for every state in each of the `kernels`

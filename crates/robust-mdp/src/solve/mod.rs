@@ -11,7 +11,7 @@ pub use self::options::{Method, Options, Oracle, Published, Status, Stop};
 pub use self::run::{Interrupt, Observer, Progress, Work};
 pub(crate) use self::run::{Run, Signal};
 
-use self::limits::check_fom;
+use self::limits::{check_fom, check_start};
 use self::run::Limits;
 use crate::algorithm::fom_vi;
 use crate::algorithm::games::Games;
@@ -75,6 +75,7 @@ fn solve_with<'a>(
     check_scale(model)?;
     let gap = target_gap(model, options.stop.gap)?;
     let setup = check_fom(set, &options.fom)?;
+    let start = check_start(model, options)?;
     let chosen = choose(model, set, options)?;
     if chosen.oracle != Oracle::Exact {
         check_memory(model, set, 2)?;
@@ -86,7 +87,7 @@ fn solve_with<'a>(
     };
     let limits = Limits { gap, max_sweeps: options.stop.max_sweeps, published: options.published };
     let time_limit = options.stop.time_limit;
-    let mut run = Run::new(model, limits, time_limit, interrupt, checkpoints, observer);
+    let mut run = Run::new(model, limits, time_limit, interrupt, checkpoints, start, observer);
     let status =
         in_pool(options.threads, || drive(model, set, setup, options, &chosen, &mut run))??;
     run.checkpoints.end(status);

@@ -96,6 +96,10 @@ pub struct Options {
     pub fom: FomSettings,
     /// Differences that Anderson's method combines; `None` means 5.
     pub anderson: Option<usize>,
+    /// Values to start from, one a state in the model's own sign, such as those of the same model
+    /// under a similar set; `None` starts from the costs. Good ones save sweeps; no bound rests on
+    /// them.
+    pub start: Option<Vec<f64>>,
     /// Value iteration as \[GCK21\] runs it, for comparison; see [`Published`].
     #[doc(hidden)]
     pub published: Option<Published>,

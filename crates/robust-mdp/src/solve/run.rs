@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
+use super::limits::farthest_value;
 use super::{Published, Status};
 use crate::algorithm::bounds::rounding;
 use crate::checkpoint::{Checkpoints, Snapshot, Tape};
@@ -133,6 +134,8 @@ pub(crate) struct Run<'a> {
     pub(crate) width: usize,
     pub(crate) largest_cost: f64,
     pub(crate) checkpoints: Checkpoints<'a>,
+    /// Values to start from, if any were given.
+    pub(crate) start: Option<Vec<f64>>,
     model: &'a Model,
     started: Instant,
     /// Seconds that the run took before it was interrupted and went on.
@@ -148,6 +151,7 @@ impl<'a> Run<'a> {
         time_limit: Option<Duration>,
         interrupt: &'a Interrupt,
         checkpoints: Checkpoints<'a>,
+        start: Option<Vec<f64>>,
         observer: &'a mut (dyn Observer + Send),
     ) -> Run<'a> {
         let started = Instant::now();
@@ -161,6 +165,7 @@ impl<'a> Run<'a> {
             width: 0,
             largest_cost: model.largest_cost(),
             checkpoints,
+            start,
             model,
             started,
             seconds_before: 0.0,
@@ -168,11 +173,9 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Bounds that need no work: no step costs more than the largest cost.
+    /// Bounds that need no work.
     pub(crate) fn begin(&mut self, model: &Model) {
-        // Next states that a row does not list cost what the row costs.
-        let largest = model.cost.iter().fold(self.largest_cost, |m, c| m.max(c.abs()));
-        let bound = largest / (1.0 - model.discount());
+        let bound = farthest_value(model);
         let of = |bound: f64| {
             (0..model.states()).map(|s| if model.is_terminal(s) { 0.0 } else { bound }).collect()
         };
