@@ -8,6 +8,9 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use crate::error::Error;
 
+/// More threads than this would be refused by most systems; the answer does not depend on them.
+pub(crate) const MOST_THREADS: usize = 1024;
+
 thread_local! {
     /// Whether the job of this thread was asked to stay on it.
     static ALONE: Cell<bool> = const { Cell::new(false) };
@@ -27,7 +30,7 @@ pub(crate) fn in_pool<T: Send>(
         let _alone = Alone::begin();
         return Ok(job());
     }
-    let threads = threads.unwrap_or(0);
+    let threads = threads.unwrap_or(0).min(MOST_THREADS);
     let pool = {
         let mut pools = POOLS.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         match pools.get(&threads) {
@@ -95,6 +98,11 @@ mod tests {
         assert_eq!(in_pool(Some(1), job).ok(), Some((here, 1, true)));
         assert!(!alone());
         assert_eq!(in_pool(Some(2), || (threads(), alone())).ok(), Some((2, false)));
+    }
+
+    #[test]
+    fn there_is_an_end_to_threads() {
+        assert_eq!(in_pool(Some(usize::MAX), threads).ok(), Some(super::MOST_THREADS));
     }
 
     #[test]

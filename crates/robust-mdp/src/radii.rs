@@ -11,6 +11,7 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::error::Error;
 use crate::model::Model;
+use crate::pool::MOST_THREADS;
 use crate::solution::Solution;
 use crate::solve::{Interrupt, Options, solve_observed};
 use crate::uncertainty::{Radius, UncertaintySet};
@@ -31,7 +32,7 @@ pub fn sweep_radius<T: Send>(
     each: impl Fn(&UncertaintySet, Solution, usize) -> Result<T, Error> + Sync,
 ) -> Result<Vec<T>, Error> {
     let cores = || std::thread::available_parallelism().map_or(1, usize::from);
-    let threads = options.threads.unwrap_or_else(cores);
+    let threads = options.threads.unwrap_or_else(cores).min(MOST_THREADS);
     let mut order: Vec<usize> = (0..radii.len()).collect();
     order.sort_by(|a, b| radii[*a].total_cmp(&radii[*b]));
     let sorted: Vec<f64> = order.iter().map(|k| radii[*k]).collect();

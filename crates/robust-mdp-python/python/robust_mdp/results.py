@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, overload
 
 import numpy as np
 
 from . import _native
 from ._arrays import FloatArray, frozen
+from ._frozen import Frozen
 from ._native import Solution as NativeSolution
 from .certificate import Certificate, Verified, verify
 from .kernel import Kernel
@@ -38,20 +39,7 @@ class Interval(NamedTuple):
         return 0.5 * (self.lower + self.upper)
 
 
-class _Frozen:
-    """Attributes are set once, by ``__init__``."""
-
-    def _set(self, **values: Any) -> None:
-        self.__dict__.update(values)
-
-    def __setattr__(self, name: str, value: object) -> None:
-        raise AttributeError(f"a {type(self).__name__} cannot be changed")
-
-    def __delattr__(self, name: str) -> None:
-        raise AttributeError(f"a {type(self).__name__} cannot be changed")
-
-
-class Solution(_Frozen):
+class Solution(Frozen):
     """A policy with certified bounds; values are in the model's own sign.
 
     In every state, ``lower`` and ``upper`` bound the optimal robust value and the policy's worst case
@@ -298,7 +286,7 @@ def _restore(
     return Solution(model, set, _native.Solution.from_bytes(data), trace, proof, threads)
 
 
-class Bounds(_Frozen):
+class Bounds(Frozen):
     """Bounds of a policy's value.
 
     Attributes
@@ -324,7 +312,7 @@ class Bounds(_Frozen):
         return f"Bounds(value in [{self.value.lower:.8g}, {self.value.upper:.8g}])"
 
 
-class Evaluation(_Frozen):
+class Evaluation(Frozen):
     """What a policy achieves.
 
     Attributes
@@ -372,7 +360,7 @@ class Evaluation(_Frozen):
         )
 
 
-class RadiusSweep(_Frozen, Sequence["Solution"]):
+class RadiusSweep(Frozen, Sequence["Solution"]):
     """Solutions over a range of radii: the price of robustness.
 
     Attributes
@@ -405,7 +393,11 @@ class RadiusSweep(_Frozen, Sequence["Solution"]):
     def __len__(self) -> int:
         return len(self.solutions)
 
-    def __getitem__(self, index: Any) -> Any:
+    @overload
+    def __getitem__(self, index: int) -> Solution: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[Solution, ...]: ...
+    def __getitem__(self, index: int | slice) -> Solution | tuple[Solution, ...]:
         return self.solutions[index]
 
     def __iter__(self) -> Iterator[Solution]:
@@ -436,4 +428,19 @@ class RadiusSweep(_Frozen, Sequence["Solution"]):
             return "RadiusSweep(empty)"
         return (
             f"RadiusSweep({len(self)} radii from {self.radii.min():g} to {self.radii.max():g})"
+        )
+
+    def _repr_html_(self) -> str:
+        from ._html import table
+
+        rows = [
+            (f"{radius:g}", f"{low:.6g} to {high:.6g}", f"{nominal:.6g}", sol.status)
+            for radius, low, high, nominal, sol in zip(
+                self.radii, self.lower, self.upper, self.nominal, self.solutions, strict=True
+            )
+        ]
+        return table(
+            f"Price of robustness, {type(self.solutions[0].set).__name__} set" if rows else "Empty",
+            ("radius", "worst case", "nominal", "status"),
+            rows,
         )

@@ -7,15 +7,16 @@ import math
 import os
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from . import _native
+from . import _checks, _native
 from ._arrays import flat
+from ._checks import count, number
 from ._messages import ConvergenceWarning, ModelWarning, RobustMDPWarning, logger, warn
-from .policy import Policy
+from .policy import Policy, as_policy
 from .results import Evaluation, RadiusSweep, Solution
 from .sets import UncertaintySet
 
@@ -70,17 +71,8 @@ class FirstOrder:
     average: str | None = None
 
 
-def _number(name: str, value: Any, whole: bool = False) -> Any:
-    if value is None:
-        return None
-    kinds = (int, np.integer) if whole else (int, float, np.integer, np.floating)
-    if isinstance(value, (bool, np.bool_)) or not isinstance(value, kinds):
-        raise TypeError(f"{name}: expected {'an integer' if whole else 'a number'}, not {value!r}")
-    if not math.isfinite(value):
-        raise ValueError(f"{name}={value}, expected a finite number")
-    if value < 0:
-        raise ValueError(f"{name}={value}, expected at least 0")
-    return int(value) if whole else float(value)
+def _maybe(check: Callable[..., Any], name: str, value: Any, *limits: int) -> Any:
+    return None if value is None else check(name, value, *limits)
 
 
 def _options(
@@ -105,35 +97,30 @@ def _options(
         settings = asdict(first_order)
         if first_order.setup is not None:
             settings["setup"] = [part.strip() for part in first_order.setup.split(",")]
-    for name, value in (("method", method), ("oracle", oracle)):
-        if not (value is None or isinstance(value, str)):
-            raise TypeError(f"{name}: expected a name, not {value!r}")
+    _checks.one_of("method", method, get_args(Method))
+    if oracle is not None:
+        _checks.one_of("oracle", oracle, get_args(Oracle))
     if anderson is not None and method != "anderson":
         raise ValueError(f'anderson is a setting of method="anderson", but the method is {method!r}')
-    if threads is not None and _number("threads", threads, whole=True) == 0:
-        raise ValueError("threads=0, expected at least 1")
     return json.dumps(
         {
             "method": method,
             "oracle": oracle,
-            "gap": _number("gap", gap),
-            "max_sweeps": _number("max_sweeps", max_sweeps, whole=True),
-            "time_limit": _number("time_limit", time_limit),
-            "threads": _number("threads", threads, whole=True),
-            "anderson": _number("anderson", anderson, whole=True),
+            "gap": _maybe(number, "gap", gap),
+            "max_sweeps": _maybe(count, "max_sweeps", max_sweeps),
+            "time_limit": _maybe(number, "time_limit", time_limit),
+            "threads": _maybe(count, "threads", threads, 1),
+            "anderson": _maybe(count, "anderson", anderson),
             "first_order": settings,
         }
     )
 
 
 def _question(model: Any, set: Any, discount: float | None) -> Model:
-    from .model import Model
-
-    if not isinstance(model, Model):
-        raise TypeError(f"model: expected a robust_mdp.Model, not {type(model).__name__}")
+    checked = _checks.model(model)
     if not isinstance(set, UncertaintySet):
         raise TypeError(f"set: expected KL, Ellipsoid or Nominal, not {set!r}")
-    return model._discounted(discount)
+    return checked._discounted(discount)
 
 
 def solve(
@@ -224,12 +211,13 @@ def solve(
     if on_interrupt not in ("raise", "return"):
         raise ValueError(f'on_interrupt={on_interrupt!r}, expected "raise" or "return"')
     keep = on_interrupt == "return"
+    _checks.callback(progress)
     call = None if progress is None else (lambda *state: progress(Progress(*state)))
     first = start.values if isinstance(start, Solution) else start
     values = None if first is None else flat("start", first)
     file = None
     if checkpoint is not None:
-        file = (os.fspath(checkpoint), _number("checkpoint_every", checkpoint_every))
+        file = (os.fspath(checkpoint), number("checkpoint_every", checkpoint_every))
     native, trace, proof, trouble = _native.solve(
         model._native, set._native(model), options, values, file, bool(certify), keep, call
     )
@@ -254,7 +242,7 @@ def _speak(solution: Solution) -> None:
 
 def evaluate(
     model: Model,
-    policy: Policy | ArrayLike,
+    policy: Policy | Solution | ArrayLike,
     set: UncertaintySet,
     *,
     discount: float | None = None,
@@ -266,7 +254,7 @@ def evaluate(
     Parameters
     ----------
     model : Model
-    policy : Policy or array
+    policy : Policy, Solution or array
         Probabilities as a table of states and actions or one a pair, or an integer array with one
         action a state.
     set : UncertaintySet
@@ -283,13 +271,13 @@ def evaluate(
     True
     """
     model = _question(model, set, discount)
-    if not isinstance(policy, Policy):
-        policy = Policy(model, policy)
-    if len(policy.probabilities) != model.n_pairs:
-        raise ValueError("the policy is one of another model")
-    threads = _number("threads", threads, whole=True)
+    policy = as_policy(model, policy)
     answer = _native.evaluate(
-        model._native, set._native(model), policy.probabilities, _number("gap", gap), threads
+        model._native,
+        set._native(model),
+        policy.probabilities,
+        _maybe(number, "gap", gap),
+        _maybe(count, "threads", threads, 1),
     )
     evaluation = Evaluation(*answer)
     logger.info("%r", evaluation)
@@ -346,6 +334,9 @@ def sweep_radius(
     True
     """
     model = _question(model, set, discount)
+    _checks.callback(progress)
+    if not isinstance(radii, Iterable):
+        raise TypeError(f"radii: expected several numbers, not {radii!r}")
     listed = flat("radii", list(radii)).copy()
     options = _options(method, oracle, gap, max_sweeps, time_limit, threads, None, first_order)
     sets = [set.with_radius(float(radius)) for radius in listed]
