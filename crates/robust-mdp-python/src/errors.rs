@@ -32,7 +32,7 @@ pub(crate) fn raised(py: Python<'_>, error: Error) -> PyErr {
             Some(number) => {
                 let text = source.to_string();
                 let text = text.split(" (os error").next().unwrap_or_default().to_owned();
-                PyOSError::new_err((number, text, path))
+                PyOSError::new_err((number, text, path.into_os_string()))
             }
             None => {
                 let text = format!("{}: {source}", path.display());

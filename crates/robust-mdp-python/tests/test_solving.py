@@ -44,9 +44,10 @@ def test_first_order_settings(model):
     settings = rm.FirstOrder(setup="l1,l1", method="mirror-prox", steps="centred", weights=1.0)
     sol = rm.solve(model, rm.KL(0.1), method="fom-vi", first_order=settings, gap=0.1)
     assert sol.is_certified
-    with pytest.raises(ValueError, match="unknown variant `l3`"):
-        bad = rm.FirstOrder(setup="l3,l1")
-        rm.solve(model, rm.KL(0.1), method="fom-vi", first_order=bad)
+    for wrong in ({"setup": "l3,l1"}, {"method": "sgd"}, {"average": "some"}, {"weights": -1}):
+        with pytest.raises(ValueError, match=next(iter(wrong))):
+            bad = rm.FirstOrder(**wrong)
+            rm.solve(model, rm.KL(0.1), method="fom-vi", first_order=bad)
     with pytest.raises(ValueError, match="have an effect only"):
         rm.solve(model, rm.KL(0.1), first_order=settings)
 
@@ -272,6 +273,7 @@ def test_sets_are_values():
     assert rm.KL(0.1) == rm.KL(0.1) != rm.KL(0.2)
     assert rm.KL(0.1) != rm.Ellipsoid(0.1)
     assert len({rm.KL(0.1), rm.KL(0.1), rm.KL([0.1])}) == 2
+    assert repr(rm.KL([0.1, 0.2])) == "KL(radius=<2 radii up to 0.2>, rectangular='s')"
     with pytest.raises(AttributeError):
         rm.KL(0.1).radius = 0.2
     assert rm.Ellipsoid(0.1, support="nominal").with_radius(0.2).support == "nominal"
@@ -402,7 +404,10 @@ def test_plots(solution, model):
         assert solution.plot(kind).axes
     figure, ax = plt.subplots()
     assert solution.plot("convergence", ax=ax) is figure
-    assert rm.sweep_radius(model, rm.KL(0.0), [0.0, 0.1, 0.2]).plot().axes
+    sweep = rm.sweep_radius(model, rm.KL(0.0), [0.0, 0.1, 0.2])
+    assert sweep.plot().axes
+    with pytest.raises(ValueError, match="keep no trace"):
+        sweep[0].plot("convergence")
     with pytest.raises(ValueError, match="kind"):
         solution.plot("pie")
     plt.close("all")

@@ -8,8 +8,16 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use crate::error::Error;
 
-/// More threads than this would be refused by most systems; the answer does not depend on them.
-pub(crate) const MOST_THREADS: usize = 1024;
+/// Threads to begin with, where so many were asked for: more than there are cores help nobody, and
+/// very many would bring the system down. The answer does not depend on them.
+pub(crate) fn at_most(asked: usize) -> usize {
+    const ALWAYS: usize = 64;
+    asked.min(cores().max(ALWAYS))
+}
+
+pub(crate) fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}
 
 thread_local! {
     /// Whether the job of this thread was asked to stay on it.
@@ -30,7 +38,7 @@ pub(crate) fn in_pool<T: Send>(
         let _alone = Alone::begin();
         return Ok(job());
     }
-    let threads = threads.unwrap_or(0).min(MOST_THREADS);
+    let threads = at_most(threads.unwrap_or(0));
     let pool = {
         let mut pools = POOLS.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         match pools.get(&threads) {
@@ -89,7 +97,7 @@ pub(crate) fn join<A: Send, B: Send>(
 
 #[cfg(test)]
 mod tests {
-    use super::{alone, in_pool, threads};
+    use super::{alone, at_most, in_pool, threads};
 
     #[test]
     fn one_thread_is_the_callers() {
@@ -102,7 +110,8 @@ mod tests {
 
     #[test]
     fn there_is_an_end_to_threads() {
-        assert_eq!(in_pool(Some(usize::MAX), threads).ok(), Some(super::MOST_THREADS));
+        assert_eq!(in_pool(Some(usize::MAX), threads).ok(), Some(at_most(usize::MAX)));
+        assert!(at_most(usize::MAX) < 100_000 && at_most(7) == 7);
     }
 
     #[test]

@@ -11,7 +11,7 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::error::Error;
 use crate::model::Model;
-use crate::pool::MOST_THREADS;
+use crate::pool::{at_most, cores};
 use crate::solution::Solution;
 use crate::solve::{Interrupt, Options, solve_observed};
 use crate::uncertainty::{Radius, UncertaintySet};
@@ -20,8 +20,8 @@ use crate::uncertainty::{Radius, UncertaintySet};
 ///
 /// `each` is handed every solution with its set, and the threads that further work on it may use, and
 /// may be called from several threads; what it makes of them comes back in the order of the radii.
-/// If `warm`, runs start from what radii nearby have found, which saves loops that take exact steps
-/// some of their sweeps and FOM-VI nothing. Limits are those of every single run.
+/// If `warm`, runs start from what radii nearby have found, which saves sweeps in most cases and FOM-VI
+/// hardly any (docs/python/methods.md has numbers). Limits are those of every single run.
 pub fn sweep_radius<T: Send>(
     model: &Model,
     set: &UncertaintySet,
@@ -31,8 +31,7 @@ pub fn sweep_radius<T: Send>(
     interrupt: &Interrupt,
     each: impl Fn(&UncertaintySet, Solution, usize) -> Result<T, Error> + Sync,
 ) -> Result<Vec<T>, Error> {
-    let cores = || std::thread::available_parallelism().map_or(1, usize::from);
-    let threads = options.threads.unwrap_or_else(cores).min(MOST_THREADS);
+    let threads = at_most(options.threads.unwrap_or_else(cores));
     let mut order: Vec<usize> = (0..radii.len()).collect();
     order.sort_by(|a, b| radii[*a].total_cmp(&radii[*b]));
     let sorted: Vec<f64> = order.iter().map(|k| radii[*k]).collect();

@@ -16,7 +16,7 @@ from .policy import Policy, Seed, as_policy, cumulated, draw
 
 if TYPE_CHECKING:
     from .model import Model
-    from .results import Solution
+    from .solution import Solution
 
 
 @dataclass(frozen=True, eq=False)

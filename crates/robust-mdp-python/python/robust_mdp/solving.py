@@ -17,8 +17,10 @@ from ._arrays import flat
 from ._checks import count, number
 from ._messages import ConvergenceWarning, ModelWarning, RobustMDPWarning, logger, warn
 from .policy import Policy, as_policy
-from .results import Evaluation, RadiusSweep, Solution
+from .radii import RadiusSweep
+from .results import Evaluation
 from .sets import UncertaintySet
+from .solution import Solution
 
 if TYPE_CHECKING:
     from .model import Model
@@ -70,6 +72,27 @@ class FirstOrder:
     method: str | None = None
     average: str | None = None
 
+    def _settings(self) -> dict[str, Any]:
+        """By the names of the native module."""
+        given = {name: value for name, value in asdict(self).items() if value is not None}
+        for name, known in _NAMES.items():
+            if name in given:
+                _checks.one_of(name, given[name], known)
+        for name in ("weights", "epochs"):
+            if name in given:
+                given[name] = number(name, given[name])
+        if self.setup is not None:
+            given["setup"] = self.setup.split(",")
+        return given
+
+
+_NAMES = {
+    "setup": ("l2,l2", "l1,l1", "l1,l2", "l2,l1"),
+    "steps": ("centred", "paper"),
+    "method": ("pda", "mirror-prox", "mirror-descent"),
+    "average": ("all", "epoch"),
+}
+
 
 def _maybe(check: Callable[..., Any], name: str, value: Any, *limits: int) -> Any:
     return None if value is None else check(name, value, *limits)
@@ -94,9 +117,7 @@ def _options(
                 'first_order settings have an effect only with method="fom-vi" or '
                 'oracle="first-order"'
             )
-        settings = asdict(first_order)
-        if first_order.setup is not None:
-            settings["setup"] = [part.strip() for part in first_order.setup.split(",")]
+        settings = first_order._settings()
     _checks.one_of("method", method, get_args(Method))
     if oracle is not None:
         _checks.one_of("oracle", oracle, get_args(Oracle))
@@ -314,8 +335,8 @@ def sweep_radius(
         All cores unless given. The answers do not depend on it.
     warm_start : bool
         Whether solves start from values between those of the nearest radii that are solved already.
-        That saves sweeps, a fifth to a half of them with ``method="auto"``, and nothing with
-        ``method="fom-vi"``.
+        With ``method="auto"`` that saves a tenth to a half of the sweeps, with ``method="fom-vi"``
+        hardly any.
     progress : callable, optional
         Called with the number of solves done and their total.
     discount, gap, method, oracle, max_sweeps, time_limit, first_order
