@@ -15,7 +15,7 @@ IndexArray = Union[NDArray[np.int32], NDArray[np.int64]]
 def numbers(what: str, values: ArrayLike, ndim: int | None = None) -> FloatArray:
     """A float64 array, without a copy where it is one already."""
     try:
-        if np.ma.is_masked(values):
+        if isinstance(values, np.ma.MaskedArray) and bool(np.any(values.mask)):
             raise TypeError("some are masked")
         given = np.asarray(values)
         if given.dtype.kind not in "biufO":
