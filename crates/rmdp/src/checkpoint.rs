@@ -1,12 +1,10 @@
 //! `--checkpoint`: the state of a long run in a file, to go on from after an interruption.
 
-use std::fs::{self, File};
-use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use robust_mdp::io::write_atomically;
-use robust_mdp::{Checkpointer, Error, Status, is_checkpoint};
+use robust_mdp::io::{read_checkpoint, remove_checkpoint, write_atomically};
+use robust_mdp::{Checkpointer, Error, Status};
 
 use crate::args;
 use crate::failure::Failure;
@@ -66,20 +64,10 @@ impl CheckpointFile {
         }
     }
 
-    /// Something else stands where the checkpoint should; not even `--restart` replaces it.
-    fn no_checkpoint(&self, what: &str) -> Error {
-        Error::Input(format!("{} {what}, expected one or no such file", self.path.display()))
-    }
-
     /// After a run whose answer has been written: a checkpoint that can lead no further is removed.
     pub(crate) fn finish(self, status: Status) -> Result<(), Failure> {
         if matches!(status, Status::Certified | Status::PrecisionLimit) {
-            // What a link leads to, not the link.
-            let path = fs::canonicalize(&self.path).unwrap_or_else(|_| self.path.clone());
-            return match fs::remove_file(path) {
-                Err(e) if e.kind() != ErrorKind::NotFound => Err(Failure::write(&self.path, e)),
-                _ => Ok(()),
-            };
+            return remove_checkpoint(&self.path).map_err(Failure::output);
         }
         if let Some(error) = self.failed {
             return Err(Failure::output(error));
@@ -103,28 +91,13 @@ impl CheckpointFile {
 
 impl Checkpointer for CheckpointFile {
     fn resume(&mut self, most: u64) -> Result<Option<Vec<u8>>, Error> {
-        let failed = |source| Error::Io { path: self.path.clone(), source };
-        match fs::metadata(&self.path) {
-            Err(e) if e.kind() == ErrorKind::NotFound => return Ok(None),
-            Err(e) => return Err(failed(e)),
-            Ok(about) if about.is_dir() => return Err(failed(ErrorKind::IsADirectory.into())),
-            Ok(about) if !about.is_file() => {
-                return Err(self.no_checkpoint("is not a plain file"));
-            }
-            Ok(_) => {}
+        // Not even `--restart` replaces what is no checkpoint.
+        let found = read_checkpoint(&self.path, if self.restart { 0 } else { most })?;
+        let found = found.filter(|_| !self.restart);
+        if found.is_some() {
+            self.say("found a checkpoint");
         }
-        let (mut bytes, mut file) = (Vec::new(), File::open(&self.path).map_err(failed)?);
-        // The first bytes tell whether the rest is worth reading.
-        (&mut file).take(8).read_to_end(&mut bytes).map_err(failed)?;
-        if !is_checkpoint(&bytes) {
-            return Err(self.no_checkpoint("is not a checkpoint"));
-        }
-        if self.restart {
-            return Ok(None);
-        }
-        file.take(most).read_to_end(&mut bytes).map_err(failed)?;
-        self.say("found a checkpoint");
-        Ok(Some(bytes))
+        Ok(found)
     }
 
     fn is_due(&mut self) -> bool {

@@ -1,7 +1,11 @@
 //! Errors of the library as Python exceptions.
 
+use std::io::ErrorKind;
+
 use pyo3::create_exception;
-use pyo3::exceptions::{PyMemoryError, PyOSError, PyValueError};
+use pyo3::exceptions::{
+    PyFileNotFoundError, PyIsADirectoryError, PyMemoryError, PyOSError, PyValueError,
+};
 use pyo3::prelude::*;
 use robust_mdp::{Error, Rejection};
 
@@ -28,9 +32,16 @@ pub(crate) fn raised(py: Python<'_>, error: Error) -> PyErr {
             Some(number) => {
                 let text = source.to_string();
                 let text = text.split(" (os error").next().unwrap_or_default().to_owned();
-                PyOSError::new_err((number, text, path))
+                PyOSError::new_err((number, text, path.into_os_string()))
             }
-            None => PyOSError::new_err(format!("{}: {source}", path.display())),
+            None => {
+                let text = format!("{}: {source}", path.display());
+                match source.kind() {
+                    ErrorKind::IsADirectory => PyIsADirectoryError::new_err(text),
+                    ErrorKind::NotFound => PyFileNotFoundError::new_err(text),
+                    _ => PyOSError::new_err(text),
+                }
+            }
         },
         Error::Memory { .. } => PyMemoryError::new_err(in_python(error.to_string())),
         Error::Certificate { .. } => CertificateError::new_err(error.to_string()),

@@ -3,6 +3,7 @@
 
 mod background;
 mod certificate;
+mod checkpoint;
 mod errors;
 mod evaluate;
 mod instances;
@@ -36,5 +37,5 @@ mod _native {
     #[pymodule_export]
     use crate::solve::{solve, time_solve};
     #[pymodule_export]
-    use crate::sweep::solve_many;
+    use crate::sweep::sweep_radius;
 }

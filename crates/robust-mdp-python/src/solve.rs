@@ -1,5 +1,6 @@
 //! Solves: options, the trace of a run and progress on the way.
 
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -10,11 +11,12 @@ use pyo3::types::PyBytes;
 use robust_mdp::geometry::Geometry;
 use robust_mdp::{
     Average, FomSettings, Interrupt, Method, Observer, Options, Oracle, Progress, Setup, StepRule,
-    Stop, certify, saddle, solve_observed,
+    Stop, certify, saddle, solve_checkpointed, solve_observed,
 };
 use serde::Deserialize;
 
 use crate::background;
+use crate::checkpoint::CheckpointFile;
 use crate::errors::raised;
 use crate::model::Model;
 use crate::set::UncertaintySet;
@@ -141,23 +143,28 @@ impl Observer for Recorder {
     }
 }
 
-type Solved<'py> = (Solution, Bound<'py, PyArray2<f64>>, Option<Bound<'py, PyBytes>>);
+type Solved<'py> =
+    (Solution, Bound<'py, PyArray2<f64>>, Option<Bound<'py, PyBytes>>, Option<String>);
 
-/// The solution, its trace and, if asked for, its certificate. `progress` is called now and then with
+/// The solution, its trace, its certificate if one was asked for, and what is wrong with its checkpoint:
+/// a path and the seconds from one to the next. `progress` is called now and then with
 /// sweeps, seconds, lower, upper, gap and the gap asked for, and once at the end. With `keep` Ctrl-C ends
 /// the run with what there is.
 #[pyfunction]
-#[pyo3(signature = (model, set, options, certified, keep, progress))]
+#[pyo3(signature = (model, set, options, start, checkpoint, certified, keep, progress))]
 pub(crate) fn solve<'py>(
     py: Python<'py>,
     model: &Model,
     set: &UncertaintySet,
     options: &str,
+    start: Option<Vec<f64>>,
+    checkpoint: Option<(PathBuf, f64)>,
     certified: bool,
     keep: bool,
     progress: Option<Bound<'py, PyAny>>,
 ) -> PyResult<Solved<'py>> {
-    let options = self::options(options)?;
+    let options = Options { start, ..self::options(options)? };
+    let mut file = checkpoint.map(|(path, seconds)| CheckpointFile::new(path, seconds));
     let trace = Arc::new(Mutex::new(Trace::default()));
     let report = |seen: &mut u64| -> PyResult<()> {
         let Some(callback) = &progress else { return Ok(()) };
@@ -179,21 +186,32 @@ pub(crate) fn solve<'py>(
         let (model, set) = (model.model.clone(), set.set.clone());
         let mut recorder = Recorder(trace.clone());
         move |interrupt: &Interrupt| {
-            let mut solution = solve_observed(&model, &set, &options, &mut recorder, interrupt)?;
+            let mut solution = match &mut file {
+                None => solve_observed(&model, &set, &options, &mut recorder, interrupt)?,
+                Some(to) => {
+                    solve_checkpointed(&model, &set, &options, &mut recorder, interrupt, to)
+                        .map_err(|error| to.explain(error))?
+                }
+            };
             let mut certificate = None;
+            let status = solution.status;
             if certified && !interrupt.is_raised() {
                 let (made, proved) = certify(&model, &set, &solution, options.threads)?;
                 solution.adopt(proved);
                 certificate = Some(made.to_bytes());
             }
-            Ok((solution, certificate))
+            // Whoever has lost patience gets no answer, and may want to go on.
+            let heard = keep || !interrupt.is_raised();
+            let trouble = file.filter(|_| heard).and_then(|file| file.finish(status));
+            Ok((solution, certificate, trouble.map(|error| error.to_string())))
         }
     };
     let solved = background::run(py, keep, |_| report(&mut seen), job)?;
-    let (solution, certificate) = solved.map_err(|e| raised(py, e))?;
+    let (solution, certificate, trouble) = solved.map_err(|e| raised(py, e))?;
     report(&mut seen)?;
     let table = trace.lock().unwrap_or_else(PoisonError::into_inner).table(py)?;
-    Ok((Solution { solution }, table, certificate.map(|bytes| PyBytes::new(py, &bytes))))
+    let certificate = certificate.map(|bytes| PyBytes::new(py, &bytes));
+    Ok((Solution { solution }, table, certificate, trouble))
 }
 
 /// For measurements: seconds that the library's own call takes, on this thread.

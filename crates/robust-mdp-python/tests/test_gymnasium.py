@@ -161,3 +161,22 @@ def test_a_policy_acts():
     for _ in range(6):
         obs, reward, terminated, _, _ = env.step(policy.sample(obs))
     assert terminated and reward == 1.0
+
+
+def test_what_is_no_model_is_told():
+    for name in ("CartPole-v1", "Blackjack-v1"):
+        with pytest.raises(TypeError, match="no transition dictionary P"):
+            rm.Model.from_gymnasium(gymnasium.make(name), discount=0.9)
+    with pytest.raises(TypeError, match="gymnasium.make"):
+        rm.Model.from_gymnasium("FrozenLake-v1", discount=0.9)
+    with pytest.raises(ValueError, match="key 'a' in the transition dictionary"):
+        rm.Model.from_gymnasium({"a": {0: [(1.0, 0, 0.0, False)]}}, discount=0.9)
+
+
+def test_wrappers_that_change_the_problem_are_told():
+    env = gymnasium.make("FrozenLake-v1")
+    plain = rm.Model.from_gymnasium(gymnasium.wrappers.TimeLimit(env, 10), discount=0.9)
+    scaled = gymnasium.wrappers.TransformReward(env, lambda reward: 10 * reward)
+    with pytest.warns(rm.ModelWarning, match="TransformReward is left out"):
+        model = rm.Model.from_gymnasium(scaled, discount=0.9)
+    assert model.fingerprint == plain.fingerprint

@@ -49,6 +49,18 @@ def test_ctrl_c_can_return_what_there_is(endless):
         rm.solve(endless, rm.KL(0.1), on_interrupt="ignore")
 
 
+def test_ctrl_c_keeps_a_checkpoint(endless, tmp_path):
+    path, question = tmp_path / "run", {"method": "vi", "gap": 1e-9, "time_limit": 60}
+    threading.Timer(0.5, _thread.interrupt_main).start()
+    with pytest.raises(KeyboardInterrupt):
+        rm.solve(endless, rm.KL(0.1), **question, checkpoint=path, checkpoint_every=0)
+    assert path.exists()
+    threading.Timer(0.3, _thread.interrupt_main).start()
+    with pytest.warns(rm.ConvergenceWarning, match="interrupted"):
+        sol = rm.solve(endless, rm.KL(0.1), **question, checkpoint=path, on_interrupt="return")
+    assert sol.seconds > 0.4 and path.exists()
+
+
 def test_ctrl_c_in_a_sweep(endless):
     threading.Timer(0.2, _thread.interrupt_main).start()
     with pytest.raises(KeyboardInterrupt):

@@ -131,9 +131,22 @@ def test_axes_are_not_guessed():
         ({"P": [[[1.0], [0.5, 0.5]]], "R": np.zeros(3)}, TypeError, "real numbers"),
         ({"R": np.zeros(3)}, TypeError, "either P"),
         ({"Q": np.full((3, 3, 3), 1 / 3), "R": np.zeros((3, 2))}, ValueError, "expected .S, A, S"),
-        ({"P": np.zeros((0, 3, 3)), "R": np.zeros(3)}, ValueError, "0 actions"),
-        ({"P": np.zeros((2, 0, 0)), "R": np.zeros(0)}, ValueError, "0 states"),
-        ({"Q": np.zeros((3, 0, 3)), "R": np.zeros((3, 0))}, ValueError, "0 actions"),
+        ({"P": np.zeros((0, 3, 3)), "R": np.zeros(3)}, ValueError, "at least one state"),
+        ({"P": np.zeros((0, 0, 0)), "R": np.zeros(0)}, ValueError, "at least one state"),
+        ({"Q": np.zeros((3, 0, 3)), "R": np.zeros((3, 0))}, ValueError, "at least one state"),
+        ({"P": np.full((2, 3, 3), 1 / 3), "R": np.zeros(3), "discount": "0.9"}, TypeError, "discount"),
+        ({"P": np.full((2, 3, 3), 1 / 3), "R": np.zeros(3), "discount": [0.9]}, TypeError, "discount"),
+        ({"P": np.full((2, 3, 3), 1 / 3), "R": np.zeros(3), "state_names": "abc"}, TypeError, "names"),
+        (
+            {"P": np.full((2, 3, 3), 1 / 3, dtype=np.float32), "R": np.zeros(3)},
+            ValueError,
+            "state 0, action 0: .*single precision: convert them to float64",
+        ),
+        (
+            {"P": np.ma.masked_less(np.full((2, 3, 3), 1 / 3), 0.5), "R": np.zeros(3)},
+            TypeError,
+            "masked",
+        ),
         ({"P": np.full((2, 3, 3), np.nan), "R": np.zeros(3)}, ValueError, "state 0, action 0"),
         ({"P": np.full((2, 3, 3), 1 / 3), "R": np.zeros(3), "discount": 1.0}, ValueError, "discount"),
         ({"P": np.full((2, 3, 3), 0.3), "R": np.zeros(3)}, ValueError, "state 0, action 0: prob"),
@@ -157,6 +170,105 @@ def test_errors_know_the_place(kernel, rewards):
     names = {"state_names": ["a", "b", "c", "d"], "action_names": ["x", "y", "z"]}
     with pytest.raises(rm.ModelError, match="state 2 .“c”., action 1 .“y”."):
         rm.Model.from_arrays(kernel, rewards, discount=0.9, **names)
+
+
+def test_matrices_in_a_vector_of_objects(kernel, rewards):
+    """pymdptoolbox takes one matrix an action in an array of objects, dense or sparse."""
+    expected = rm.Model.from_arrays(kernel, rewards, discount=0.9)
+    dense, sparse = np.empty(A, dtype=object), np.empty(A, dtype=object)
+    for a in range(A):
+        dense[a], sparse[a] = kernel[:, a], sp.csr_matrix(kernel[:, a])
+    assert same(rm.Model.from_arrays(dense, rewards, discount=0.9), expected)
+    with pytest.raises(TypeError, match="P is sparse: use Model.from_scipy"):
+        rm.Model.from_arrays(sparse, rewards, discount=0.9)
+    model = rm.Model.from_scipy(sparse, sp.csr_matrix(rewards), discount=0.9)
+    assert np.array_equal(model.kernel().to_array(), kernel)
+    assert np.array_equal(model.expected_costs(), rewards.ravel())
+
+
+def test_layouts_of_arrays_do_not_matter(kernel, rewards):
+    expected = rm.Model.from_arrays(kernel, rewards, discount=0.9)
+    frozen = kernel.copy()
+    frozen.flags.writeable = False
+    twice = np.repeat(kernel, 2, axis=0)[::2]
+    for form in (np.asfortranarray(kernel), frozen, twice, kernel.tolist(), list(kernel)):
+        assert same(rm.Model.from_arrays(form, rewards, discount=0.9), expected)
+    whole = np.stack([np.eye(S)] * 2)
+    for kind in (np.int8, np.uint64, bool, np.longdouble):
+        model = rm.Model.from_arrays(whole.astype(kind), np.arange(S), discount=0.9)
+        assert same(model, rm.Model.from_arrays(whole, np.arange(S), discount=0.9))
+
+
+def test_layouts_of_sparse_matrices_do_not_matter(kernel, rewards):
+    matrices = [sp.csr_array(P) for P in kernel.transpose(1, 0, 2)]
+    expected = rm.Model.from_scipy(matrices, rewards, discount=0.9)
+    for form in ("coo", "csc", "lil", "dok", "bsr", "dia"):
+        given = [matrix.asformat(form) for matrix in matrices]
+        assert same(rm.Model.from_scipy(given, rewards, discount=0.9), expected)
+    for kind in (np.int32, np.int64):
+        given = [
+            sp.csr_array((m.data, m.indices.astype(kind), m.indptr.astype(kind)), shape=m.shape)
+            for m in matrices
+        ]
+        assert same(rm.Model.from_scipy(given, rewards, discount=0.9), expected)
+    # Twice the same place, out of order, and with a zero.
+    entries = np.array([0.25, 0.5, 0.0, 0.25, 1.0, 1.0]), np.array([2, 0, 1, 2, 1, 2])
+    untidy = sp.csr_array((*entries, np.array([0, 4, 5, 6])), shape=(3, 3))
+    tidy = sp.csr_array(np.array([[0.5, 0.0, 0.5], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]))
+    models = [rm.Model.from_scipy([m], R=np.arange(3), discount=0.9) for m in (untidy, tidy)]
+    assert same(*models) and untidy.nnz == 6
+    for wrong in (3, -1):
+        bad = tidy.copy()
+        bad.indices = bad.indices.copy()
+        bad.indices[0] = wrong
+        with pytest.raises(rm.ModelError, match=f"next state {wrong} does not exist"):
+            rm.Model.from_scipy([bad], R=np.arange(3), discount=0.9)
+
+
+@pytest.mark.parametrize("frame", [pd.DataFrame, polars.DataFrame])
+@pytest.mark.parametrize(
+    ("change", "error", "words"),
+    [
+        ({"state": [0, None, 1, 1]}, ValueError, "line 1: nothing in column “state”"),
+        ({"next": ["0", "1", "0", "1"]}, TypeError, "numbers in both or labels in both"),
+        ({"next": [0.0, 1.0, 0.0, 1.0]}, TypeError, "whole numbers or labels, not float64"),
+        ({"next": [0, 10**9, 0, 1]}, ValueError, "state 1000000000 in a table of 4 lines"),
+        ({"next": [0, -1, 0, 1]}, ValueError, "line 1: state -1"),
+        ({"probability": ["a"] * 4}, TypeError, "probability: expected an array of real numbers"),
+        ({"probability": [0.5, 0.6, 0.5, 0.5]}, rm.ModelError, "state 0, action 0"),
+    ],
+)
+def test_wrong_tables(frame, change, error, words):
+    columns = {
+        "state": [0, 0, 1, 1],
+        "action": [0, 0, 0, 0],
+        "next": [0, 1, 0, 1],
+        "probability": [0.5, 0.5, 0.5, 0.5],
+        "reward": [0.0, 1.0, 0.0, 1.0],
+    }
+    assert rm.Model.from_dataframe(frame(columns), discount=0.9).n_states == 2
+    with pytest.raises(error, match=words):
+        rm.Model.from_dataframe(frame({**columns, **change}), discount=0.9)
+    for wrong in (columns, "model.csv", polars.DataFrame(columns).lazy(), None):
+        with pytest.raises(TypeError, match="expected a DataFrame"):
+            rm.Model.from_dataframe(wrong, discount=0.9)
+
+
+def test_categories_are_labels():
+    columns = {
+        "state": ["low", "low", "high"],
+        "action": ["go", "go", "go"],
+        "next": ["low", "high", "low"],
+        "probability": [0.5, 0.5, 1.0],
+        "cost": [0.0, 2.0, 1.0],
+    }
+    table = pd.DataFrame(columns)
+    table = table.astype({"state": "category", "next": "category", "action": "category"})
+    other = polars.DataFrame(columns)
+    other = other.with_columns(polars.col("state", "next").cast(polars.Categorical))
+    for frame in (table, other):
+        model = rm.Model.from_dataframe(frame, discount=0.9)
+        assert model.state_names == ["low", "high"] and model.action_names == [["go"], ["go"]]
 
 
 @pytest.mark.parametrize("frame", [pd.DataFrame, polars.DataFrame])
@@ -257,6 +369,8 @@ def test_models_cannot_be_changed(kernel, rewards):
         model.discount = 0.5
     with pytest.raises(ValueError, match="read-only"):
         model.initial[0] = 1.0
+    with pytest.raises(AttributeError):
+        del model._native
     with pytest.raises(TypeError):
         rm.Model()
     kernel[:] = 0.0
@@ -278,6 +392,7 @@ def test_notebooks_show_models(kernel, rewards):
         lambda: rm.instances.garnet(10, 2, seed=-1),
         lambda: rm.instances.machine(2),
         lambda: rm.instances.healthcare(5, discount=1.0),
+        lambda: rm.instances.garnet(10, 2, seed=2**64),
         lambda: rm.instances.calibrate(rm.instances.machine(5), samples=0),
     ],
 )

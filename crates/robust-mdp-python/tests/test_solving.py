@@ -44,9 +44,10 @@ def test_first_order_settings(model):
     settings = rm.FirstOrder(setup="l1,l1", method="mirror-prox", steps="centred", weights=1.0)
     sol = rm.solve(model, rm.KL(0.1), method="fom-vi", first_order=settings, gap=0.1)
     assert sol.is_certified
-    with pytest.raises(ValueError, match="unknown variant `l3`"):
-        bad = rm.FirstOrder(setup="l3,l1")
-        rm.solve(model, rm.KL(0.1), method="fom-vi", first_order=bad)
+    for wrong in ({"setup": "l3,l1"}, {"method": "sgd"}, {"average": "some"}, {"weights": -1}):
+        with pytest.raises(ValueError, match=next(iter(wrong))):
+            bad = rm.FirstOrder(**wrong)
+            rm.solve(model, rm.KL(0.1), method="fom-vi", first_order=bad)
     with pytest.raises(ValueError, match="have an effect only"):
         rm.solve(model, rm.KL(0.1), first_order=settings)
 
@@ -79,6 +80,8 @@ def test_solutions_cannot_be_changed(solution):
         solution.gap = 0.0
     with pytest.raises(AttributeError):
         solution.policy.probabilities = None
+    with pytest.raises(AttributeError):
+        del solution.policy.probabilities
 
 
 def test_solutions_go_through_pickle(solution):
@@ -139,6 +142,7 @@ def test_evaluation(model, solution):
     assert np.all(own.nominal.lower <= own.worst.upper)
     greedy = np.argmax(np.asarray(solution.policy), axis=1)
     table = np.eye(3)[greedy]
+    assert rm.evaluate(model, solution, rm.KL(0.1)).worst.value.upper > 0.0
     forms = [greedy, table, table.ravel(), rm.Policy(model, greedy)]
     values = [rm.evaluate(model, form, rm.KL(0.1), gap=1e-8).worst.values for form in forms]
     assert all(np.array_equal(values[0], other) for other in values[1:])
@@ -161,21 +165,78 @@ def test_wrong_policies(model, policy, words):
         rm.evaluate(model, policy, rm.KL(0.1))
 
 
+def same(a, b):
+    return (
+        np.array_equal(a.lower, b.lower)
+        and np.array_equal(a.upper, b.upper)
+        and np.array_equal(a.policy.probabilities, b.policy.probabilities)
+    )
+
+
 def test_sweeps(model):
-    radii = [0.0, 0.01, 0.1, 1.0, 0.5]
+    radii = [0.0, 0.01, 0.1, 1.0, 0.5, 0.2, 0.05]
     seen = []
     sweep = rm.sweep_radius(model, rm.KL(0.0), radii, gap=1e-8, progress=lambda *at: seen.append(at))
-    assert seen[-1] == (5, 5)
-    for radius, sol in zip(radii, sweep, strict=True):
-        alone = rm.solve(model, rm.KL(radius), gap=1e-8)
-        assert np.array_equal(alone.values, sol.values) and sol.set == rm.KL(radius)
+    assert seen[-1] == (7, 7)
+    cold = rm.sweep_radius(model, rm.KL(0.0), radii, gap=1e-8, warm_start=False)
+    for radius, warm, sol in zip(radii, sweep, cold, strict=True):
+        assert same(rm.solve(model, rm.KL(radius), gap=1e-8), sol)
+        assert warm.set == sol.set == rm.KL(radius) and warm.is_certified
+        assert np.all(warm.lower <= sol.upper) and np.all(sol.lower <= warm.upper)
+    sweeps = [sum(sol.work["sweeps"] for sol in of) for of in (sweep, cold)]
+    assert sweeps[0] < sweeps[1]
     order = np.argsort(sweep.radii)
     assert np.all(np.diff(sweep.lower[order]) >= -1e-7)
     assert np.all(sweep.nominal <= sweep.upper + 1e-7)
     assert sweep.to_dataframe()["radius"].tolist() == radii
-    single = rm.sweep_radius(model, rm.KL(0.0), radii, gap=1e-8, threads=1)
-    assert np.array_equal(single.nominal, sweep.nominal)
+    for threads in (1, 2, 5):
+        again = rm.sweep_radius(model, rm.KL(0.0), radii, gap=1e-8, threads=threads)
+        assert np.array_equal(again.nominal, sweep.nominal)
+        assert all(same(a, b) for a, b in zip(again, sweep, strict=True))
     assert len(rm.sweep_radius(model, rm.KL(0.0), [])) == 0
+    assert "7 radii" in repr(sweep) and "<table>" in sweep._repr_html_()
+    for wrong in ([0.1, -1.0], [0.1, np.nan]):
+        with pytest.raises(ValueError, match="radius"):
+            rm.sweep_radius(model, rm.KL(0.0), wrong)
+
+
+def test_starts(model, solution):
+    for method in METHODS:
+        cold = rm.solve(model, rm.KL(0.1), method=method, gap=1e-3)
+        for start in (solution, solution.values, np.full(12, 1e9)):
+            warm = rm.solve(model, rm.KL(0.1), method=method, gap=1e-3, start=start)
+            assert np.all(warm.lower <= cold.upper) and np.all(cold.lower <= warm.upper)
+    assert rm.solve(model, rm.KL(0.1), start=solution).work["sweeps"] == 1
+    rewards = rm.Model.from_arrays(model.kernel().to_array(), R=-np.ones((12, 3)), discount=0.8)
+    assert rm.solve(rewards, rm.KL(0.1), start=np.full(12, -5.0)).work["sweeps"] == 1
+    with pytest.raises(ValueError, match="11 starting values, expected one for each of 12"):
+        rm.solve(model, rm.KL(0.1), start=np.zeros(11))
+    with pytest.raises(ValueError, match="state 3: the starting value is NaN"):
+        rm.solve(model, rm.KL(0.1), start=np.where(np.arange(12) == 3, np.nan, 0.0))
+
+
+def test_checkpoints(tmp_path, model):
+    path, question = tmp_path / "run", {"method": "vi", "gap": 1e-8}
+    whole = rm.solve(model, rm.KL(0.1), **question)
+    for limit in (5, 9, 20):
+        with pytest.warns(rm.ConvergenceWarning, match="sweep-limit"):
+            rm.solve(model, rm.KL(0.1), **question, max_sweeps=limit, checkpoint=path)
+        assert path.exists()
+    with pytest.raises(ValueError, match="run: .*with radius 0.1, and this one has 0.2"):
+        rm.solve(model, rm.KL(0.2), **question, checkpoint=path)
+    resumed = rm.solve(model, rm.KL(0.1), **question, checkpoint=path, threads=1)
+    assert same(resumed, whole) and resumed.work == whole.work
+    assert not path.exists()
+    path.write_text("something else")
+    with pytest.raises(ValueError, match="not a checkpoint"):
+        rm.solve(model, rm.KL(0.1), checkpoint=path)
+    assert path.read_text() == "something else"
+    with pytest.raises(IsADirectoryError):
+        rm.solve(model, rm.KL(0.1), checkpoint=tmp_path)
+    # The answer is not lost with the checkpoint.
+    with pytest.warns(rm.RobustMDPWarning) as caught:
+        rm.solve(model, rm.KL(0.1), **question, max_sweeps=5, checkpoint=tmp_path / "no" / "run")
+    assert any("checkpoint" in str(each.message) for each in caught)
 
 
 def test_radii_of_states_and_pairs(model):
@@ -212,6 +273,7 @@ def test_sets_are_values():
     assert rm.KL(0.1) == rm.KL(0.1) != rm.KL(0.2)
     assert rm.KL(0.1) != rm.Ellipsoid(0.1)
     assert len({rm.KL(0.1), rm.KL(0.1), rm.KL([0.1])}) == 2
+    assert repr(rm.KL([0.1, 0.2])) == "KL(radius=<2 radii up to 0.2>, rectangular='s')"
     with pytest.raises(AttributeError):
         rm.KL(0.1).radius = 0.2
     assert rm.Ellipsoid(0.1, support="nominal").with_radius(0.2).support == "nominal"
@@ -220,8 +282,9 @@ def test_sets_are_values():
 @pytest.mark.parametrize(
     ("arguments", "error", "words"),
     [
-        ({"method": "magic"}, ValueError, "unknown variant `magic`, expected one of `auto`"),
-        ({"oracle": "magic"}, ValueError, "unknown variant"),
+        ({"method": "magic"}, ValueError, "method='magic', expected one of auto, fom-vi"),
+        ({"oracle": "magic"}, ValueError, "oracle='magic', expected one of exact"),
+        ({"progress": True}, TypeError, "progress: expected something to call"),
         ({"method": 3}, TypeError, "method: expected a name"),
         ({"gap": 0.0}, ValueError, "gap"),
         ({"gap": float("nan")}, ValueError, "gap"),
@@ -240,7 +303,22 @@ def test_wrong_questions(model, arguments, error, words):
         rm.solve(model, rm.KL(0.1), **arguments)
 
 
-def test_wrong_types(model):
+def test_numbers_may_be_large(model, solution):
+    most = {"threads": 10**30, "max_sweeps": 10**30, "time_limit": 1e30}
+    assert same(rm.solve(model, rm.KL(0.1), gap=1e-8, **most), solution)
+
+
+def test_wrong_types(model, solution):
+    with pytest.raises(TypeError, match="policy|model"):
+        rm.Policy(3, [0])
+    with pytest.raises(TypeError, match="expected a Certificate or bytes"):
+        rm.verify(model, "proof")
+    with pytest.raises(TypeError, match="model"):
+        rm.verify(3, solution.certificate)
+    with pytest.raises(TypeError, match="several numbers, not 0.1"):
+        rm.sweep_radius(model, rm.KL(0.1), 0.1)
+    with pytest.raises(ValueError, match="another model"):
+        rm.evaluate(rm.instances.garnet(9, 4, 0.4), solution.policy, rm.KL(0.1))
     with pytest.raises(TypeError, match="model"):
         rm.solve("model", rm.KL(0.1))
     with pytest.raises(TypeError, match="set"):
@@ -269,6 +347,12 @@ def test_policies(tmp_path, model, solution):
     shares = np.stack([(drawn == a).mean(axis=1) for a in range(3)], axis=1)
     assert np.abs(shares - np.asarray(policy)).max() < 0.06  # five deviations of 2000 draws
     assert isinstance(policy.sample(3), int) and isinstance(policy.sample(np.int64(3)), int)
+    assert policy.sample([]).shape == (0,) and policy.sample([3, 4]).shape == (2,)
+    assert np.array_equal(policy[-1], policy[11]) and policy.actions(-1).tolist() == [0, 1, 2]
+    for wrong, error in ((12, IndexError), (-13, IndexError), ("a", TypeError), (1.0, TypeError)):
+        for ask in (policy.__getitem__, policy.actions):
+            with pytest.raises(error):
+                ask(wrong)
     policy.save(tmp_path / "policy.csv", model)
     back = rm.Policy.load(tmp_path / "policy.csv", model)
     assert np.array_equal(np.asarray(back), np.asarray(policy))
@@ -299,8 +383,11 @@ def test_simulation(model, solution):
     bad = y.to_array() * 0.5
     with pytest.raises(rm.ModelError, match="state 0, action 0"):
         rm.simulate(model, solution.policy, kernel=bad)
-    with pytest.raises(ValueError, match="start"):
-        rm.simulate(model, solution.policy, start=99)
+    for wrong in ({"start": 99}, {"start": 1.5}, {"start": "a"}, {"start": [0, 1]}, {"steps": -1}):
+        with pytest.raises(ValueError, match=next(iter(wrong))):
+            rm.simulate(model, solution, **wrong)
+    with pytest.raises(TypeError, match="episodes"):
+        rm.simulate(model, solution, episodes=10.0)
 
 
 def test_simulations_end_in_terminal_states():
@@ -317,7 +404,10 @@ def test_plots(solution, model):
         assert solution.plot(kind).axes
     figure, ax = plt.subplots()
     assert solution.plot("convergence", ax=ax) is figure
-    assert rm.sweep_radius(model, rm.KL(0.0), [0.0, 0.1, 0.2]).plot().axes
+    sweep = rm.sweep_radius(model, rm.KL(0.0), [0.0, 0.1, 0.2])
+    assert sweep.plot().axes
+    with pytest.raises(ValueError, match="keep no trace"):
+        sweep[0].plot("convergence")
     with pytest.raises(ValueError, match="kind"):
         solution.plot("pie")
     plt.close("all")

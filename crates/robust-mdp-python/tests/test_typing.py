@@ -1,10 +1,13 @@
-"""Types: the package and its users under mypy, and the stub against the module."""
+"""Types: the package and its users under mypy and pyright, and the stub against the module."""
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
+
+import pytest
 
 import robust_mdp as rm
 
@@ -20,15 +23,24 @@ low: float = sol.value.lower
 first: float = float(sol.values[0])
 proof: rm.Certificate = sol.certificate
 action: int = sol.policy.sample(0)
-frame = sol.to_dataframe()
+frame: object = sol.to_dataframe()
+again = rm.solve(model, rm.KL([0.1, 0.2, 0.3]), start=sol, checkpoint="run")
+wider: rm.KL = rm.KL(0.1).with_radius(0.2)
 for one in rm.sweep_radius(model, rm.Ellipsoid(0.0), [0.1]):
     print(one.status)
 """
 
 
 def run(*arguments, cwd):
+    # pyright looks for packages where the first python of the path has them.
+    path = os.pathsep.join([os.path.dirname(sys.executable), os.environ.get("PATH", "")])
     done = subprocess.run(
-        [sys.executable, "-m", *arguments], capture_output=True, text=True, cwd=cwd, timeout=300
+        [sys.executable, "-m", *arguments],
+        capture_output=True,
+        text=True,
+        cwd=cwd,
+        timeout=300,
+        env={**os.environ, "PATH": path, "PYRIGHT_PYTHON_IGNORE_WARNINGS": "1"},
     )
     assert done.returncode == 0, done.stdout + done.stderr
 
@@ -40,6 +52,14 @@ def test_the_package_and_a_user_are_typed(tmp_path):
         "[mypy-cvxpy.*,gymnasium.*,pandas.*,polars.*,scipy.*]\nignore_missing_imports = True\n"
     )
     run("mypy", "--config-file", "mypy.ini", "-p", "robust_mdp", "-m", "user", cwd=tmp_path)
+
+
+def test_pyright_agrees(tmp_path):
+    pytest.importorskip("pyright")
+    (tmp_path / "user.py").write_text("# pyright: strict\n" + USER)
+    run("pyright", "--pythonpath", sys.executable, str(PACKAGE), "user.py", cwd=tmp_path)
+    # What users see has a type, all of it.
+    run("pyright", "--verifytypes", "robust_mdp", "--ignoreexternal", cwd=tmp_path)
 
 
 def test_wrong_uses_are_found(tmp_path):

@@ -56,6 +56,7 @@ pub mod machine;
 pub mod measure;
 mod oracle;
 mod pool;
+mod radii;
 mod solution;
 mod solve;
 
@@ -68,6 +69,7 @@ pub use error::{Error, ModelError};
 pub use evaluate::{evaluate, worst_kernel};
 pub use model::{Model, ModelBuilder, Objective};
 pub use oracle::first_order::{Setup, StepRule};
+pub use radii::sweep_radius;
 pub use solution::{Evaluated, PolicyValue, Solution};
 #[doc(hidden)]
 pub use solve::Published;

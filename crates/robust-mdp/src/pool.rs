@@ -8,6 +8,17 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use crate::error::Error;
 
+/// Threads to begin with, where so many were asked for: more than there are cores help nobody, and
+/// very many would bring the system down. The answer does not depend on them.
+pub(crate) fn at_most(asked: usize) -> usize {
+    const ALWAYS: usize = 64;
+    asked.min(cores().max(ALWAYS))
+}
+
+pub(crate) fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}
+
 thread_local! {
     /// Whether the job of this thread was asked to stay on it.
     static ALONE: Cell<bool> = const { Cell::new(false) };
@@ -27,7 +38,7 @@ pub(crate) fn in_pool<T: Send>(
         let _alone = Alone::begin();
         return Ok(job());
     }
-    let threads = threads.unwrap_or(0);
+    let threads = at_most(threads.unwrap_or(0));
     let pool = {
         let mut pools = POOLS.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         match pools.get(&threads) {
@@ -86,7 +97,7 @@ pub(crate) fn join<A: Send, B: Send>(
 
 #[cfg(test)]
 mod tests {
-    use super::{alone, in_pool, threads};
+    use super::{alone, at_most, in_pool, threads};
 
     #[test]
     fn one_thread_is_the_callers() {
@@ -95,6 +106,12 @@ mod tests {
         assert_eq!(in_pool(Some(1), job).ok(), Some((here, 1, true)));
         assert!(!alone());
         assert_eq!(in_pool(Some(2), || (threads(), alone())).ok(), Some((2, false)));
+    }
+
+    #[test]
+    fn there_is_an_end_to_threads() {
+        assert_eq!(in_pool(Some(usize::MAX), threads).ok(), Some(at_most(usize::MAX)));
+        assert!(at_most(usize::MAX) < 100_000 && at_most(7) == 7);
     }
 
     #[test]

@@ -305,8 +305,23 @@ fn what_does_not_belong_is_refused_by_name() {
     assert!(try_with(&model, &set, &first_order).contains("with oracle Exact"));
     let wider = options(Method::Vi, None, 1e-3, 1000);
     assert!(try_with(&model, &set, &wider).contains("with gap 0.0001, and this one has 0.001"));
+    let start = Options { start: Some(vec![1.0; 8]), ..asked.clone() };
+    assert!(try_with(&model, &set, &start).contains("started from other values"));
     // Threads and limits may differ.
     assert!(resume(&model, &set, &Options { threads: Some(3), ..asked }, state).is_ok());
+}
+
+#[test]
+fn starting_values_belong_to_the_question() {
+    let (model, set) = (garnet(8, 0.5, None, 0.9), UncertaintySet::kl(0.1));
+    for method in LOOPS.into_iter().chain([Method::FomVi]) {
+        let plain = options(method, None, 1e-3, 1000);
+        let asked = Options { start: Some(vec![0.3; 8]), ..plain.clone() };
+        assert!(check(&model, &set, &asked, 6) > 1);
+        let (_, keep) = checkpointed(&model, &set, &asked);
+        let told = refused(resume(&model, &set, &plain, &keep.states[1]));
+        assert!(told.contains("was given values to start from"), "{told}");
+    }
 }
 
 #[test]

@@ -1,10 +1,13 @@
 //! What robustness costs: values against the radius, from the results given and from radii solved
 //! here.
 
+use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
 use robust_mdp::uncertainty::{Distance, Radius, UncertaintySet};
-use robust_mdp::{Interrupt, Options, Status, Stop, evaluate, solve_observed};
+use robust_mdp::{
+    Interrupt, Options, Solution, Status, Stop, evaluate, solve_observed, sweep_radius,
+};
 
 use super::radii::Radii;
 use super::solved::Solved;
@@ -136,54 +139,71 @@ fn sweep(
     let model = &source.model;
     let stop = Stop { gap: args.gap, ..Stop::default() };
     let options = Options { stop, threads: args.threads, ..Options::default() };
-    let solve = |set: &UncertaintySet| {
-        solve_observed(model, set, &options, &mut (), interrupt).map_err(Failure::input)
-    };
-    let started = Instant::now();
-    let mut next_line = LINE_EVERY;
-    let best = solve(&UncertaintySet::none())?;
-    let mut statuses = vec![best.status];
-    let mut all = Vec::new();
-    for (k, &radius) in radii.values.iter().enumerate() {
-        if statuses.contains(&Status::Interrupted) {
-            break;
-        }
-        let set = template.result.set_of_radius(Radius::Uniform(radius));
-        let solution = solve(&set)?;
-        let check = |policy: &[f64]| {
-            evaluate(model, &set, policy, args.gap, args.threads, interrupt).map_err(Failure::input)
-        };
+    let lines = Lines::new(radii.values.len(), args.quiet);
+    let none = UncertaintySet::none();
+    let best =
+        solve_observed(model, &none, &options, &mut (), interrupt).map_err(Failure::input)?;
+    let each = |set: &UncertaintySet, solution: Solution, threads: usize| {
+        let check =
+            |policy: &[f64]| evaluate(model, set, policy, args.gap, Some(threads), interrupt);
         let (robust, naive) = (check(&solution.policy)?, check(&best.policy)?);
-        statuses.extend([solution.status, robust.status, naive.status]);
-        if statuses.contains(&Status::Interrupted) {
-            break;
-        }
         let mut notes = Vec::new();
         if solution.status != Status::Certified {
             notes.push(ending(solution.status).to_owned());
         }
         notes.extend(set.vacuity(model));
-        all.push(At {
-            radius,
+        lines.one_more();
+        let at = At {
+            radius: 0.0,
             robust: solution.initial_value,
             nominal: Some(robust.nominal.initial),
             naive: Some(naive.worst.initial),
             note: notes.join("; "),
-        });
-        let seconds = started.elapsed().as_secs_f64();
-        if seconds >= next_line && !args.quiet {
-            let (done, count) = (k + 1, radii.values.len());
-            let left = seconds / done as f64 * (count - done) as f64;
-            output::to_stderr(&format!(
-                "{}: {done} of {count} radii, about {} left\n",
-                time_text(seconds),
-                time_text(left)
-            ));
-            next_line = seconds + LINE_EVERY;
-        }
+        };
+        Ok((at, [solution.status, robust.status, naive.status]))
+    };
+    let set = template.result.set_of_radius(Radius::Uniform(0.0));
+    let solved = sweep_radius(model, &set, &radii.values, &options, true, interrupt, each)
+        .map_err(Failure::input)?;
+    let mut statuses = vec![best.status];
+    let mut all = Vec::new();
+    for (&radius, (at, how)) in radii.values.iter().zip(solved) {
+        statuses.extend(how);
+        all.extend((!how.contains(&Status::Interrupted)).then_some(At { radius, ..at }));
     }
     let ended = if all.len() < radii.values.len() { Ending::Early } else { ending_of(&statuses) };
     Ok((all, ended))
+}
+
+/// Says now and then how many radii are done.
+struct Lines {
+    count: usize,
+    quiet: bool,
+    started: Instant,
+    /// Radii done, and when the next line is due.
+    state: Mutex<(usize, f64)>,
+}
+
+impl Lines {
+    fn new(count: usize, quiet: bool) -> Lines {
+        Lines { count, quiet, started: Instant::now(), state: Mutex::new((0, LINE_EVERY)) }
+    }
+
+    fn one_more(&self) {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        state.0 += 1;
+        let (done, count, seconds) = (state.0, self.count, self.started.elapsed().as_secs_f64());
+        if seconds < state.1 || self.quiet {
+            return;
+        }
+        state.1 = seconds + LINE_EVERY;
+        let left = seconds / done as f64 * (count - done) as f64;
+        output::to_stderr(&format!(
+            "{}: {done} of {count} radii, about {} left\n",
+            time_text(seconds),
+            time_text(left)
+        ));
+    }
 }
 
 /// Bounds of one value at every radius.

@@ -26,9 +26,11 @@ from .certificate import Certificate, Verified, verify
 from .kernel import Kernel
 from .model import Model
 from .policy import Policy
-from .results import Bounds, Evaluation, Interval, RadiusSweep, Solution
+from .radii import RadiusSweep
+from .results import Bounds, Evaluation, Interval
 from .sets import KL, Ellipsoid, Nominal, UncertaintySet
 from .simulation import Simulation, simulate
+from .solution import Solution
 from .solving import FirstOrder, Progress, evaluate, solve, sweep_radius
 
 __all__ = [

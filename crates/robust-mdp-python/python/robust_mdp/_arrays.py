@@ -15,11 +15,13 @@ IndexArray = Union[NDArray[np.int32], NDArray[np.int64]]
 def numbers(what: str, values: ArrayLike, ndim: int | None = None) -> FloatArray:
     """A float64 array, without a copy where it is one already."""
     try:
+        if isinstance(values, np.ma.MaskedArray) and bool(np.any(values.mask)):
+            raise TypeError("some are masked")
         given = np.asarray(values)
         if given.dtype.kind not in "biufO":
             raise TypeError(f"not {given.dtype}")
         array = np.asarray(given, dtype=np.float64)
-    except (TypeError, ValueError) as error:
+    except (OverflowError, TypeError, ValueError) as error:
         raise TypeError(f"{what}: expected an array of real numbers ({error})") from None
     if ndim is not None and array.ndim != ndim:
         raise ValueError(f"{what} has shape {array.shape}, expected {ndim} dimension(s)")
@@ -74,3 +76,19 @@ def common_cost(
         return cost, None
     rest = further - np.repeat(cost, np.diff(starts))
     return cost, rest
+
+
+def is_sparse(matrix: Any) -> bool:
+    """Whether it is one of SciPy's matrices."""
+    return hasattr(matrix, "tocsr")
+
+
+def compressed(what: str, matrix: Any, further: FloatArray | None = None) -> tuple[IndexArray, IndexArray, FloatArray, FloatArray | None]:
+    """The arrays of a matrix by rows, without copies where they are that already."""
+    if not is_sparse(matrix):
+        dense = numbers(what, matrix, 2)
+        row, column = np.nonzero(dense)
+        starts = np.searchsorted(row, np.arange(len(dense) + 1)).astype(np.int64)
+        return starts, column.astype(np.int64), np.ascontiguousarray(dense[row, column]), None
+    rows = matrix.tocsr()
+    return indices(rows.indptr), indices(rows.indices), flat(what, rows.data), further

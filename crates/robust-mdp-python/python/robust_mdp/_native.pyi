@@ -19,7 +19,7 @@ __all__ = [
     "healthcare",
     "machine",
     "solve",
-    "solve_many",
+    "sweep_radius",
     "time_solve",
     "verify",
     "worst_kernel",
@@ -134,15 +134,19 @@ def solve(
     model: Model,
     set: UncertaintySet,
     options: str,
+    start: _Floats | None,
+    checkpoint: tuple[str, float] | None,
     certified: bool,
     keep: bool,
     progress: Callable[..., object] | None,
-) -> tuple[Solution, _Floats, bytes | None]: ...
+) -> tuple[Solution, _Floats, bytes | None, str | None]: ...
 def time_solve(model: Model, set: UncertaintySet, options: str) -> float: ...
-def solve_many(
+def sweep_radius(
     model: Model,
-    sets: Sequence[UncertaintySet],
+    set: UncertaintySet,
+    radii: _Floats,
     asked: str,
+    warm: bool,
     progress: Callable[[int, int], object] | None,
 ) -> list[tuple[Solution, _Bounds]]: ...
 def evaluate(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -9,13 +10,16 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ._arrays import FloatArray, IntArray, common_cost, flat, integers, numbers
-from ._conventions import Parts
 from ._messages import ModelWarning, warn
+from ._parts import Parts, numbered
 
 
 def _items(table: Any) -> list[tuple[int, Any]]:
     """Keys and values of a mapping with whole keys, or of a sequence, in order."""
     if isinstance(table, Mapping):
+        for key in table:
+            if isinstance(key, str) or not hasattr(key, "__index__"):
+                raise ValueError(f"key {key!r} in the transition dictionary, expected whole numbers")
         return sorted((int(key), value) for key, value in table.items())
     if isinstance(table, (Sequence, np.ndarray)):
         return list(enumerate(table))
@@ -23,8 +27,11 @@ def _items(table: Any) -> list[tuple[int, Any]]:
 
 
 def of_gymnasium(env: Any, initial: ArrayLike | None) -> Parts:
+    if isinstance(env, str):
+        raise TypeError(f"env: expected an environment, not its name: gymnasium.make({env!r})")
     table = env
     if not isinstance(env, (Mapping, Sequence)):
+        _warn_of_wrappers(env)
         inner = getattr(env, "unwrapped", env)
         table = getattr(inner, "P", None)
         if table is None:
@@ -48,6 +55,21 @@ def of_gymnasium(env: Any, initial: ArrayLike | None) -> Parts:
     ended = np.array(columns[4], dtype=bool)
     state_of_row = np.array([s for s, _, _ in rows], dtype=np.int64)
     return _assembled(len(states), rows, row, prob, target, reward, ended, state_of_row, initial)
+
+
+def _warn_of_wrappers(env: Any) -> None:
+    """Wrappers that change what is seen, done or paid are not in the transition dictionary."""
+    gymnasium = sys.modules.get("gymnasium")
+    kinds = tuple(
+        getattr(gymnasium, f"{what}Wrapper", ()) for what in ("Observation", "Action", "Reward")
+    )
+    while hasattr(env, "env") and env is not env.unwrapped:
+        if isinstance(env, kinds):
+            warn(
+                f"{type(env).__name__} is left out: the model is that of the environment inside",
+                ModelWarning,
+            )
+        env = env.env
 
 
 def _outcome(s: int, a: int, outcome: Any) -> tuple[float, int, float, bool]:
@@ -95,7 +117,6 @@ def _assembled(
     owner = state_of_row[kept_rows]
     starts = np.searchsorted(owner, np.arange(total + 1)).astype(np.int64)
     actions = np.array([a for _, a, _ in rows], dtype=np.int64)[kept_rows]
-    plain = np.array_equal(actions, np.arange(count) - np.repeat(starts[:-1], np.diff(starts)))
     start = None if initial is None else flat("initial", initial)
     if start is not None and sink:
         start = np.append(start, 0.0)
@@ -105,20 +126,35 @@ def _assembled(
         states=total,
         initial=start,
         state_names=[*map(str, range(states)), "terminated"] if sink else None,
-        action_names=None if plain else [str(a) for a in actions],
+        action_names=numbered(starts, actions),
         actions=actions,
         rows=(starts, (indptr, target, prob, further)),
     )
 
 
-def _labels(what: str, columns: list[Any]) -> tuple[list[IntArray], list[str] | None, int]:
-    """Numbers of states, their names if they have any, and how many there are."""
-    arrays = [np.asarray(column) for column in columns]
-    if all(array.dtype.kind in "iu" for array in arrays):
-        whole = [integers(what, array) for array in arrays]
-        return whole, None, max((int(array.max(initial=-1)) for array in whole), default=-1) + 1
-    if any(array.dtype.kind == "f" for array in arrays):
-        raise TypeError(f"{what}: expected whole numbers or labels, not {arrays[0].dtype}")
+def _column(frame: Any, name: str) -> NDArray[Any]:
+    """A column, all of it there."""
+    column = frame[name]
+    missing = column.isna() if hasattr(column, "isna") else column.is_null()
+    for line in np.flatnonzero(missing.to_numpy())[:1]:
+        raise ValueError(f"line {line}: nothing in column “{name}”")
+    return np.asarray(column.to_numpy())
+
+
+def _labels(frame: Any, names: list[str]) -> tuple[list[IntArray], list[str] | None, int]:
+    """Numbers of states or actions, their names if they have any, and how many there are."""
+    what = f"column{'s' if len(names) > 1 else ''} {' and '.join(names)}"
+    arrays = [_column(frame, name) for name in names]
+    whole = [array.dtype.kind in "iu" for array in arrays]
+    if all(whole):
+        made = [integers(what, array) for array in arrays]
+        return made, None, max((int(array.max(initial=-1)) for array in made), default=-1) + 1
+    for array in arrays:
+        if array.dtype.kind == "f":
+            raise TypeError(f"{what}: expected whole numbers or labels, not {array.dtype}")
+    if any(whole):
+        kinds = " and ".join(str(array.dtype) for array in arrays)
+        raise TypeError(f"{what}: expected numbers in both or labels in both, not {kinds}")
     number: dict[Any, int] = {}
     made = []
     for array in arrays:
@@ -131,6 +167,9 @@ def of_dataframe(
     frame: Any, names: tuple[str, str, str, str, str | None, str | None], initial: ArrayLike | None
 ) -> Parts:
     state, action, target, probability, cost, reward = names
+    if hasattr(frame, "collect") or not hasattr(frame, "columns"):
+        kind = type(frame).__name__
+        raise TypeError(f"frame: expected a DataFrame of pandas or polars, not a {kind}")
     columns = list(frame.columns)
     if cost is None and reward is None:
         found = [name for name in ("cost", "reward") if name in columns]
@@ -147,12 +186,15 @@ def of_dataframe(
     for name in (state, action, target, probability, amount):
         if name not in columns:
             raise ValueError(f"no column “{name}”, found {columns}")
-    (origin, to), state_names, states = _labels(
-        f"columns {state} and {target}", [frame[state].to_numpy(), frame[target].to_numpy()]
-    )
+    (origin, to), state_names, states = _labels(frame, [state, target])
     for k in np.flatnonzero((origin < 0) | (to < 0))[:1]:
         raise ValueError(f"line {k}: state {min(origin[k], to[k])}, expected at least 0")
-    (act,), action_names, _ = _labels(f"column {action}", [frame[action].to_numpy()])
+    if states > 10 * len(origin) + 1000:
+        raise ValueError(
+            f"state {states - 1} in a table of {len(origin)} lines, expected numbers from 0 without "
+            "wide gaps; if they are labels, make them strings"
+        )
+    (act,), action_names, _ = _labels(frame, [action])
     prob = numbers(probability, frame[probability].to_numpy(), 1)
     amounts = numbers(amount, frame[amount].to_numpy(), 1)
     order = np.lexsort((act, origin))
@@ -169,19 +211,13 @@ def of_dataframe(
         listed = ", ".join(str(s if state_names is None else state_names[s]) for s in ended[:5])
         more = ", …" if len(ended) > 5 else ""
         warn(f"{len(ended)} states have no actions and are terminal: {listed}{more}", ModelWarning)
-    plain = np.array_equal(ids, np.arange(len(ids)) - np.repeat(starts[:-1], np.diff(starts)))
-    row_names = None
-    if action_names is not None:
-        row_names = [action_names[a] for a in ids]
-    elif not plain:
-        row_names = [str(a) for a in ids]
     return Parts(
         cost=base,
         maximise=cost is None,
         states=states,
         initial=None if initial is None else flat("initial", initial),
         state_names=state_names,
-        action_names=row_names,
+        action_names=numbered(starts, ids) if action_names is None else [action_names[a] for a in ids],
         actions=None if action_names is not None else ids,
         rows=(starts, (indptr, to, np.ascontiguousarray(prob), further)),
     )

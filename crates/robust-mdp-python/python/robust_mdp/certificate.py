@@ -7,7 +7,7 @@ import struct
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from . import _native
+from . import _checks, _native
 from ._arrays import FloatArray, frozen
 
 if TYPE_CHECKING:
@@ -126,8 +126,12 @@ def verify(
     CertificateError
         If it is about something else or does not prove what it claims.
     """
+    model = _checks.model(model)
     if isinstance(certificate, bytes):
         certificate = Certificate(certificate)
+    if not isinstance(certificate, Certificate):
+        raise TypeError(f"certificate: expected a Certificate or bytes, not {certificate!r}")
+    threads = None if threads is None else _checks.count("threads", threads, 1)
     if discount is None and model.discount is None:
         discount = certificate.discount
     model = model._discounted(discount)

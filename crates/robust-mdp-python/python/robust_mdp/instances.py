@@ -4,18 +4,13 @@ from __future__ import annotations
 
 from typing import Literal
 
-from . import _native
+from . import _checks, _native
 from ._arrays import FloatArray, frozen
+from ._checks import count, number
 from .model import Model
 from .sets import KL, Ellipsoid, UncertaintySet
 
 __all__ = ["calibrate", "garnet", "healthcare", "machine"]
-
-
-def _check(**counts: int) -> None:
-    for name, value in counts.items():
-        if value < 0:
-            raise ValueError(f"{name}={value}, expected at least 0")
 
 
 def garnet(
@@ -41,8 +36,12 @@ def garnet(
     >>> rm.instances.garnet(states=20, actions=3, branching=0.2)
     Model(states=20, pairs=60, transitions=240, min-cost, discount=0.8)
     """
-    _check(states=states, actions=actions, seed=seed, band=band or 0)
-    return Model._of(_native.garnet(states, actions, branching, costs, band, discount, seed))
+    sizes = (count("states", states), count("actions", actions), number("branching", branching))
+    widths = None if band is None else count("band", band)
+    native = _native.garnet(
+        *sizes, costs, widths, _checks.discount(discount), _checks.seed(seed)
+    )
+    return Model._of(native)
 
 
 def healthcare(states: int = 50, *, discount: float = 0.8) -> Model:
@@ -52,8 +51,7 @@ def healthcare(states: int = 50, *, discount: float = 0.8) -> Model:
     >>> rm.instances.healthcare(6).action_names[0]
     ['low', 'medium', 'high']
     """
-    _check(states=states)
-    return Model._of(_native.healthcare(states, discount))
+    return Model._of(_native.healthcare(count("states", states), _checks.discount(discount)))
 
 
 def machine(states: int = 10, *, discount: float = 0.8) -> Model:
@@ -63,8 +61,7 @@ def machine(states: int = 10, *, discount: float = 0.8) -> Model:
     >>> rm.instances.machine(10).state_names[-2:]
     ['R1', 'R2']
     """
-    _check(states=states)
-    return Model._of(_native.machine(states, discount))
+    return Model._of(_native.machine(count("states", states), _checks.discount(discount)))
 
 
 def calibrate(
@@ -94,11 +91,17 @@ def calibrate(
     >>> bool(0.0 < radii.max() < 0.01)
     True
     """
-    _check(samples=samples, seed=seed)
+    model = _checks.model(model)
     kind = set if isinstance(set, type) else type(set)
     if not issubclass(kind, (KL, Ellipsoid)):
         raise TypeError(f"set: expected KL or Ellipsoid, not {set!r}")
     radii = _native.calibrate(
-        model._native, issubclass(kind, KL), samples, quantile, mixing, branching, seed
+        model._native,
+        issubclass(kind, KL),
+        count("samples", samples),
+        number("quantile", quantile),
+        number("mixing", mixing),
+        number("branching", branching),
+        _checks.seed(seed),
     )
     return frozen(radii)

@@ -56,6 +56,8 @@ class Kernel:
 
     def row(self, state: int, action: int) -> tuple[NDArray[Any], FloatArray]:
         """Next states and probabilities of an action, counted within its state."""
+        if not 0 <= state < self.n_states:
+            raise IndexError(f"state {state}, expected numbers from 0 to {self.n_states - 1}")
         first, last = self.state_starts[state], self.state_starts[state + 1]
         if not 0 <= action < last - first:
             raise IndexError(f"state {state} has {last - first} actions, not an action {action}")

@@ -4,25 +4,24 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from . import _conventions, _native, _tables
+from . import _checks, _conventions, _native, _sparse, _tables
 from ._arrays import FloatArray, IntArray, frozen, numbers
+from ._frozen import Frozen
 from ._messages import ModelWarning, warn
 from ._native import Model as NativeModel
+from ._parts import Given, Parts
 from .kernel import Kernel, as_kernel
-
-if TYPE_CHECKING:
-    from ._conventions import Parts
 
 Path = str | os.PathLike[str]
 Format = Literal["json", "csv", "npz"]
 
 
-class Model:
+class Model(Frozen):
     """A Markov decision process with a nominal kernel. It cannot be changed.
 
     Make one with :meth:`from_arrays`, :meth:`from_scipy`, :meth:`from_gymnasium`,
@@ -50,9 +49,6 @@ class Model:
     def __init__(self) -> None:
         raise TypeError("make a model with Model.from_arrays, from_scipy, from_gymnasium, load, …")
 
-    def __setattr__(self, name: str, value: object) -> None:
-        raise AttributeError("a model cannot be changed")
-
     @staticmethod
     def _of(
         native: NativeModel, has_discount: bool = True, actions: IntArray | None = None
@@ -67,19 +63,19 @@ class Model:
                 actions = None
             else:
                 actions.flags.writeable = False
-        for name, value in (
-            ("_native", native),
-            ("_actions", actions),
-            ("_starts", starts),
-            ("_has_discount", has_discount),
-            ("_cached", None),
-        ):
-            object.__setattr__(model, name, value)
+        model._set(
+            _native=native,
+            _actions=actions,
+            _starts=starts,
+            _has_discount=has_discount,
+            _cached=None,
+        )
         return model
 
     @staticmethod
     def _build(parts: Parts, discount: float | None) -> Model:
-        return Model._of(parts.build(discount), discount is not None, parts.actions)
+        given = None if discount is None else _checks.discount(discount)
+        return Model._of(parts.build(given), given is not None, parts.actions)
 
     # Makers
 
@@ -148,9 +144,8 @@ class Model:
             if discount is not None:
                 raise TypeError("beta and discount are the same thing: give one of them")
             discount = beta
-        parts = _conventions.of_arrays(
-            P, R, cost, Q, s_indices, a_indices, convention, initial, state_names, action_names
-        )
+        given = Given.of(R, cost, initial, state_names, action_names)
+        parts = _conventions.of_arrays(P, Q, s_indices, a_indices, convention, given)
         return Model._build(parts, discount)
 
     @staticmethod
@@ -188,9 +183,8 @@ class Model:
         >>> rm.Model.from_scipy([stay, move], R=[0.0, 0.0, 0.0, 1.0], discount=0.9)
         Model(states=4, pairs=8, transitions=8, max-reward, discount=0.9)
         """
-        parts = _conventions.of_scipy(
-            P, R, cost, s_indices, a_indices, initial, state_names, action_names
-        )
+        given = Given.of(R, cost, initial, state_names, action_names)
+        parts = _sparse.of_scipy(P, s_indices, a_indices, given)
         return Model._build(parts, discount)
 
     @staticmethod
@@ -281,7 +275,8 @@ class Model:
         """
         path = os.fspath(path)
         try:
-            native, notes = _native.Model.load(path, format, discount)
+            given = None if discount is None else _checks.discount(discount)
+            native, notes = _native.Model.load(path, format, given)
             has_discount = True
         except _native.ModelError as error:
             if discount is not None or "discount factor is missing" not in str(error):
@@ -416,7 +411,8 @@ class Model:
 
     def with_discount(self, discount: float) -> Model:
         """The same model with another discount factor."""
-        return Model._of(self._native.with_discount(discount), True, self._own_actions())
+        native = self._native.with_discount(_checks.discount(discount))
+        return Model._of(native, True, self._own_actions())
 
     def with_kernel(self, kernel: Any) -> Model:
         """The same model with another nominal kernel: a :class:`Kernel`, ``P[S, A, S]`` or a sparse
@@ -446,12 +442,11 @@ class Model:
             if not self._has_discount:
                 raise ValueError("the model has no discount factor: give discount=")
             return self
-        if isinstance(discount, bool) or not isinstance(discount, (int, float, np.number)):
-            raise TypeError(f"discount: expected a number, not {discount!r}")
+        discount = _checks.discount(discount)
         if self._has_discount and discount == self._native.discount:
             return self
         if self._cached is None or self._cached.discount != discount:
-            object.__setattr__(self, "_cached", self._native.with_discount(float(discount)))
+            self._set(_cached=self._native.with_discount(discount))
         assert self._cached is not None
         return Model._of(self._cached, True, self._own_actions())
 

@@ -9,7 +9,8 @@ import numpy as np
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from .results import RadiusSweep, Solution
+    from .radii import RadiusSweep
+    from .solution import Solution
 
 # More states or actions than this are too many to label.
 _LABELLED = 24
@@ -43,6 +44,8 @@ def solution(sol: Solution, kind: str, ax: Any) -> Figure:
 
 def _convergence(sol: Solution, ax: Any) -> None:
     trace = sol.trace
+    if len(trace["gap"]) == 0:
+        raise ValueError("solutions of a sweep keep no trace: solve for this radius alone")
     ax.semilogy(trace["sweeps"], np.maximum(trace["gap"], 1e-300), marker=".", label="certified gap")
     ax.axhline(sol.target_gap, color="0.5", linestyle="--", label="asked for")
     ax.xaxis.get_major_locator().set_params(integer=True)
@@ -60,13 +63,18 @@ def _policy(sol: Solution, ax: Any) -> None:
         ax.set_yticks(range(len(names)), names)
 
 
+def _title(sol: Solution) -> str:
+    name = type(sol.set).__name__
+    return name if name == "Nominal" else f"{name}, radius {sol.set._radius_in_words().strip('<>')}"
+
+
 def _values(sol: Solution, ax: Any) -> None:
     states = np.arange(sol.model.n_states)
     ax.fill_between(states, sol.lower, sol.upper, step="mid", alpha=0.4, label="bounds")
     ax.plot(states, sol.values, drawstyle="steps-mid", label="worst-case value")
     ax.xaxis.get_major_locator().set_params(integer=True)
     word = "reward" if sol.model.objective == "max-reward" else "cost"
-    ax.set(xlabel="state", ylabel=f"discounted {word}", title=f"{sol.set!r}"[:48])
+    ax.set(xlabel="state", ylabel=f"discounted {word}", title=_title(sol))
     ax.legend(frameon=False)
 
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import operator
 import os
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from . import _checks
 from ._arrays import FloatArray, IntArray, frozen, numbers
+from ._frozen import Frozen
 
 if TYPE_CHECKING:
     from .model import Model
@@ -16,7 +19,7 @@ if TYPE_CHECKING:
 Seed = int | np.random.Generator | None
 
 
-class Policy:
+class Policy(Frozen):
     """Action probabilities in every state of a model.
 
     ``policy[s]`` are the probabilities in state ``s``; ``numpy.asarray(policy)`` is a table with one
@@ -43,14 +46,13 @@ class Policy:
     _ends: FloatArray | None
 
     def __init__(self, model: Model, probabilities: ArrayLike) -> None:
-        flat = _flat_policy(model, probabilities)
-        object.__setattr__(self, "probabilities", frozen(flat))
-        object.__setattr__(self, "_starts", model.state_starts)
-        object.__setattr__(self, "_actions", model.action_ids)
-        object.__setattr__(self, "_ends", None)
-
-    def __setattr__(self, name: str, value: object) -> None:
-        raise AttributeError("a policy cannot be changed")
+        flat = _flat_policy(_checks.model(model), probabilities)
+        self._set(
+            probabilities=frozen(flat),
+            _starts=model.state_starts,
+            _actions=model.action_ids,
+            _ends=None,
+        )
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (_restore, (self.probabilities, self._starts, self._actions))
@@ -59,14 +61,19 @@ class Policy:
         return len(self._starts) - 1
 
     def __getitem__(self, state: int) -> FloatArray:
-        if not -len(self) <= state < len(self):
-            raise IndexError(f"state {state}, expected one of {len(self)}")
-        state = state % len(self)
-        return self.probabilities[self._starts[state] : self._starts[state + 1]]
+        return self.probabilities[self._span(state)]
 
     def actions(self, state: int) -> IntArray:
         """The numbers of the actions that ``policy[state]`` speaks of."""
-        return self._actions[self._starts[state] : self._starts[state + 1]]
+        return self._actions[self._span(state)]
+
+    def _span(self, state: int) -> slice:
+        """The pairs of a state."""
+        state = operator.index(state)
+        if not -len(self) <= state < len(self):
+            raise IndexError(f"state {state}, expected one of {len(self)}")
+        state %= len(self)
+        return slice(self._starts[state], self._starts[state + 1])
 
     @overload
     def sample(self, obs: int | np.integer[Any], rng: Seed = None) -> int: ...
@@ -90,6 +97,8 @@ class Policy:
             In a terminal state there is nothing to choose: the answer is 0.
         """
         states = np.asarray(obs)
+        if states.size == 0:
+            return np.zeros(states.shape, dtype=np.int64)
         if states.dtype.kind not in "iu":
             raise TypeError(f"expected a state's number or an array of them, not {obs!r}")
         if bool(np.any((states < 0) | (states >= len(self)))):
@@ -97,13 +106,13 @@ class Policy:
         generator = np.random.default_rng(rng) if rng is not None else _SHARED
         rows = self._draw(states.ravel(), generator.random(states.size))
         ended = rows < 0
-        actions = np.where(ended, 0, self._actions[np.where(ended, 0, rows)] if len(rows) else 0)
+        actions = np.where(ended, 0, self._actions[np.where(ended, 0, rows)] if len(self._actions) else 0)
         return int(actions[0]) if states.ndim == 0 else actions.reshape(states.shape)
 
     def _draw(self, states: NDArray[Any], uniform: FloatArray) -> IntArray:
         """Rows of the model; −1 in terminal states."""
         if self._ends is None:
-            object.__setattr__(self, "_ends", cumulated(self._starts, self.probabilities))
+            self._set(_ends=cumulated(self._starts, self.probabilities))
         assert self._ends is not None
         rows = draw(self._starts, self._ends, states, uniform)
         return np.where(self._starts[states] == self._starts[states + 1], -1, rows)
@@ -152,13 +161,19 @@ _SHARED = np.random.default_rng()
 
 def _restore(probabilities: FloatArray, starts: IntArray, actions: IntArray) -> Policy:
     policy = Policy.__new__(Policy)
-    for name, value in (
-        ("probabilities", frozen(probabilities)),
-        ("_starts", starts),
-        ("_actions", actions),
-        ("_ends", None),
-    ):
-        object.__setattr__(policy, name, value)
+    policy._set(
+        probabilities=frozen(probabilities), _starts=starts, _actions=actions, _ends=None
+    )
+    return policy
+
+
+def as_policy(model: Model, policy: Any) -> Policy:
+    """A policy of `model`, from anything that is one."""
+    policy = getattr(policy, "policy", policy)
+    if not isinstance(policy, Policy):
+        return Policy(model, policy)
+    if not np.array_equal(policy._starts, model.state_starts):
+        raise ValueError("the policy is one of another model")
     return policy
 
 
@@ -201,7 +216,7 @@ def _flat_policy(model: Model, policy: ArrayLike) -> FloatArray:
 
 def _of_actions(model: Model, actions: NDArray[Any]) -> FloatArray:
     flat = np.zeros(model.n_pairs)
-    state, action = model._pairs()
+    state, _ = model._pairs()
     flat[model.action_ids == actions[state]] = 1.0
     chosen = np.zeros(model.n_states, dtype=bool)
     chosen[state[flat > 0.0]] = True

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar, Union
 
 import numpy as np
@@ -19,7 +19,7 @@ Support = Literal["nominal", "all"]
 _Self = TypeVar("_Self", bound="UncertaintySet")
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class UncertaintySet:
     """What all sets share; use :class:`Ellipsoid`, :class:`KL` or :class:`Nominal`.
 
@@ -85,6 +85,17 @@ class UncertaintySet:
         made.check(model._native)
         return made
 
+    def __repr__(self) -> str:
+        parts = [f"radius={self._radius_in_words()}"]
+        parts += [f"{f.name}={getattr(self, f.name)!r}" for f in fields(self) if f.name != "radius"]
+        return f"{type(self).__name__}({', '.join(parts)})"
+
+    def _radius_in_words(self) -> str:
+        radius = np.asarray(self.radius)
+        if radius.ndim == 0:
+            return repr(self.radius)
+        return f"<{radius.size} radii up to {radius.max(initial=0.0):.4g}>"
+
     def __eq__(self, other: object) -> bool:
         if type(self) is not type(other) or not isinstance(other, UncertaintySet):
             return NotImplemented
@@ -98,7 +109,7 @@ class UncertaintySet:
         return (type(self), radius.shape, radius.tobytes(), self.rectangular, self._where)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Ellipsoid(UncertaintySet):
     """Kernels y with Σ ½‖y − y⁰‖² ≤ radius.
 
@@ -130,7 +141,7 @@ class Ellipsoid(UncertaintySet):
         return self.support
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class KL(UncertaintySet):
     """Kernels y with Σ KL(y‖y⁰) ≤ radius; none of them leaves the support of the nominal kernel.
 

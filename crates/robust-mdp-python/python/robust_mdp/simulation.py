@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from . import _checks
 from ._arrays import FloatArray, IntArray, frozen
 from .kernel import as_kernel
-from .policy import Policy, Seed, cumulated, draw
+from .policy import Policy, Seed, as_policy, cumulated, draw
 
 if TYPE_CHECKING:
     from .model import Model
+    from .solution import Solution
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +52,7 @@ class Simulation:
 
 def simulate(
     model: Model,
-    policy: Policy | ArrayLike,
+    policy: Policy | Solution | ArrayLike,
     *,
     kernel: Any = None,
     episodes: int = 1000,
@@ -64,7 +66,7 @@ def simulate(
     Parameters
     ----------
     model : Model
-    policy : Policy or array
+    policy : Policy, Solution or array
         As in :func:`evaluate`.
     kernel : optional
         Transition probabilities: a :class:`Kernel` such as ``solution.worst_kernel()``,
@@ -87,19 +89,14 @@ def simulate(
     >>> bool(abs(run.mean - sol.value.mid) < 5 * run.standard_error)
     True
     """
-    model = model._discounted(discount)
-    if not isinstance(policy, Policy):
-        policy = Policy(model, policy)
-    if len(policy.probabilities) != model.n_pairs:
-        raise ValueError("the policy is one of another model")
-    if episodes < 1:
-        raise ValueError(f"episodes={episodes}, expected at least 1")
+    model = _checks.model(model)._discounted(discount)
+    policy = as_policy(model, policy)
+    episodes = _checks.count("episodes", episodes, 1)
     rate = model.discount
     assert rate is not None
     if steps is None:
         steps = 1 if rate == 0.0 else math.ceil(math.log(1e-6) / math.log(rate))
-    if steps < 0:
-        raise ValueError(f"steps={steps}, expected at least 0")
+    steps = _checks.count("steps", steps)
     truth = model if kernel is None else model.with_kernel(as_kernel(model, kernel))
     _, indptr, next_states, data, cost, further = truth._native.arrays()
     ends = cumulated(indptr, data)
@@ -131,7 +128,10 @@ def _first_states(
         drawn = np.searchsorted(np.cumsum(initial), rng.random(episodes), side="right")
         last = int(np.flatnonzero(initial)[-1])
         return np.minimum(drawn, last).astype(np.int64)
-    state = np.broadcast_to(np.asarray(start), (episodes,)).astype(np.int64)
+    given = np.asarray(start)
+    if given.dtype.kind not in "iu" or given.shape not in ((), (episodes,)):
+        raise ValueError(f"start={start!r}, expected a state or one for each of {episodes} episodes")
+    state = np.broadcast_to(given, (episodes,)).astype(np.int64)
     if bool(np.any((state < 0) | (state >= model.n_states))):
         raise ValueError(f"start={start}, expected numbers from 0 to {model.n_states - 1}")
     return state

@@ -207,6 +207,9 @@ fn begin(
     } else {
         run.begin(fom.model);
     }
+    if let Some(start) = run.start.take() {
+        fom.values = start;
+    }
     fom.start();
     None
 }

@@ -40,6 +40,11 @@ impl<'a> Operator<'a> {
         Operator { games: Some(games), ..Operator::exact(model, set) }
     }
 
+    /// Whether the exact oracle solves the games.
+    pub(crate) fn is_exact(&self) -> bool {
+        self.games.is_none()
+    }
+
     /// Whether chains are made after sweeps, with room for what is used alone.
     fn chains_apart(&self) -> bool {
         self.games.is_none() && self.bellman.chains_apart()
@@ -67,7 +72,7 @@ impl<'a> Operator<'a> {
 
     /// Whether the choices of a sweep can be frozen after it.
     pub(crate) fn chains_on_demand(&self) -> bool {
-        self.games.is_none()
+        self.is_exact()
     }
 
     /// Row entries that freezing the players' choices reads, and about what one linear system costs in

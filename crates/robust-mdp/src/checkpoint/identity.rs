@@ -45,6 +45,9 @@ pub(super) fn of_run(
     if chosen.method == Method::Anderson {
         lines.push(("memory", options.anderson.unwrap_or(5).to_string()));
     }
+    if let Some(start) = &options.start {
+        lines.push(("start", digest_of("values", start)));
+    }
     if let Some(published) = options.published {
         lines.push(("published residual", format!("{:?}", published.residual)));
     }
@@ -52,16 +55,17 @@ pub(super) fn of_run(
 }
 
 fn radius(radius: &Radius) -> String {
-    let digest = |kind: &str, radii: &[f64]| {
-        let mut digest = Digest::new();
-        digest.numbers(radii);
-        format!("{kind} {:016x}", digest.value())
-    };
     match radius {
         Radius::Uniform(radius) => format!("{radius:?}"),
-        Radius::PerState(radii) => digest("of states", radii),
-        Radius::PerRow(radii) => digest("of actions", radii),
+        Radius::PerState(radii) => digest_of("of states", radii),
+        Radius::PerRow(radii) => digest_of("of actions", radii),
     }
+}
+
+fn digest_of(kind: &str, numbers: &[f64]) -> String {
+    let mut digest = Digest::new();
+    digest.numbers(numbers);
+    format!("{kind} {:016x}", digest.value())
 }
 
 /// Of everything but names and the discount.
@@ -104,9 +108,13 @@ pub(super) fn difference(text: &str, identity: &Identity) -> Option<String> {
             "radius" if value.starts_with("of ") || found.starts_with("of ") => {
                 "it belongs to a run with other radii".to_owned()
             }
+            "start" => "it belongs to a run that started from other values".to_owned(),
             _ => format!("it belongs to a run with {name} {found}, and this one has {value}"),
         });
     }
     let more = theirs.iter().find(|(name, _)| identity.iter().all(|(n, _)| n != name));
-    more.map(|(name, value)| format!("it belongs to a run with {name} {value}"))
+    more.map(|(name, value)| match *name {
+        "start" => "it belongs to a run that was given values to start from".to_owned(),
+        _ => format!("it belongs to a run with {name} {value}"),
+    })
 }

@@ -4,6 +4,7 @@
 //! Writers replace a file in one step, so that a reader sees the old one or the new one whole.
 
 mod atomic;
+mod checkpoint;
 mod craam_csv;
 mod json;
 mod kernel;
@@ -18,6 +19,7 @@ mod table;
 mod tests;
 
 pub use atomic::write_atomically;
+pub use checkpoint::{read_checkpoint, remove_checkpoint};
 pub use json::write_json;
 pub use kernel::{KernelRows, write_kernel};
 pub use policy::{parse_policy, read_policy, write_policy};

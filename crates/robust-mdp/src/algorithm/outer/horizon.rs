@@ -40,7 +40,8 @@ impl Horizon {
     pub(super) fn ahead(before: f64, course: &Course<'_, '_, '_>) -> Option<Horizon> {
         let slow = course.span > SLOW * before && course.span.is_finite();
         let far = full(course) > 1.5 * FIRST;
-        (slow && far).then(|| Horizon {
+        // Shorter horizons would lead away from values that know of the full one.
+        (slow && far && !course.is_warm).then(|| Horizon {
             length: FIRST,
             share: share(FIRST, course),
             steps: 0,

@@ -27,6 +27,8 @@ const ORACLE_SHARE: f64 = 0.2;
 /// Width of an oracle's answer against the last residual: more would be wasted on values that will
 /// change, less would hide how far they have come.
 const ORACLE_EFFORT: f64 = 1e-3;
+/// Values to start from are taken to be right to this share of their spread, where it matters.
+const GIVEN: f64 = 1e-3;
 /// Sweeps without progress before rounding is taken to be the limit where it may be; where plain
 /// steps are slow by nature, at λ near 1, there are more.
 const PATIENCE: f64 = 60.0;
@@ -59,6 +61,8 @@ pub(super) struct Course<'c, 'a, 'r> {
     scratch: Vec<f64>,
     width: usize,
     pub(super) has_terminal_states: bool,
+    /// Whether the first values were given, and may be near the last ones.
+    is_warm: bool,
 }
 
 /// What proposes the next values.
@@ -119,9 +123,11 @@ impl<'c, 'a, 'r> Course<'c, 'a, 'r> {
     fn new(operator: Operator<'a>, run: &'c mut Run<'r>) -> Course<'c, 'a, 'r> {
         let model = operator.model;
         let width = run.width;
+        let start = run.start.take();
+        let is_warm = start.is_some();
         let v = match run.limits.published {
             Some(_) => vec![0.0; model.states()],
-            None => first_values(model),
+            None => start.unwrap_or_else(|| first_values(model)),
         };
         run.begin(model);
         Course {
@@ -136,6 +142,7 @@ impl<'c, 'a, 'r> Course<'c, 'a, 'r> {
             stalled: 0,
             width,
             has_terminal_states: (0..model.states()).any(|s| model.is_terminal(s)),
+            is_warm,
         }
     }
 
@@ -169,7 +176,13 @@ impl<'c, 'a, 'r> Course<'c, 'a, 'r> {
 
     /// How narrow the oracle's enclosures should be now.
     pub(super) fn tolerance(&self) -> f64 {
-        let last = if self.span.is_finite() { self.span } else { spread(&self.v) };
+        let last = match self.span.is_finite() {
+            true => self.span,
+            // Wider answers would undo what was given; exact ones cost little more.
+            false if self.is_warm && self.operator.is_exact() => 0.0,
+            false if self.is_warm => GIVEN * spread(&self.v),
+            false => spread(&self.v),
+        };
         let needed = ORACLE_SHARE * (1.0 - self.model().discount()) * self.run.limits.gap;
         needed.max(ORACLE_EFFORT * last)
     }

@@ -1,0 +1,99 @@
+"""Models from SciPy's sparse matrices, which stay sparse."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ._arrays import FloatArray, common_cost, compressed, is_sparse, numbers
+from ._conventions import is_single, of_pairs
+from ._parts import Compressed, Given, Parts
+
+
+def of_scipy(
+    P: Any, s_indices: ArrayLike | None, a_indices: ArrayLike | None, given: Given
+) -> Parts:
+    if is_sparse(given.amounts):
+        given = replace(given, amounts=given.amounts.toarray())
+    if is_sparse(P):
+        if (s_indices is None) != (a_indices is None):
+            raise TypeError("s_indices and a_indices come together")
+        rows, states = P.shape
+        if s_indices is None or a_indices is None:
+            if states == 0 or rows % states:
+                raise ValueError(
+                    f"P has shape {P.shape}, expected as many rows for each of its {states} states "
+                    "(or s_indices and a_indices, which say what the rows are)"
+                )
+            actions = rows // states
+            s_indices = np.repeat(np.arange(states), actions)
+            a_indices = np.tile(np.arange(actions), states)
+            base, _ = _row_rewards(given, states, actions)
+            given = replace(given, amounts=base)
+        return of_pairs(P, given, s_indices, a_indices)
+    if s_indices is not None or a_indices is not None:
+        raise TypeError("s_indices and a_indices belong to one matrix with a row for every pair")
+    if not isinstance(P, (Sequence, np.ndarray)) or isinstance(P, str):
+        raise TypeError("P: expected sparse matrices, one an action, or one sparse matrix")
+    if len(P) == 0 or not all(is_sparse(matrix) for matrix in P):
+        raise TypeError("P: expected sparse matrices; Model.from_arrays takes dense ones")
+    states = P[0].shape[0]
+    for a, matrix in enumerate(P):
+        if matrix.shape != (states, states):
+            raise ValueError(f"P[{a}] has shape {matrix.shape}, expected {(states, states)}")
+    tables = [compressed(f"P[{a}]", matrix) for a, matrix in enumerate(P)]
+    amounts = given.amounts
+    if isinstance(amounts, (Sequence, np.ndarray)) and len(amounts) and is_sparse(amounts[0]):
+        base, tables = _sparse_rewards(given.name, list(amounts), tables, states)
+    else:
+        base, dense = _row_rewards(given, states, len(P))
+        if dense is not None:
+            base, tables = _sparse_rewards(given.name, list(dense), tables, states)
+    parts = given.table(base, states, len(P))
+    parts.matrices, parts.is_single = tables, is_single(P[0])
+    return parts
+
+
+
+def _row_rewards(
+    given: Given, states: int, actions: int
+) -> tuple[FloatArray, FloatArray | None]:
+    array = numbers(given.name, given.amounts)
+    if array.shape == (states,):
+        return np.repeat(array, actions), None
+    if array.shape in ((states, actions), (states * actions,)):
+        return array.ravel(), None
+    if array.shape == (actions, states, states):
+        return np.zeros(0), array
+    raise ValueError(
+        f"{given.name} has shape {array.shape}, expected ({states},) or {(states, actions)}"
+    )
+
+
+
+def _sparse_rewards(
+    name: str, given: Sequence[Any], tables: list[Compressed], states: int
+) -> tuple[FloatArray, list[Compressed]]:
+    """Rewards of transitions, taken where the probabilities are."""
+    if len(given) != len(tables):
+        raise ValueError(f"{len(given)} matrices in {name}, expected {len(tables)}")
+    base = np.zeros((states, len(tables)))
+    made: list[Compressed] = []
+    for a, (reward, (starts, next_states, prob, _)) in enumerate(zip(given, tables, strict=True)):
+        if reward.shape != (states, states):
+            raise ValueError(
+                f"{name}[{a}] has shape {reward.shape}, expected {(states, states)}"
+            )
+        row: NDArray[Any] = np.repeat(np.arange(states), np.diff(starts))
+        rows = reward.tocsr() if is_sparse(reward) else reward
+        taken = rows[row, next_states]
+        taken = taken.toarray() if hasattr(taken, "toarray") else taken
+        values = np.asarray(taken, dtype=np.float64).ravel()
+        cost, further = common_cost(starts, values)
+        base[:, a] = cost
+        made.append((starts, next_states, prob, further))
+    return base.ravel(), made

@@ -1,0 +1,272 @@
+"""What a solve gives back: bounds, the policy, its worst case, a proof. Nothing in it can be changed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal
+
+from . import _native
+from ._arrays import FloatArray, frozen
+from ._frozen import Frozen
+from ._native import Solution as NativeSolution
+from .certificate import Certificate, Verified, verify
+from .kernel import Kernel
+from .policy import Policy, Seed
+from .results import Interval, Status
+from .sets import UncertaintySet
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from .model import Model
+    from .simulation import Simulation
+
+_TRACE = ("sweeps", "seconds", "lower", "upper", "gap", "residual", "kernel_passes")
+
+
+class Solution(Frozen):
+    """A policy with certified bounds; values are in the model's own sign.
+
+    In every state, ``lower`` and ``upper`` bound the optimal robust value and the policy's worst case
+    alike, and ``upper − lower ≤ gap``.
+
+    Attributes
+    ----------
+    model : Model
+        The model, with the discount factor of the solve.
+    set : UncertaintySet
+        The set.
+    """
+
+    model: Model
+    set: UncertaintySet
+    _native: NativeSolution
+    _trace: FloatArray
+    _proof: bytes | None
+    _threads: int | None
+
+    def __init__(
+        self,
+        model: Model,
+        set: UncertaintySet,
+        native: NativeSolution,
+        trace: FloatArray,
+        proof: bytes | None,
+        threads: int | None,
+    ) -> None:
+        self._set(
+            model=model, set=set, _native=native, _trace=trace, _proof=proof, _threads=threads
+        )
+
+    @cached_property
+    def lower(self) -> FloatArray:
+        """Lower bounds, one a state."""
+        return frozen(self._native.lower)
+
+    @cached_property
+    def upper(self) -> FloatArray:
+        """Upper bounds, one a state."""
+        return frozen(self._native.upper)
+
+    @cached_property
+    def values(self) -> FloatArray:
+        """Midpoints of the bounds."""
+        return frozen(self._native.values)
+
+    @cached_property
+    def policy(self) -> Policy:
+        """The policy whose worst case lies within the bounds."""
+        return Policy(self.model, self._native.policy)
+
+    @property
+    def value(self) -> Interval:
+        """Bounds of the value at the initial distribution."""
+        return Interval(*self._native.initial_value)
+
+    @property
+    def guarantee(self) -> float:
+        """What the policy achieves at the initial distribution whatever kernel of the set is true:
+        at most this cost, or at least this reward."""
+        return self.value.lower if self.model.objective == "max-reward" else self.value.upper
+
+    @property
+    def status(self) -> Status:
+        """How the run ended; the bounds hold in any case."""
+        status: Any = self._native.status
+        return status  # type: ignore[no-any-return]
+
+    @property
+    def is_certified(self) -> bool:
+        """Whether the gap asked for was reached."""
+        return self.status == "certified"
+
+    @property
+    def gap(self) -> float:
+        """The largest ``upper − lower`` over states."""
+        return self._native.gap
+
+    @property
+    def target_gap(self) -> float:
+        """The gap that was asked for."""
+        return self._native.target_gap
+
+    @property
+    def method(self) -> str:
+        """The method that ran."""
+        return self._native.method
+
+    @property
+    def oracle(self) -> str:
+        """What solved the games of the states."""
+        return self._native.oracle
+
+    @property
+    def reason(self) -> str | None:
+        """Why these were chosen, if the solver chose."""
+        return self._native.reason
+
+    @property
+    def seconds(self) -> float:
+        """Wall-clock time of the run."""
+        return self._native.seconds
+
+    @property
+    def work(self) -> dict[str, float]:
+        """Work counted independently of the machine."""
+        names = ("sweeps", "evaluations", "oracle_calls", "first_order_steps", "kernel_passes")
+        return dict(zip(names, self._native.work, strict=True))
+
+    @property
+    def warnings(self) -> list[str]:
+        """What was warned of."""
+        return self._native.warnings
+
+    @cached_property
+    def trace(self) -> Mapping[str, FloatArray]:
+        """How the run went: arrays over sweeps (thinned if there are many; empty in a sweep over radii)."""
+        return {name: frozen(self._trace[:, k].copy()) for k, name in enumerate(_TRACE)}
+
+    def worst_kernel(self) -> Kernel:
+        """The kernel of the set that is worst for the policy."""
+        found = _native.worst_kernel(
+            self.model._native, self.set._native(self.model), self._native.policy, self.values
+        )
+        return Kernel(self.model.state_starts, *found)
+
+    @cached_property
+    def certificate(self) -> Certificate:
+        """A proof of bounds that anyone can check with :func:`verify`; made when first asked for."""
+        if self._proof is not None:
+            return Certificate(self._proof)
+        made = self._native.certify(
+            self.model._native, self.set._native(self.model), self._threads
+        )
+        return Certificate(made)
+
+    def verify(self) -> Verified:
+        """Check the certificate and say what it proves."""
+        return verify(self.model, self.certificate)
+
+    def simulate(
+        self,
+        kernel: Any = "worst",
+        *,
+        episodes: int = 1000,
+        steps: int | None = None,
+        start: Any = None,
+        seed: Seed = None,
+    ) -> Simulation:
+        """Simulate the policy; see :func:`robust_mdp.simulate`.
+
+        Parameters
+        ----------
+        kernel : {"worst", "nominal"} or kernel
+            Under which transition probabilities.
+        """
+        from .simulation import simulate
+
+        if isinstance(kernel, str):
+            if kernel not in ("worst", "nominal"):
+                raise ValueError(f'kernel={kernel!r}, expected "worst", "nominal" or a kernel')
+            kernel = self.worst_kernel() if kernel == "worst" else None
+        return simulate(
+            self.model,
+            self.policy,
+            kernel=kernel,
+            episodes=episodes,
+            steps=steps,
+            start=start,
+            seed=seed,
+        )
+
+    def to_dataframe(self) -> Any:
+        """A pandas table with one line a state: name, bounds, value, most likely action."""
+        import pandas as pd
+
+        names = self.model.action_names
+        best = [
+            row[int(self.policy[s].argmax())] if row else "" for s, row in enumerate(names)
+        ]
+        columns = {
+            "name": self.model.state_names,
+            "lower": self.lower,
+            "upper": self.upper,
+            "value": self.values,
+            "action": best,
+        }
+        return pd.DataFrame(columns, index=pd.RangeIndex(self.model.n_states, name="state"))
+
+    def plot(
+        self, kind: Literal["overview", "convergence", "policy", "values"] = "overview", ax: Any = None
+    ) -> Figure:
+        """Draw how the bounds came together, the policy, or the values; needs matplotlib.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+        """
+        from . import plotting
+
+        return plotting.solution(self, kind, ax)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        made = self.__dict__.get("certificate")
+        proof = self._proof if made is None else made.data
+        state = (self._native.to_bytes(), self._trace, proof)
+        return (_restore, (self.model, self.set, self._threads, *state))
+
+    def __repr__(self) -> str:
+        low, high = self.value
+        return (
+            f"Solution({self.status}, value in [{low:.6g}, {high:.6g}], gap={self.gap:.2g}, "
+            f"{self.method} with the {self.oracle} oracle, {self.seconds:.3g} s)"
+        )
+
+    def _repr_html_(self) -> str:
+        from ._html import facts
+
+        low, high = self.value
+        why = f" ({self.reason})" if self.reason else ""
+        shown = {
+            "status": self.status,
+            "set": repr(self.set),
+            "value at the initial distribution": f"{low:.8g} to {high:.8g}",
+            "gap": f"{self.gap:.3g} (asked for: {self.target_gap:.3g})",
+            "method": f"{self.method} with the {self.oracle} oracle{why}",
+            "work": f"{self.work['sweeps']} sweeps, {self.seconds:.3g} s",
+        }
+        if self.warnings:
+            shown["warnings"] = "; ".join(self.warnings)
+        return facts("Robust solution", shown)
+
+
+def _restore(
+    model: Model,
+    set: UncertaintySet,
+    threads: int | None,
+    data: bytes,
+    trace: FloatArray,
+    proof: bytes | None,
+) -> Solution:
+    return Solution(model, set, _native.Solution.from_bytes(data), trace, proof, threads)

@@ -1,0 +1,128 @@
+//! The one entry point: a model, a set and a gap in; a policy with certified bounds out.
+//!
+//! No input or output is done here: a run tells its observer where it stands.
+
+mod limits;
+mod options;
+mod run;
+
+pub(crate) use self::limits::{check_memory, check_scale, default_setup, target_gap};
+pub use self::options::{Method, Options, Oracle, Published, Status, Stop};
+pub use self::run::{Interrupt, Observer, Progress, Work};
+pub(crate) use self::run::{Run, Signal};
+
+use self::limits::{check_fom, check_start};
+use self::run::Limits;
+use crate::algorithm::fom_vi;
+use crate::algorithm::games::Games;
+use crate::algorithm::operator::Operator;
+use crate::algorithm::outer;
+use crate::checkpoint::{Checkpointer, Checkpoints};
+use crate::choice::{Chosen, choose};
+use crate::error::Error;
+use crate::model::Model;
+use crate::oracle::first_order::Setup;
+use crate::pool::in_pool;
+use crate::solution::Solution;
+use crate::uncertainty::{Distance, Support, UncertaintySet};
+
+/// Solves the robust problem; see [`solve_observed`] for progress and interruption.
+pub fn solve(model: &Model, set: &UncertaintySet, options: &Options) -> Result<Solution, Error> {
+    solve_observed(model, set, options, &mut (), &Interrupt::new())
+}
+
+/// Solves min over policies, max over kernels of the set, of the expected discounted cost.
+///
+/// The solution's policy x, bounds and gap satisfy lower ≤ v* ≤ v^x ≤ upper in every state, where
+/// v^x is the worst case of x over the set, and upper − lower ≤ gap if the status is
+/// [`Status::Certified`]. The same input gives the same bits for any number of threads (unless a
+/// time limit or an interrupt ends the run).
+pub fn solve_observed(
+    model: &Model,
+    set: &UncertaintySet,
+    options: &Options,
+    observer: &mut (dyn Observer + Send),
+    interrupt: &Interrupt,
+) -> Result<Solution, Error> {
+    solve_with(model, set, options, observer, interrupt, None)
+}
+
+/// [`solve_observed`] that can be interrupted by anything, a loss of power included, and go on.
+///
+/// A run that goes on from a checkpoint ends with the bits (policy, bounds and counts of work) that
+/// it would have had without the interruption, for any number of threads; seconds add up. Limits
+/// and threads may differ from the run that left it, anything else may not.
+pub fn solve_checkpointed(
+    model: &Model,
+    set: &UncertaintySet,
+    options: &Options,
+    observer: &mut (dyn Observer + Send),
+    interrupt: &Interrupt,
+    checkpointer: &mut dyn Checkpointer,
+) -> Result<Solution, Error> {
+    solve_with(model, set, options, observer, interrupt, Some(checkpointer))
+}
+
+fn solve_with<'a>(
+    model: &'a Model,
+    set: &UncertaintySet,
+    options: &Options,
+    observer: &'a mut (dyn Observer + Send),
+    interrupt: &'a Interrupt,
+    checkpointer: Option<&'a mut (dyn Checkpointer + 'a)>,
+) -> Result<Solution, Error> {
+    set.validate(model)?;
+    check_scale(model)?;
+    let gap = target_gap(model, options.stop.gap)?;
+    let setup = check_fom(set, &options.fom)?;
+    let start = check_start(model, options)?;
+    let chosen = choose(model, set, options)?;
+    if chosen.oracle != Oracle::Exact {
+        check_memory(model, set, 2)?;
+    }
+    let warnings: Vec<String> = set.vacuity(model).into_iter().collect();
+    let checkpoints = match checkpointer {
+        None => Checkpoints::none(),
+        Some(to) => Checkpoints::begin(to, model, set, options, &chosen, setup, gap)?,
+    };
+    let limits = Limits { gap, max_sweeps: options.stop.max_sweeps, published: options.published };
+    let time_limit = options.stop.time_limit;
+    let mut run = Run::new(model, limits, time_limit, interrupt, checkpoints, start, observer);
+    let status =
+        in_pool(options.threads, || drive(model, set, setup, options, &chosen, &mut run))??;
+    run.checkpoints.end(status);
+    let seconds = run.seconds();
+    Ok(Solution::new(model, status, run, seconds, chosen, setup, warnings))
+}
+
+fn drive(
+    model: &Model,
+    set: &UncertaintySet,
+    setup: Setup,
+    options: &Options,
+    chosen: &Chosen,
+    run: &mut Run<'_>,
+) -> Result<Status, Error> {
+    if chosen.method == Method::FomVi {
+        return fom_vi::run(model, set, setup, &options.fom, run);
+    }
+    run.work.kernel_entries = model.transitions() as u64;
+    let spreads = set.distance == Distance::Ellipsoid && set.support == Support::All;
+    run.width = if spreads {
+        model.states()
+    } else {
+        (0..model.rows()).map(|r| model.span(r).len()).max().unwrap_or(0)
+    };
+    let operator = match chosen.oracle {
+        Oracle::Exact => Operator::exact(model, set),
+        Oracle::InteriorPoint => {
+            let games = Games::interior_point(model, set, options.published.is_some());
+            Operator::of_games(model, set, games)
+        }
+        Oracle::FirstOrder => {
+            let games = Games::first_order(model, set, setup, &options.fom);
+            Operator::of_games(model, set, games)
+        }
+    };
+    outer::run(chosen.method, options.anderson.unwrap_or(5), operator, run)
+}

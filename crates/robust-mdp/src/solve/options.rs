@@ -1,0 +1,117 @@
+//! What to ask of a run: the algorithm, when it ends, on how many threads; and how one may end.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use crate::algorithm::fom_vi::FomSettings;
+
+/// The algorithm of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Method {
+    /// Chosen by the library from the model and the set; the solution says what and why.
+    #[default]
+    Auto,
+    /// First-order value iteration (Algorithm 1 of the paper).
+    FomVi,
+    /// Value iteration v ← F(v).
+    Vi,
+    /// Value iteration, each state using the values already updated in the same sweep.
+    GsVi,
+    /// Anderson-accelerated value iteration, safeguarded.
+    Anderson,
+    /// Accelerated value iteration (Nesterov's momentum), safeguarded.
+    Avi,
+    /// Policy iteration in the Hoffman–Karp form; its work hardly depends on the discount.
+    Pi,
+    /// Newton's method on v = F(v), safeguarded by Hoffman–Karp steps.
+    Newton,
+}
+
+/// What solves the game of a state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Oracle {
+    /// Newton's method on the multipliers, to rounding.
+    Exact,
+    /// First-order steps on the saddle-point problem.
+    FirstOrder,
+    /// A conic interior-point solver, its answer repaired and bounded again.
+    InteriorPoint,
+}
+
+/// How a valid run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Status {
+    /// upper − lower ≤ gap in every state.
+    Certified,
+    /// Out of sweeps; the bounds hold.
+    SweepLimit,
+    /// Out of time; the bounds hold.
+    TimeLimit,
+    /// Rounding does not allow a smaller gap; the bounds hold.
+    PrecisionLimit,
+    /// Stopped by the caller; the bounds hold.
+    Interrupted,
+}
+
+/// When a run ends.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Stop {
+    /// When upper − lower ≤ gap in every state; `None` means 1e-6·max(1, largest |cost|).
+    pub gap: Option<f64>,
+    /// After so many epochs or sweeps.
+    pub max_sweeps: u64,
+    /// After so much wall-clock time.
+    pub time_limit: Option<Duration>,
+}
+
+impl Stop {
+    /// At this certified gap and no earlier.
+    pub fn at_gap(gap: f64) -> Stop {
+        Stop { gap: Some(gap), ..Stop::default() }
+    }
+}
+
+impl Default for Stop {
+    fn default() -> Self {
+        Stop { gap: None, max_sweeps: u64::MAX, time_limit: None }
+    }
+}
+
+/// What to ask of a run. All fields have defaults.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// The algorithm.
+    pub method: Method,
+    /// What solves the game of a state; `None` means the best the set offers.
+    pub oracle: Option<Oracle>,
+    /// When it ends.
+    pub stop: Stop,
+    /// Threads; `None` means all cores. The answer does not depend on it.
+    pub threads: Option<usize>,
+    /// Settings of FOM-VI.
+    pub fom: FomSettings,
+    /// Differences that Anderson's method combines; `None` means 5.
+    pub anderson: Option<usize>,
+    /// Values to start from, one a state in the model's own sign, such as those of the same model
+    /// under a similar set; `None` starts from the costs. Good ones save sweeps; no bound rests on
+    /// them.
+    pub start: Option<Vec<f64>>,
+    /// Value iteration as \[GCK21\] runs it, for comparison; see [`Published`].
+    #[doc(hidden)]
+    pub published: Option<Published>,
+}
+
+/// How \[GCK21\] runs value iteration and its relatives: from v = 0, with every state's convex
+/// program handed to the interior-point solver whole, until ‖v⁺ − v‖_∞ is small.
+///
+/// Not part of the public interface; it may change without notice.
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Published {
+    /// The run ends when ‖v⁺ − v‖_∞ is at most this and the asked gap is certified.
+    pub residual: f64,
+}

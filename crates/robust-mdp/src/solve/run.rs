@@ -1,0 +1,256 @@
+//! A run in progress: the clock, the limits, who watches it and who may stop it, the best answer so
+//! far.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use serde::{Deserialize, Serialize};
+
+use super::limits::farthest_value;
+use super::{Published, Status};
+use crate::algorithm::bounds::rounding;
+use crate::checkpoint::{Checkpoints, Snapshot, Tape};
+use crate::incumbent::{Incumbent, width};
+use crate::kept_policy::KeptPolicy;
+use crate::model::Model;
+
+/// Work counted independently of the machine.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Work {
+    /// Epochs (FOM-VI) or sweeps, those of nature alone included.
+    pub sweeps: u64,
+    /// Sweeps of nature alone, against a fixed policy.
+    pub evaluations: u64,
+    /// State games and evaluations solved.
+    pub oracle_calls: u64,
+    /// First-order steps taken in each state.
+    pub first_order_steps: u64,
+    /// Entries of kernel rows visited.
+    pub entries: u64,
+    /// Entries of one kernel.
+    pub kernel_entries: u64,
+}
+
+impl Work {
+    /// Entries visited, in kernels.
+    pub fn kernel_passes(&self) -> f64 {
+        self.entries as f64 / self.kernel_entries.max(1) as f64
+    }
+}
+
+/// State of a run after a sweep.
+#[derive(Clone, Copy, Debug)]
+pub struct Progress {
+    /// Wall-clock time so far.
+    pub seconds: f64,
+    /// Best certified lower bound at p₀, in the model's own sign.
+    pub lower: f64,
+    /// Best certified upper bound at p₀, in the model's own sign.
+    pub upper: f64,
+    /// Largest certified upper − lower over states.
+    pub gap: f64,
+    /// The gap that was asked for.
+    pub target: f64,
+    /// ‖v⁺ − v‖_∞ of the last sweep.
+    pub residual: f64,
+    /// Work so far.
+    pub work: Work,
+}
+
+/// Watches a run and may stop it.
+pub trait Observer: Sync {
+    /// Called after every sweep.
+    fn progress(&mut self, _: &Progress) {}
+}
+
+impl Observer for () {}
+
+/// A flag that ends a run cleanly, from another thread or a signal handler.
+#[derive(Debug, Default)]
+pub struct Interrupt(AtomicBool);
+
+impl Interrupt {
+    /// A flag that is down.
+    pub const fn new() -> Interrupt {
+        Interrupt(AtomicBool::new(false))
+    }
+
+    /// Asks the run to end with the best certified answer so far.
+    pub fn raise(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether it was asked for.
+    pub fn is_raised(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn signal(&self) -> Signal<'_> {
+        self.signal_until(None)
+    }
+
+    pub(super) fn signal_until(&self, deadline: Option<Instant>) -> Signal<'_> {
+        Signal { interrupt: self, deadline }
+    }
+}
+
+/// What ends a run early.
+pub(crate) struct Signal<'a> {
+    interrupt: &'a Interrupt,
+    deadline: Option<Instant>,
+}
+
+impl Signal<'_> {
+    pub(crate) fn raised(&self) -> bool {
+        self.status().is_some()
+    }
+
+    pub(crate) fn status(&self) -> Option<Status> {
+        if self.interrupt.is_raised() {
+            Some(Status::Interrupted)
+        } else if self.deadline.is_some_and(|d| Instant::now() >= d) {
+            Some(Status::TimeLimit)
+        } else {
+            None
+        }
+    }
+}
+
+pub(crate) struct Limits {
+    pub(crate) gap: f64,
+    pub(crate) max_sweeps: u64,
+    pub(crate) published: Option<Published>,
+}
+
+/// A run in progress.
+pub(crate) struct Run<'a> {
+    pub(crate) limits: Limits,
+    pub(crate) signal: Signal<'a>,
+    pub(crate) work: Work,
+    pub(crate) incumbent: Incumbent,
+    /// Time spent in checks of the gap, the one at the start included.
+    pub(crate) check_seconds: f64,
+    /// Entries of the widest row.
+    pub(crate) width: usize,
+    pub(crate) largest_cost: f64,
+    pub(crate) checkpoints: Checkpoints<'a>,
+    /// Values to start from, if any were given.
+    pub(crate) start: Option<Vec<f64>>,
+    model: &'a Model,
+    started: Instant,
+    /// Seconds that the run took before it was interrupted and went on.
+    seconds_before: f64,
+    observer: &'a mut (dyn Observer + Send),
+}
+
+impl<'a> Run<'a> {
+    /// One that starts now.
+    pub(super) fn new(
+        model: &'a Model,
+        limits: Limits,
+        time_limit: Option<Duration>,
+        interrupt: &'a Interrupt,
+        checkpoints: Checkpoints<'a>,
+        start: Option<Vec<f64>>,
+        observer: &'a mut (dyn Observer + Send),
+    ) -> Run<'a> {
+        let started = Instant::now();
+        let deadline = time_limit.and_then(|limit| started.checked_add(limit));
+        Run {
+            limits,
+            signal: interrupt.signal_until(deadline),
+            work: Work::default(),
+            incumbent: Incumbent::default(),
+            check_seconds: 0.0,
+            width: 0,
+            largest_cost: model.largest_cost(),
+            checkpoints,
+            start,
+            model,
+            started,
+            seconds_before: 0.0,
+            observer,
+        }
+    }
+
+    /// Bounds that need no work.
+    pub(crate) fn begin(&mut self, model: &Model) {
+        let bound = farthest_value(model);
+        let of = |bound: f64| {
+            (0..model.states()).map(|s| if model.is_terminal(s) { 0.0 } else { bound }).collect()
+        };
+        let policy = KeptPolicy::of_first_actions(model);
+        self.incumbent = Incumbent { policy, lower: of(-bound), upper: of(bound) };
+    }
+
+    /// Offers lower + low ≤ v* ≤ v^policy ≤ upper + high as an answer.
+    pub(crate) fn offer(
+        &mut self,
+        lower: &[f64],
+        low: f64,
+        upper: &[f64],
+        high: f64,
+        policy: &[f64],
+    ) {
+        let terminal = |s: usize| self.model.is_terminal(s);
+        let best = &mut self.incumbent;
+        for (s, (best, lower)) in best.lower.iter_mut().zip(lower).enumerate() {
+            if !terminal(s) {
+                *best = best.max(lower + low); // a NaN changes nothing
+            }
+        }
+        let width = |s: usize, u: f64, l: f64| if terminal(s) { 0.0 } else { width(l, u + high) };
+        let gap = (upper.iter().zip(&best.lower).enumerate())
+            .fold(0.0_f64, |m, (s, (&u, &l))| m.max(width(s, u, l)));
+        if gap < best.gap() {
+            best.policy.keep(policy);
+            for (s, (best, u)) in best.upper.iter_mut().zip(upper).enumerate() {
+                *best = if terminal(s) { 0.0 } else { u + high };
+            }
+        }
+    }
+
+    /// What rounding alone leaves between the bounds: twice the allowance on either side.
+    pub(crate) fn rounding_floor(&self) -> f64 {
+        let scale = self.incumbent.scale().max(self.largest_cost);
+        4.0 * rounding(scale, self.model.discount(), self.width)
+    }
+
+    pub(super) fn seconds(&self) -> f64 {
+        self.seconds_before + self.started.elapsed().as_secs_f64()
+    }
+
+    /// Tells the observer where the run stands.
+    pub(crate) fn report(&mut self, residual: f64) {
+        let sign = self.model.objective().sign();
+        let a = sign * self.model.initial_mean(&self.incumbent.lower);
+        let b = sign * self.model.initial_mean(&self.incumbent.upper);
+        let progress = Progress {
+            seconds: self.seconds(),
+            lower: a.min(b),
+            upper: a.max(b),
+            gap: self.incumbent.gap(),
+            target: self.limits.gap,
+            residual,
+            work: self.work,
+        };
+        self.observer.progress(&progress);
+    }
+}
+
+impl Snapshot for Run<'_> {
+    fn pass(&mut self, tape: &mut Tape<'_>) {
+        let Work { sweeps, evaluations, oracle_calls, first_order_steps, entries, .. } =
+            &mut self.work;
+        for count in [sweeps, evaluations, oracle_calls, first_order_steps, entries] {
+            tape.count(count);
+        }
+        self.incumbent.pass(tape);
+        tape.number(&mut self.check_seconds);
+        let mut seconds = self.seconds();
+        tape.number(&mut seconds);
+        if tape.is_reading() {
+            self.seconds_before = seconds;
+        }
+    }
+}
