@@ -41,18 +41,18 @@ const SUPPORT: Choice<Support> = Choice {
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Uncertainty set")]
 pub(crate) struct SetArgs {
-    /// Uncertainty set around the nominal kernel y⁰
-    #[arg(long, value_name = "SET", default_value = "ellipsoid", value_parser = SETS)]
-    set: Distance,
+    /// Uncertainty set around the nominal kernel y⁰ [default: ellipsoid]
+    #[arg(long, value_name = "SET", value_parser = SETS)]
+    set: Option<Distance>,
     /// One budget ≥ 0 for every state; a MODEL needs this or --radius-file
     #[arg(long, value_name = "R", value_parser = non_negative, allow_hyphen_values = true)]
     radius: Option<f64>,
     /// Budgets from a table state,radius or state,action,radius
     #[arg(long, value_name = "CSV", conflicts_with = "radius")]
     pub(crate) radius_file: Option<PathBuf>,
-    /// Who owns a budget
-    #[arg(long, value_name = "KIND", default_value = "s", value_parser = RECTANGULAR)]
-    rectangular: Rectangularity,
+    /// Who owns a budget [default: s]
+    #[arg(long, value_name = "KIND", value_parser = RECTANGULAR)]
+    rectangular: Option<Rectangularity>,
     /// Where a kernel may put mass [default: all for ellipsoid, nominal for kl]
     #[arg(long, value_name = "WHERE", value_parser = SUPPORT)]
     support: Option<Support>,
@@ -66,10 +66,18 @@ pub(crate) struct ChosenSet {
 }
 
 impl SetArgs {
+    fn distance(&self) -> Distance {
+        self.set.unwrap_or(Distance::Ellipsoid)
+    }
+
+    fn rectangularity(&self) -> Rectangularity {
+        self.rectangular.unwrap_or(Rectangularity::State)
+    }
+
     /// What needs no model to be checked.
     pub(crate) fn check(&self, embedded: bool) -> Result<(), Failure> {
         let given = self.radius.is_some() || self.radius_file.is_some();
-        if self.set == Distance::None {
+        if self.distance() == Distance::None {
             if given || self.support.is_some() {
                 return Err(Failure::usage(
                     "--set none is the nominal kernel alone, expected no --radius, --radius-file \
@@ -86,22 +94,32 @@ impl SetArgs {
         Ok(())
     }
 
-    /// Whether the flags name a set at all.
-    pub(crate) fn is_given(&self) -> bool {
+    /// The set for `model`, if the flags name one; a part of one is an error.
+    pub(crate) fn if_given(&self, model: &Model) -> Result<Option<UncertaintySet>, Failure> {
         let radius = self.radius.is_some() || self.radius_file.is_some();
-        radius || self.set == Distance::None
+        if radius || self.distance() == Distance::None {
+            self.check(false)?;
+            return Ok(Some(self.build(model)?.set));
+        }
+        if self.set.is_some() || self.rectangular.is_some() || self.support.is_some() {
+            return Err(Failure::usage(
+                "--set, --rectangular and --support are parts of a set, expected --radius or \
+                 --radius-file with them",
+            ));
+        }
+        Ok(None)
     }
 
     /// The set for `model`; the embedded example brings its own radius.
     pub(crate) fn build(&self, model: &Model) -> Result<ChosenSet, Failure> {
         let (radius, spoken) = self.radii(model)?;
-        let base = match self.set {
+        let base = match self.distance() {
             Distance::Ellipsoid => UncertaintySet::ellipsoid(0.0),
             Distance::Kl => UncertaintySet::kl(0.0),
             Distance::None => UncertaintySet::none(),
         };
         let set = UncertaintySet {
-            rectangularity: self.rectangular,
+            rectangularity: self.rectangularity(),
             support: self.support.unwrap_or(base.support),
             ..base.with_radius(radius)
         };
@@ -110,11 +128,11 @@ impl SetArgs {
     }
 
     fn radii(&self, model: &Model) -> Result<(Radius, String), Failure> {
-        if self.set == Distance::None {
+        if self.distance() == Distance::None {
             return Ok((Radius::Uniform(0.0), String::new()));
         }
         if let Some(path) = &self.radius_file {
-            let shared = self.rectangular == Rectangularity::State;
+            let shared = self.rectangularity() == Rectangularity::State;
             let (radius, unit) = match read_radii(path, model).map_err(Failure::input)? {
                 RadiusTable::PerState(radii) => (Radius::PerState(radii), "state"),
                 RadiusTable::PerRow(_) if shared => {
@@ -133,7 +151,7 @@ impl SetArgs {
         match self.radius {
             Some(radius) => Ok((Radius::Uniform(radius), short(radius))),
             None => {
-                let radii = calibrated(model, self.set, 0)?;
+                let radii = calibrated(model, self.distance(), 0)?;
                 let radius = radii.into_iter().fold(0.0, f64::max);
                 Ok((
                     Radius::Uniform(radius),

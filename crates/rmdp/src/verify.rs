@@ -69,8 +69,7 @@ pub(crate) fn run(args: &Args) -> Result<Ending, Failure> {
     let source = args.reading.read(&args.model)?;
     let model = &source.model;
     let certificate = Certificate::read(&args.certificate, model).map_err(unread)?;
-    if args.set.is_given() {
-        let expected = args.set.build(model)?.set;
+    if let Some(expected) = args.set.if_given(model)? {
         certificate.expect_set(&expected).map_err(|e| Failure::rejected(&e))?;
     }
     let proved = robust_mdp::verify(model, &certificate, rest.threads)

@@ -89,6 +89,11 @@ fn what_does_not_hold_is_rejected_with_4() {
     );
     rejected(&["verify", "m.json", "c.cert", "--set", "kl", "--radius", "0.05"], &["another set"]);
     folder.rmdp(&["verify", "m.json", "c.cert", "--radius", "0.05"]).expect(0);
+    // Part of a set would be compared with nothing.
+    for part in [["--set", "ellipsoid"], ["--rectangular", "sa"], ["--support", "nominal"]] {
+        let outcome = folder.rmdp(&["verify", "m.json", "c.cert", part[0], part[1]]).expect(2);
+        assert!(outcome.stderr.contains("expected --radius"), "{}", outcome.stderr);
+    }
     // Another model of the same size, and one of another size.
     let other = "generate garnet --states 12 --actions 3 --seed 9 -o n.json";
     folder.rmdp(&other.split_whitespace().collect::<Vec<_>>()).expect(0);

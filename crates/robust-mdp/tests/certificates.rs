@@ -204,3 +204,25 @@ fn with_rewards(costs: &Model) -> Model {
     }
     builder.build().expect("a model")
 }
+
+/// Whatever a solution says, what is proved about it holds: here state 1 costs 1 and ends.
+#[test]
+fn wrong_solutions_prove_nothing_wrong() {
+    let builder = robust_mdp::ModelBuilder::new(0.5).terminal("end").state("work");
+    let model = builder.action("go", 1.0, &[(0, 1.0)]).build().expect("a model");
+    let set = UncertaintySet::ellipsoid(0.0);
+    let right = solve(&model, &set, &Options::default()).expect("a solution");
+    let (_, proved) = certify(&model, &set, &right, None).expect("a proof");
+    assert!(proved.lower[1] <= 1.0 && proved.upper[1] >= 1.0 && proved.gap < 1e-6);
+    let refusal = |change: fn(&mut Solution)| {
+        let mut solution = right.clone();
+        change(&mut solution);
+        certify(&model, &set, &solution, None).expect_err("a false proof").to_string()
+    };
+    // Values that would follow if the end cost −100.
+    let error = refusal(|s| (s.lower, s.upper) = (vec![-100.0, -49.0], vec![-100.0, -49.0]));
+    assert!(error.contains("it is terminal"), "{error}");
+    refusal(|s| s.upper = vec![0.0]);
+    refusal(|s| s.lower[1] = f64::NAN);
+    refusal(|s| s.policy[0] = 0.0);
+}

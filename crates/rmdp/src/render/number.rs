@@ -1,4 +1,5 @@
-//! Numbers as people read them. Bounds are rounded outwards, so that what is shown still bounds.
+//! Numbers as people read them. Bounds are rounded outwards, so that what is shown, read back as a
+//! double, still bounds.
 
 /// How many decimals show bounds that are `gap` apart: one more than the gap's first digit.
 pub(crate) fn decimals(gap: f64, largest: f64) -> usize {

@@ -45,9 +45,9 @@ fn radius_text(radius: &Radius) -> String {
     }
 }
 
-pub(super) fn check(model: &Model, certificate: &Certificate) -> Result<(), Rejection> {
-    let Certificate { discount, objective, set, upper, lower, policy, scale, lifts, .. } =
-        certificate;
+/// Whether the certificate is about this model.
+pub(super) fn belongs(model: &Model, certificate: &Certificate) -> Result<(), Rejection> {
+    let Certificate { discount, objective, .. } = certificate;
     let other =
         |what, found: String, expected: String| Err(Rejection::Other { what, found, expected });
     if discount.to_bits() != model.discount().to_bits() {
@@ -62,6 +62,12 @@ pub(super) fn check(model: &Model, certificate: &Certificate) -> Result<(), Reje
         let hex = |x: u128| format!("fingerprint {x:032x}");
         return other("model", hex(certificate.model), hex(own));
     }
+    Ok(())
+}
+
+/// Whether it says all that a proof needs, of states and rows that there are.
+pub(super) fn complete(model: &Model, certificate: &Certificate) -> Result<(), Rejection> {
+    let Certificate { set, upper, lower, policy, scale, lifts, .. } = certificate;
     set.validate(model).map_err(|e| Rejection::Malformed(format!("the certificate's set: {e}")))?;
     let malformed = |message: String| Err(Rejection::Malformed(message));
     let states = model.states();

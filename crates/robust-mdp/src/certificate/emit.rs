@@ -32,7 +32,9 @@ pub fn certify(
 ) -> Result<(Certificate, Verified), Error> {
     set.validate(model)?;
     check_scale(model)?;
-    if solution.policy.len() != model.rows() || solution.values.len() != model.states() {
+    let Solution { policy, lower, upper, .. } = solution;
+    let states = model.states();
+    if policy.len() != model.rows() || lower.len() != states || upper.len() != states {
         return Err(Error::Input("the solution is one of another model".into()));
     }
     let found = in_pool(threads, || narrowest(model, set, solution, threads))?;

@@ -4,8 +4,8 @@
 //! k·LN2_HIGH and its difference from a are exact (LN2_HIGH has 42 bits, |k| < 2¹¹), so that r is
 //! off by at most u|r| + 2⁻⁸⁴. Taylor's polynomial of degree 13 for e^r − 1 leaves
 //! |r|¹⁴/14! ≤ 0.2u|r|. It is r + r²q with |q| ≤ 0.57 off by six roundings at most, so that rounding
-//! adds less than 3u|r|. So e^a is off by less than 6u of itself, and e^a − 1, at least 0.29 or 0.41 in size where
-//! k ≠ 0, by less than 22u; measured, both stay below 3u. [`EXP_ERROR`] allows 24u.
+//! adds less than 3u|r|. So e^a is off by less than 6u of itself, and e^a − 1, at least 0.29 or 0.41
+//! in size where k ≠ 0, by less than 22u. [`EXP_ERROR`] allows 24u.
 
 use pulp::Simd;
 

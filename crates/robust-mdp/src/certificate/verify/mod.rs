@@ -20,8 +20,8 @@ mod tests;
 use self::rounding::Sum;
 pub(super) use self::state::Excess;
 use self::state::Proof;
-use super::Certificate;
 use super::rejection::{Rejection, Shortfall};
+use super::{Certificate, check};
 use crate::error::Label;
 use crate::model::{Model, Objective};
 
@@ -48,7 +48,7 @@ pub fn verify(
     certificate: &Certificate,
     threads: Option<usize>,
 ) -> Result<Verified, Rejection> {
-    super::check::check(model, certificate)?;
+    check::belongs(model, certificate)?;
     prove(model, certificate, threads)?.claimed(model, certificate)
 }
 
@@ -62,12 +62,13 @@ pub(super) struct Proved {
     below: Option<(usize, Excess)>,
 }
 
-/// What follows from a certificate that is complete, whatever it claims.
+/// What follows from a certificate about this model, whatever it claims.
 pub(super) fn prove(
     model: &Model,
     certificate: &Certificate,
     threads: Option<usize>,
 ) -> Result<Proved, Rejection> {
+    check::complete(model, certificate)?;
     let proof = Proof::new(model, certificate);
     let pooled = crate::pool::in_pool(threads, || proof.excesses());
     let excesses = pooled.map_err(|e| Rejection::Input(e.to_string()))?;

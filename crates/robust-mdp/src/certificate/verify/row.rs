@@ -177,7 +177,7 @@ impl<'a> Row<'a> {
 
     /// How far computed t·w' − ν may be from exact, in units of w'.
     pub(super) fn extra(&self, t: f64, nu: f64) -> f64 {
-        4.0 * UNIT * (self.depth + nu.abs() / t) + TINY
+        4.0 * UNIT * (self.depth + nu.abs() / t)
     }
 
     /// y ∝ y⁰e^{tw' − ν} or (y⁰ + tw' − ν)₊, brought to mass one; and at least its distance (ellipsoid:

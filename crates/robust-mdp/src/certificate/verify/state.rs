@@ -3,7 +3,7 @@
 use pulp::{Simd, WithSimd};
 use rayon::prelude::*;
 
-use super::rounding::{Ball, Sum, UNIT, sum_above};
+use super::rounding::{Ball, Sum, TINY, UNIT, sum_above};
 use super::row::{Ahead, Row, Scratch, Value};
 use crate::certificate::{Certificate, Weight};
 use crate::lanes::dispatch;
@@ -132,7 +132,7 @@ impl<'a> Proof<'a> {
             let excess = |Value { top, below, off }| sum_above([from, -cost, -top, -below, off]);
             let (mut share, mut found) = (0.0, 0.0);
             if let Some((lift, own, value)) = lifted.next_if(|l| l.0.row as usize == r) {
-                let used = if shared { total } else { own * (1.0 + 8.0 * UNIT) };
+                let used = if shared { total } else { own * (1.0 + 8.0 * UNIT) + TINY };
                 share = allowed(set.distance, used, set.radius_at(s, r)) * lift.share;
                 found = excess(value);
             }

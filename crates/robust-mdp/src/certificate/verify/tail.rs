@@ -51,7 +51,6 @@ impl Double {
 }
 
 /// All states by falling w.
-#[derive(Debug, Default)]
 pub(super) struct Ranking {
     level: Vec<f64>,
     /// Σw and Σw² of the first k states.
