@@ -4,7 +4,7 @@
 //! to be solved between two that are, and so on. Every run starts from values between those of the
 //! two, by the square root of the radius: near 0 that is how values grow with it. Radii of one level
 //! are solved side by side. What a run starts from does not depend on the threads, so that neither
-//! does a bit of its answer.
+//! does a bit of its answer; of equal radii each is a run of its own.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -38,8 +38,8 @@ pub fn sweep_radius<T: Send>(
     let mut values: Vec<Vec<f64>> = vec![Vec::new(); radii.len()];
     let mut answers: Vec<Option<T>> = radii.iter().map(|_| None).collect();
     for level in levels(radii.len(), warm) {
-        // None asked for is refused by the run.
-        let share = if threads == 0 { 0 } else { (threads / level.len()).max(1) };
+        // Runs on several threads share one pool. None asked for is refused by the run.
+        let share = if level.len() < threads { threads } else { threads.min(1) };
         let one = |&(k, between): &Place| -> Result<(Vec<f64>, T), Error> {
             let set = UncertaintySet { radius: Radius::Uniform(sorted[k]), ..set.clone() };
             let start = between.map(|(a, b)| {

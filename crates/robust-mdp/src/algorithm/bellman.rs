@@ -20,7 +20,7 @@ const FAR_IF_SPARSE: f64 = 0.1;
 /// Discounts up to which chains in single precision are near enough to the pair that they freeze:
 /// their errors of 1e-7 grow with 1/(1 − λ).
 const SHORT: f64 = 1.0 - 1e-5;
-/// Entries of a kernel that are held at once, at most or one state's.
+/// Entries of a kernel that are held at once, or about as many where states differ in their actions.
 const AT_ONCE: usize = 1 << 20;
 /// Rows of a sparse model from which on what they remember counts beside the model.
 const MANY_ROWS: usize = 1 << 16;

@@ -215,21 +215,20 @@ impl<'a> Emission<'a> {
             }
         };
         self.bellman.lifts(&goal, &|s, rows, out: &mut Vec<Lift>| {
-            let (first, before) = (model.rows_of(s).start, out.len());
-            out.extend(rows.iter().map(|&(k, tilt, shift)| {
-                let row = (first + k) as u32;
-                Lift { row, tilt, shift, share: 1.0 }
-            }));
+            let first = model.rows_of(s).start;
+            let lift = |&(k, tilt, shift): &(usize, f64, f64)| Lift {
+                row: (first + k) as u32,
+                tilt,
+                shift,
+                share: 1.0,
+            };
+            let mut lifts: Vec<Lift> = rows.iter().map(lift).collect();
             let peaks = rows.iter().any(|(_, t, _)| t.is_infinite());
             if peaks || care == Care::Fitted {
-                objectives.settle(set, s, &mut out[before..]);
+                objectives.settle(set, s, &mut lifts);
             }
             let usable = |l: &Lift| l.tilt > 0.0 && l.tilt.is_finite() && l.shift.is_finite();
-            let mut at = 0;
-            out.retain(|lift| {
-                at += 1;
-                at <= before || usable(lift)
-            });
+            out.extend(lifts.into_iter().filter(usable));
         })
     }
 }

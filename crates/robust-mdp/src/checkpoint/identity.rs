@@ -1,6 +1,7 @@
 //! What a checkpoint belongs to: the question and everything that its answer's bits depend on.
 
 use super::digest::Digest;
+use crate::algorithm::outer::ANDERSON;
 use crate::choice::Chosen;
 use crate::model::{Model, Storage};
 use crate::oracle::first_order::Setup;
@@ -43,7 +44,7 @@ pub(super) fn of_run(
         lines.push(("head start", fom.head_start.to_string()));
     }
     if chosen.method == Method::Anderson {
-        lines.push(("memory", options.anderson.unwrap_or(5).to_string()));
+        lines.push(("memory", options.anderson.unwrap_or(ANDERSON).to_string()));
     }
     if let Some(start) = &options.start {
         lines.push(("start", digest_of("values", start)));

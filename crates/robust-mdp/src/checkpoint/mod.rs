@@ -18,6 +18,7 @@ use std::time::{Duration, Instant};
 pub(crate) use identity::Identity;
 pub(crate) use tape::{Snapshot, Tape};
 
+use crate::algorithm::outer::ANDERSON;
 use crate::choice::Chosen;
 use crate::error::Error;
 use crate::game::Layout;
@@ -221,7 +222,7 @@ fn longest(model: &Model, set: &UncertaintySet, options: &Options) -> u64 {
         Layout::Full(width) => rows.saturating_mul(width as u64),
         Layout::Positive(pointers) => pointers.last().map_or(0, |n| *n as u64),
     };
-    let memory = (options.anderson.unwrap_or(5) as u64).min(states);
+    let memory = (options.anderson.unwrap_or(0).max(ANDERSON) as u64).min(states);
     let numbers = (states.saturating_mul(16 + 2 * memory))
         .saturating_add(rows.saturating_mul(24))
         .saturating_add(entries.saturating_mul(2));

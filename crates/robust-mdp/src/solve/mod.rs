@@ -124,5 +124,5 @@ fn drive(
             Operator::of_games(model, set, games)
         }
     };
-    outer::run(chosen.method, options.anderson.unwrap_or(5), operator, run)
+    outer::run(chosen.method, options.anderson, operator, run)
 }

@@ -94,7 +94,7 @@ pub struct Options {
     pub threads: Option<usize>,
     /// Settings of FOM-VI.
     pub fom: FomSettings,
-    /// Differences that Anderson's method combines; `None` means 5.
+    /// Differences that [`Method::Anderson`] combines; `None` means 5.
     pub anderson: Option<usize>,
     /// Values to start from, one a state in the model's own sign, such as those of the same model
     /// under a similar set; `None` starts from the costs. Good ones save sweeps; no bound rests on

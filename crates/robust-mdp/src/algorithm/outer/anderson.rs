@@ -152,8 +152,9 @@ impl Snapshot for Anderson {
         tape.number(&mut self.best);
         tape.all_or_none(&mut self.best_image, states);
         tape.size(&mut self.plain, memory + 1);
-        let paired = self.residual_steps.len() == self.image_steps.len();
-        if !paired || self.best.is_finite() && self.best_image.is_empty() {
+        let paired = self.residual_steps.len() == self.image_steps.len()
+            && self.last_residual.len() == self.last_image.len();
+        if !paired || self.best != f64::INFINITY && self.best_image.is_empty() {
             tape.refuse();
         }
     }

@@ -41,6 +41,8 @@ const WITH_THE_ORACLE: f64 = 1e2;
 /// Times the same after which a run ends wherever it stands: plain steps never take as long.
 const ENDLESS: f64 = 1e3;
 
+/// Differences that Anderson's method combines, unless told otherwise.
+pub(crate) const ANDERSON: usize = 5;
 /// Entries a state in whose company a few vectors are little.
 const SPARSE: usize = 64;
 
@@ -100,15 +102,19 @@ impl Snapshot for ValueIteration {
 /// Runs `method` until the gap is certified or the run is stopped.
 pub(crate) fn run(
     method: Method,
-    anderson: usize,
+    anderson: Option<usize>,
     operator: Operator<'_>,
     run: &mut Run<'_>,
 ) -> Result<Status, Error> {
     let model = operator.model;
     let mut course = Course::new(operator, run);
-    // Before Newton's steps Anderson's memory must weigh nothing beside the kernel.
-    let small = method == Method::Newton && model.transitions() < SPARSE * model.states();
-    let mut light = Anderson::new(model.states(), if small { 0 } else { anderson });
+    let memory = match method {
+        // Before Newton's steps Anderson's memory must weigh nothing beside the kernel.
+        Method::Newton if model.transitions() < SPARSE * model.states() => 0,
+        Method::Newton => ANDERSON,
+        _ => anderson.unwrap_or(ANDERSON),
+    };
+    let mut light = Anderson::new(model.states(), memory);
     match method {
         Method::GsVi => course.gauss_seidel(),
         Method::Anderson => course.follow(&mut light),
