@@ -6,6 +6,7 @@ The aim is at most 100 ms. Times depend on the machine, so that this only prints
 from __future__ import annotations
 
 import _thread
+import signal
 import threading
 import time
 import warnings
@@ -33,6 +34,8 @@ def latency(model: rm.Model, method: str, oracle: str | None) -> float | None:
 
 
 def main() -> None:
+    # A shell turns Ctrl-C off for what it runs in the background.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     warnings.simplefilter("ignore", rm.ConvergenceWarning)
     models = {
         "band, 2000 states": rm.instances.garnet(2000, 3, 0.7, band=1, seed=1, discount=0.9999999),
