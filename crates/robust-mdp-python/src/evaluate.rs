@@ -4,7 +4,7 @@ use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 use robust_mdp::{Interrupt, PolicyValue};
 
-use crate::background;
+use crate::background::{self, Patience};
 use crate::errors::raised;
 use crate::model::Model;
 use crate::names::name;
@@ -38,7 +38,8 @@ pub(crate) fn evaluate<'py>(
     let job = move |interrupt: &Interrupt| {
         robust_mdp::evaluate(&model, &set, &policy, gap, threads, interrupt)
     };
-    let done = background::run(py, false, |_| Ok(()), job)?.map_err(|e| raised(py, e))?;
+    let done =
+        background::run(py, Patience::default(), |_| Ok(()), job)?.map_err(|e| raised(py, e))?;
     let worst = valued(py, done.worst);
     let nominal = valued(py, done.nominal);
     Ok((name(&done.status), worst, nominal, done.seconds, done.target_gap))

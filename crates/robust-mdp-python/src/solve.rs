@@ -15,7 +15,7 @@ use robust_mdp::{
 };
 use serde::Deserialize;
 
-use crate::background;
+use crate::background::{self, Patience};
 use crate::checkpoint::CheckpointFile;
 use crate::errors::raised;
 use crate::model::Model;
@@ -165,6 +165,7 @@ pub(crate) fn solve<'py>(
 ) -> PyResult<Solved<'py>> {
     let options = Options { start, ..self::options(options)? };
     let mut file = checkpoint.map(|(path, seconds)| CheckpointFile::new(path, seconds));
+    let finish = file.is_some();
     let trace = Arc::new(Mutex::new(Trace::default()));
     let report = |seen: &mut u64| -> PyResult<()> {
         let Some(callback) = &progress else { return Ok(()) };
@@ -206,7 +207,8 @@ pub(crate) fn solve<'py>(
             Ok((solution, certificate, trouble.map(|error| error.to_string())))
         }
     };
-    let solved = background::run(py, keep, |_| report(&mut seen), job)?;
+    let patience = Patience { keep, finish };
+    let solved = background::run(py, patience, |_| report(&mut seen), job)?;
     let (solution, certificate, trouble) = solved.map_err(|e| raised(py, e))?;
     report(&mut seen)?;
     let table = trace.lock().unwrap_or_else(PoisonError::into_inner).table(py)?;

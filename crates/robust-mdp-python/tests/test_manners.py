@@ -62,6 +62,24 @@ def test_ctrl_c_keeps_a_checkpoint(endless, tmp_path):
     assert sol.seconds > 0.4 and path.exists()
 
 
+def test_a_run_that_is_stopped_keeps_its_state_first(endless, tmp_path):
+    # An hour from one state to the next: what is there was written because the run was stopped.
+    for kind in (KeyboardInterrupt, ArithmeticError):
+        path = tmp_path / kind.__name__
+        asked = []
+
+        def stop(progress, kind=kind, asked=asked):
+            asked.append(progress.sweeps)
+            raise kind
+
+        with pytest.raises(kind):
+            rm.solve(
+                endless, rm.KL(0.1), method="vi", gap=1e-9, progress=stop,
+                checkpoint=path, checkpoint_every=3600,
+            )
+        assert path.exists() and len(asked) == 1
+
+
 def test_ctrl_c_in_a_sweep(endless):
     threading.Timer(0.2, _thread.interrupt_main).start()
     with pytest.raises(KeyboardInterrupt):

@@ -197,7 +197,10 @@ def solve(
         power, the same call goes on from there, to the same answer. A run that reaches its goal removes
         the file.
     checkpoint_every : float
-        Seconds from one state that is kept to the next; one is also kept when a run is cut short.
+        Seconds from one state that is kept to the next; one is also kept when a limit, Ctrl-C or an
+        exception of `progress` ends the run. KeyboardInterrupt is then raised once the sweep is over
+        and the state is written. A second Ctrl-C does not wait: what is sure to be there is the last
+        state kept before.
     certify : bool
         Whether to make a certificate at once and to return the bounds that it proves. Without it the
         bounds are computed with an allowance for rounding, and :attr:`Solution.certificate` is made
