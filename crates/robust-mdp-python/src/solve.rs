@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use numpy::{PyArray1, PyArray2, PyArrayMethods};
+use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -157,12 +157,13 @@ pub(crate) fn solve<'py>(
     model: &Model,
     set: &UncertaintySet,
     options: &str,
-    start: Option<Vec<f64>>,
+    start: Option<PyReadonlyArray1<'py, f64>>,
     checkpoint: Option<(PathBuf, f64)>,
     certified: bool,
     keep: bool,
     progress: Option<Bound<'py, PyAny>>,
 ) -> PyResult<Solved<'py>> {
+    let start = start.map(|values| values.as_slice().map(<[f64]>::to_vec)).transpose()?;
     let options = Options { start, ..self::options(options)? };
     let mut file = checkpoint.map(|(path, seconds)| CheckpointFile::new(path, seconds));
     let finish = file.is_some();
