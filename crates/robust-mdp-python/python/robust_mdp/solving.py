@@ -322,6 +322,7 @@ def sweep_radius(
     max_sweeps: int | None = None,
     time_limit: float | None = None,
     threads: int | None = None,
+    anderson: int | None = None,
     first_order: FirstOrder | None = None,
     warm_start: bool = True,
     progress: Callable[[int, int], object] | None = None,
@@ -342,7 +343,7 @@ def sweep_radius(
         ``method="fom-vi"`` hardly any.
     progress : callable, optional
         Called with the number of solves done and their total.
-    discount, gap, method, oracle, max_sweeps, time_limit, first_order
+    discount, gap, method, oracle, max_sweeps, time_limit, anderson, first_order
         Of every solve, as in :func:`solve`.
 
     Returns
@@ -362,7 +363,9 @@ def sweep_radius(
     if not isinstance(radii, Iterable):
         raise TypeError(f"radii: expected several numbers, not {radii!r}")
     listed = flat("radii", list(radii)).copy()
-    options = _options(method, oracle, gap, max_sweeps, time_limit, threads, None, first_order)
+    options = _options(
+        method, oracle, gap, max_sweeps, time_limit, threads, anderson, first_order
+    )
     sets = [set.with_radius(float(radius)) for radius in listed]
     native_set = set.with_radius(0.0)._native(model)
     answers = _native.sweep_radius(
