@@ -39,11 +39,20 @@ pub(crate) fn threads(asked: Option<usize>) -> Option<usize> {
     asked
 }
 
+/// Why a job that was asked to end is waited for. A second exception gives up.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Patience {
+    /// Ctrl-C: the answer is wanted, and no exception.
+    pub(crate) keep: bool,
+    /// Any exception: it is passed on after the job has put its state away.
+    pub(crate) finish: bool,
+}
+
 /// Runs `job` and waits for it. An exception raised by a signal or by `tick` asks it to end and is passed
-/// on; with `keep` the first Ctrl-C is not, and the job's answer is waited for.
+/// on, soon unless there is patience.
 pub(crate) fn run<T: Send + 'static>(
     py: Python<'_>,
-    keep: bool,
+    patience: Patience,
     mut tick: impl FnMut(Python<'_>) -> PyResult<()>,
     job: impl FnOnce(&Interrupt) -> T + Send + 'static,
 ) -> PyResult<T> {
@@ -61,18 +70,26 @@ pub(crate) fn run<T: Send + 'static>(
         // Nobody listens any more if the wait was given up.
         let _ = send.send(job(&seen));
     })?;
+    let mut stopped = None;
     loop {
         match wait(TICK) {
-            Ok(answer) => return Ok(answer),
+            Ok(answer) => return stopped.map_or(Ok(answer), Err),
             Err(RecvTimeoutError::Disconnected) => {
                 return Err(PyRuntimeError::new_err("the solver failed; this is a bug in it"));
             }
             Err(RecvTimeoutError::Timeout) => {}
         }
-        if let Err(stop) = py.check_signals().and_then(|()| tick(py)) {
+        let seen = py.check_signals();
+        // What raised once would raise again.
+        let seen = if stopped.is_none() { seen.and_then(|()| tick(py)) } else { seen };
+        if let Err(stop) = seen {
             let again = interrupt.is_raised();
             interrupt.raise();
-            if keep && !again && stop.is_instance_of::<PyKeyboardInterrupt>(py) {
+            if patience.keep && !again && stop.is_instance_of::<PyKeyboardInterrupt>(py) {
+                continue;
+            }
+            if patience.finish && !again {
+                stopped = Some(stop);
                 continue;
             }
             let _ = wait(GRACE);
@@ -86,5 +103,5 @@ pub(crate) fn run_quietly<T: Send + 'static>(
     py: Python<'_>,
     job: impl FnOnce() -> T + Send + 'static,
 ) -> PyResult<T> {
-    run(py, false, |_| Ok(()), |_| job())
+    run(py, Patience::default(), |_| Ok(()), |_| job())
 }

@@ -19,8 +19,9 @@ pub(crate) fn verify<'py>(
     certificate: &[u8],
     threads: Option<usize>,
 ) -> PyResult<(Array<'py>, Array<'py>, (f64, f64), f64)> {
-    let certificate = Certificate::from_bytes(certificate, &model.model).map_err(rejected)?;
     let (model, threads) = (model.model.clone(), background::threads(threads));
+    let certificate =
+        py.detach(|| Certificate::from_bytes(certificate, &model)).map_err(rejected)?;
     let job = move || robust_mdp::verify(&model, &certificate, threads);
     let proved = run_quietly(py, job)?.map_err(rejected)?;
     let (lower, upper) =

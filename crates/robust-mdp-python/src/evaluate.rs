@@ -4,7 +4,7 @@ use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 use robust_mdp::{Interrupt, PolicyValue};
 
-use crate::background;
+use crate::background::{self, Patience};
 use crate::errors::raised;
 use crate::model::Model;
 use crate::names::name;
@@ -38,7 +38,8 @@ pub(crate) fn evaluate<'py>(
     let job = move |interrupt: &Interrupt| {
         robust_mdp::evaluate(&model, &set, &policy, gap, threads, interrupt)
     };
-    let done = background::run(py, false, |_| Ok(()), job)?.map_err(|e| raised(py, e))?;
+    let done =
+        background::run(py, Patience::default(), |_| Ok(()), job)?.map_err(|e| raised(py, e))?;
     let worst = valued(py, done.worst);
     let nominal = valued(py, done.nominal);
     Ok((name(&done.status), worst, nominal, done.seconds, done.target_gap))
@@ -46,6 +47,7 @@ pub(crate) fn evaluate<'py>(
 
 /// Row starts, next states and probabilities of the kernel that is worst for a policy.
 #[pyfunction]
+#[pyo3(signature = (model, set, policy, values, threads))]
 #[allow(clippy::type_complexity)] // three arrays
 pub(crate) fn worst_kernel<'py>(
     py: Python<'py>,
@@ -53,13 +55,15 @@ pub(crate) fn worst_kernel<'py>(
     set: &UncertaintySet,
     policy: PyReadonlyArray1<'py, f64>,
     values: PyReadonlyArray1<'py, f64>,
+    threads: Option<usize>,
 ) -> PyResult<(Array<'py, i64>, Array<'py, i32>, Array<'py, f64>)> {
     let (model, set) = (model.model.clone(), set.set.clone());
     let (policy, values) = (policy.as_slice()?.to_vec(), values.as_slice()?.to_vec());
+    let threads = background::threads(threads);
     let job = move || {
         let mut entries: Vec<(u32, u32, f64)> = Vec::with_capacity(model.transitions());
         let keep = |row: usize, next: usize, p: f64| entries.push((row as u32, next as u32, p));
-        robust_mdp::worst_kernel(&model, &set, &policy, &values, None, keep)?;
+        robust_mdp::worst_kernel(&model, &set, &policy, &values, threads, keep)?;
         entries.sort_by_key(|&(row, next, _)| (row, next));
         let mut starts = vec![0i64; model.rows() + 1];
         entries.iter().for_each(|entry| starts[entry.0 as usize + 1] += 1);

@@ -18,6 +18,16 @@ mod sweep;
 /// The module that Python imports.
 #[pyo3::pymodule]
 mod _native {
+    use pyo3::prelude::*;
+
+    /// Whoever raises a `ModelError` need not know where.
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        let error = module.py().get_type::<ModelError>();
+        error.setattr("state", None::<usize>)?;
+        error.setattr("action", None::<usize>)
+    }
+
     #[pymodule_export]
     use crate::background::after_fork;
     #[pymodule_export]

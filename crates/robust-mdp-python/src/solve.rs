@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use numpy::{PyArray1, PyArray2, PyArrayMethods};
+use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -15,7 +15,7 @@ use robust_mdp::{
 };
 use serde::Deserialize;
 
-use crate::background;
+use crate::background::{self, Patience};
 use crate::checkpoint::CheckpointFile;
 use crate::errors::raised;
 use crate::model::Model;
@@ -157,14 +157,16 @@ pub(crate) fn solve<'py>(
     model: &Model,
     set: &UncertaintySet,
     options: &str,
-    start: Option<Vec<f64>>,
+    start: Option<PyReadonlyArray1<'py, f64>>,
     checkpoint: Option<(PathBuf, f64)>,
     certified: bool,
     keep: bool,
     progress: Option<Bound<'py, PyAny>>,
 ) -> PyResult<Solved<'py>> {
+    let start = start.map(|values| values.as_slice().map(<[f64]>::to_vec)).transpose()?;
     let options = Options { start, ..self::options(options)? };
     let mut file = checkpoint.map(|(path, seconds)| CheckpointFile::new(path, seconds));
+    let finish = file.is_some();
     let trace = Arc::new(Mutex::new(Trace::default()));
     let report = |seen: &mut u64| -> PyResult<()> {
         let Some(callback) = &progress else { return Ok(()) };
@@ -206,7 +208,8 @@ pub(crate) fn solve<'py>(
             Ok((solution, certificate, trouble.map(|error| error.to_string())))
         }
     };
-    let solved = background::run(py, keep, |_| report(&mut seen), job)?;
+    let patience = Patience { keep, finish };
+    let solved = background::run(py, patience, |_| report(&mut seen), job)?;
     let (solution, certificate, trouble) = solved.map_err(|e| raised(py, e))?;
     report(&mut seen)?;
     let table = trace.lock().unwrap_or_else(PoisonError::into_inner).table(py)?;

@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use robust_mdp::uncertainty;
 use robust_mdp::{Error, Interrupt, evaluate};
 
-use crate::background;
+use crate::background::{self, Patience};
 use crate::errors::raised;
 use crate::model::Model;
 use crate::set::UncertaintySet;
@@ -53,7 +53,7 @@ pub(crate) fn sweep_radius<'py>(
             _ => Ok(()),
         }
     };
-    let solved = background::run(py, false, &mut report, job)?;
+    let solved = background::run(py, Patience::default(), &mut report, job)?;
     report(py)?;
     let wrap = |(solution, nominal)| (Solution { solution }, nominal);
     Ok(solved.map_err(|e| raised(py, e))?.into_iter().map(wrap).collect())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import _thread
 import logging
 import multiprocessing
+import os
 import signal
 import subprocess
 import sys
@@ -59,6 +60,25 @@ def test_ctrl_c_keeps_a_checkpoint(endless, tmp_path):
     with pytest.warns(rm.ConvergenceWarning, match="interrupted"):
         sol = rm.solve(endless, rm.KL(0.1), **question, checkpoint=path, on_interrupt="return")
     assert sol.seconds > 0.4 and path.exists()
+
+
+def test_a_run_that_is_stopped_keeps_its_state_first(tmp_path):
+    # Sweeps are long, and an hour lies between two states: what is there was waited for.
+    large = rm.instances.garnet(100_000, 3, 0.7, band=1, seed=1, discount=0.9999999)
+    for kind in (KeyboardInterrupt, ArithmeticError):
+        path = tmp_path / kind.__name__
+        asked = []
+
+        def stop(progress, kind=kind, asked=asked):
+            asked.append(progress.sweeps)
+            raise kind
+
+        with pytest.raises(kind):
+            rm.solve(
+                large, rm.KL(0.1), method="vi", gap=1e-9, progress=stop,
+                checkpoint=path, checkpoint_every=3600,
+            )
+        assert path.exists() and len(asked) == 1
 
 
 def test_ctrl_c_in_a_sweep(endless):
@@ -164,22 +184,70 @@ def test_silence():
     assert (run.returncode, run.stdout, run.stderr) == (0, b"", b"")
 
 
-def _solve_in_child(queue, threads):
-    model = rm.instances.machine(10)
-    queue.put(rm.solve(model, rm.KL(0.1), threads=threads).values)
+def _everything(threads):
+    """An array from every call that works on several threads."""
+    model, of = rm.instances.machine(10), {"threads": threads}
+    sol = rm.solve(model, rm.KL(0.1), **of)
+    sweep = rm.sweep_radius(model, rm.KL(0.0), [0.1, 0.2], **of)
+    return {
+        "solve": sol.values,
+        "worst_kernel": sol.worst_kernel().data,
+        "simulate": sol.simulate(episodes=5, seed=0).returns,
+        "certificate": np.frombuffer(sol.certificate.data, dtype=np.uint8),
+        "verify": sol.verify().lower,
+        "sweep_radius": sweep.nominal,
+        "evaluate": rm.evaluate(model, sol, rm.KL(0.1), **of).worst.lower,
+    }
 
 
-@pytest.mark.skipif(not hasattr(__import__("os"), "fork"), reason="there is no fork here")
-def test_forks():
-    expected = rm.solve(rm.instances.machine(10), rm.KL(0.1), threads=2).values
+def _worst_kernel_in_child(queue, sol):
+    queue.put(sol.worst_kernel().data)
+
+
+def _everything_in_child(queue, threads):
+    queue.put(_everything(threads))
+
+
+def _in_child(target, argument):
+    """What a forked process puts into its queue; one that hangs is ended."""
     context = multiprocessing.get_context("fork")
-    for threads in (None, 2, 1):
-        queue = context.Queue()
-        child = context.Process(target=_solve_in_child, args=(queue, threads))
-        with warnings.catch_warnings():
-            # Newer interpreters warn of any fork beside threads.
-            warnings.simplefilter("ignore", DeprecationWarning)
-            child.start()
-        answer = queue.get(timeout=60)
+    queue = context.Queue()
+    child = context.Process(target=target, args=(queue, argument), daemon=True)
+    with warnings.catch_warnings():
+        # Newer interpreters warn of any fork beside threads.
+        warnings.simplefilter("ignore", DeprecationWarning)
+        child.start()
+    try:
+        return queue.get(timeout=60)
+    finally:
+        child.kill()
         child.join()
-        assert np.array_equal(answer, expected)
+
+
+_forks = pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+
+
+@_forks
+def test_forks():
+    expected = _everything(None)
+    for threads in (None, 2, 1):
+        answer = _in_child(_everything_in_child, threads)
+        assert answer.keys() == expected.keys()
+        for name, array in expected.items():
+            assert np.array_equal(answer[name], array), name
+
+
+@_forks
+def test_forks_after_a_worst_kernel_alone():
+    # In a process of its own, whose only pool is the one that the worst kernel was found with.
+    code = (
+        "import sys; sys.path.insert(0, sys.argv[1])\n"
+        "import numpy as np, robust_mdp as rm, test_manners as t\n"
+        "model = rm.instances.machine(10)\n"
+        "one = rm.solve(model, rm.KL(0.1), threads=1)\n"
+        "sol = rm.Solution(model, one.set, one._native, one._trace, None, 2)\n"
+        "first = sol.worst_kernel().data\n"
+        "assert np.array_equal(t._in_child(t._worst_kernel_in_child, sol), first)\n"
+    )
+    here = os.path.dirname(__file__)
+    subprocess.run([sys.executable, "-c", code, here], check=True, timeout=120)

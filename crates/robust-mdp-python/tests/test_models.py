@@ -399,3 +399,35 @@ def test_notebooks_show_models(kernel, rewards):
 def test_wrong_instances(make):
     with pytest.raises(ValueError, match="expected"):
         make()
+
+
+def test_model_errors_know_their_place():
+    with pytest.raises(rm.ModelError, match="state 1 has no actions") as caught:
+        rm.Model.from_scipy(
+            sp.csr_array(np.eye(2)[:1]), R=[0.0], s_indices=[0], a_indices=[0], discount=0.9
+        )
+    assert (caught.value.state, caught.value.action) == (1, None)
+    unplaced = rm.ModelError("somewhere")
+    assert (unplaced.state, unplaced.action) == (None, None)
+
+
+def test_one_sparse_matrix_has_no_rewards_of_transitions():
+    with pytest.raises(ValueError, match=r"R has shape \(2, 3, 3\), expected .* one matrix an action"):
+        rm.Model.from_scipy(sp.csr_array(np.tile(np.eye(3), (2, 1))), np.zeros((2, 3, 3)), discount=0.9)
+
+
+def test_next_states_are_whole():
+    for target in (1.7, 1.0, "1", None):
+        table = {0: {0: [(1.0, target, 0.0, False)]}, 1: {0: [(1.0, 1, 0.0, True)]}}
+        with pytest.raises(ValueError, match="state 0, action 0: next state .* whole number"):
+            rm.Model.from_gymnasium(table, discount=0.9)
+
+
+def test_environments_need_not_know_their_inside():
+    class Inner:
+        P = {0: {0: [(1.0, 0, 1.0, False)]}}
+
+    class Outer(Inner):
+        env = Inner()
+
+    assert rm.Model.from_gymnasium(Outer(), discount=0.9).n_states == 1

@@ -96,6 +96,23 @@ def test_solutions_go_through_pickle(solution):
     assert pickle.loads(pickle.dumps(rm.KL([0.1, 0.2]))) == rm.KL([0.1, 0.2])
 
 
+def test_what_comes_out_of_pickle_cannot_be_changed(model, solution):
+    sweep = rm.sweep_radius(model, rm.KL(0.0), [0.0, 0.1])
+    value = rm.evaluate(model, solution, rm.KL(0.1))
+    assert np.all(sweep.lower <= sweep.upper) and len(value.worst.values) == 12
+    back, again = pickle.loads(pickle.dumps((sweep, value)))
+    kept = [
+        *((getattr(back, name), getattr(sweep, name)) for name in ("radii", "nominal", "lower", "upper")),
+        *((getattr(again.worst, name), getattr(value.worst, name)) for name in ("lower", "upper", "values")),
+    ]
+    for array, expected in kept:
+        assert np.array_equal(array, expected)
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 0.0
+    with pytest.raises(AttributeError):
+        back.radii = None
+
+
 def test_certificates(tmp_path, model, solution):
     certificate = solution.certificate
     proved = rm.verify(model, certificate)
@@ -193,6 +210,8 @@ def test_sweeps(model):
         again = rm.sweep_radius(model, rm.KL(0.0), radii, gap=1e-8, threads=threads)
         assert np.array_equal(again.nominal, sweep.nominal)
         assert all(same(a, b) for a, b in zip(again, sweep, strict=True))
+    few = rm.sweep_radius(model, rm.KL(0.0), [0.1], method="anderson", anderson=2, warm_start=False)
+    assert same(few[0], rm.solve(model, rm.KL(0.1), method="anderson", anderson=2))
     assert len(rm.sweep_radius(model, rm.KL(0.0), [])) == 0
     assert "7 radii" in repr(sweep) and "<table>" in sweep._repr_html_()
     for wrong in ([0.1, -1.0], [0.1, np.nan]):
@@ -419,3 +438,12 @@ def test_calibrated_radii(model):
     sol = rm.solve(model, rm.KL(radii))
     assert sol.is_certified
     assert rm.KL(0.1).largest_useful_radius(model) > radii.max()
+
+
+def test_evaluations_are_tables(model, solution):
+    value = rm.evaluate(model, solution, rm.KL(0.1))
+    table = value.to_dataframe()
+    assert table.index.name == "state" and len(table) == 12
+    for name, bounds in (("worst", value.worst), ("nominal", value.nominal)):
+        assert np.array_equal(table[f"{name}_lower"], bounds.lower)
+        assert np.array_equal(table[f"{name}_value"], bounds.to_dataframe()["value"])

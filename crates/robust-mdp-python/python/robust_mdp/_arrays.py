@@ -83,7 +83,9 @@ def is_sparse(matrix: Any) -> bool:
     return hasattr(matrix, "tocsr")
 
 
-def compressed(what: str, matrix: Any, further: FloatArray | None = None) -> tuple[IndexArray, IndexArray, FloatArray, FloatArray | None]:
+def compressed(
+    what: str, matrix: Any, further: FloatArray | None = None
+) -> tuple[IndexArray, IndexArray, FloatArray, FloatArray | None]:
     """The arrays of a matrix by rows, without copies where they are that already."""
     if not is_sparse(matrix):
         dense = numbers(what, matrix, 2)

@@ -46,7 +46,6 @@ def of_arrays(
     return parts
 
 
-
 def _stacked(what: str, array: Any) -> Any:
     """pymdptoolbox also takes one matrix an action, in a vector of objects."""
     matrices = array
@@ -58,12 +57,10 @@ def _stacked(what: str, array: Any) -> Any:
     return matrices
 
 
-
 def is_single(array: Any) -> bool:
     """Whether probabilities are in a precision in which hardly any sum to 1."""
     first = array[0] if isinstance(array, (list, tuple)) and array else array
     return getattr(first, "dtype", None) in (np.dtype(np.float32), np.dtype(np.float16))
-
 
 
 def _is_by_action(shape: tuple[int, ...], convention: str | None) -> bool:
@@ -84,7 +81,6 @@ def _is_by_action(shape: tuple[int, ...], convention: str | None) -> bool:
     if not fits[convention]:
         raise ValueError(f"P has shape {shape}, expected (A, S, S) or (S, A, S)")
     return convention == "ASS"
-
 
 
 def _rewards(
@@ -111,7 +107,6 @@ def _rewards(
     return base.ravel(), array - base[:, :, None]
 
 
-
 def _quantecon(Q: Any, given: Given) -> Parts:
     prob, reward = numbers("Q", Q, 3), numbers(given.name, given.amounts, 2)
     states, actions, last = prob.shape
@@ -129,7 +124,6 @@ def _quantecon(Q: Any, given: Given) -> Parts:
     parts = given.table(reward.ravel(), states, actions)
     parts.dense, parts.is_single = (prob, None), is_single(Q)
     return parts
-
 
 
 def of_pairs(
@@ -162,7 +156,9 @@ def of_pairs(
         raise ValueError(f"state {s[k]}, action {a[k]} is listed twice")
     starts = np.searchsorted(s, np.arange(states + 1)).astype(np.int64)
     for state in np.flatnonzero(np.diff(starts) == 0)[:1]:
-        raise _native.ModelError(f"state {state} has no actions, expected at least one")
+        error = _native.ModelError(f"state {state} has no actions, expected at least one")
+        error.state = int(state)
+        raise error
     width = int(a.max(initial=-1)) + 1 if actions is None else actions
     parts = given.parts(cost, states, a, width)
     if parts.action_names is None:

@@ -157,7 +157,11 @@ def evaluate(
     threads: int | None,
 ) -> tuple[str, _Valued, _Valued, float, float]: ...
 def worst_kernel(
-    model: Model, set: UncertaintySet, policy: _Floats, values: _Floats
+    model: Model,
+    set: UncertaintySet,
+    policy: _Floats,
+    values: _Floats,
+    threads: int | None,
 ) -> tuple[_Longs, _Shorts, _Floats]: ...
 def verify(
     model: Model, certificate: bytes, threads: int | None

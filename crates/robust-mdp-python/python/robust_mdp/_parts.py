@@ -62,7 +62,6 @@ class Parts:
         return _native.Model.from_dense(self.dense[0], self.dense[1], cost, about)
 
 
-
 @dataclass
 class Given:
     """What all conventions share: rewards or costs, where one starts, what things are called."""
@@ -107,7 +106,6 @@ class Given:
         return self.parts(cost, states, np.tile(np.arange(actions), states), actions)
 
 
-
 def _names(
     what: str, names: Sequence[str] | None, count: int, each: IntArray | None = None
 ) -> list[str] | None:
@@ -119,7 +117,6 @@ def _names(
     if len(made) != count:
         raise ValueError(f"{len(made)} {what}, expected {count}")
     return made if each is None else [made[a] for a in each]
-
 
 
 def numbered(starts: IntArray, actions: IntArray) -> list[str] | None:

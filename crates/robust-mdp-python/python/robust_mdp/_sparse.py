@@ -32,7 +32,12 @@ def of_scipy(
             actions = rows // states
             s_indices = np.repeat(np.arange(states), actions)
             a_indices = np.tile(np.arange(actions), states)
-            base, _ = _row_rewards(given, states, actions)
+            base, dense = _row_rewards(given, states, actions)
+            if dense is not None:
+                raise ValueError(
+                    f"{given.name} has shape {dense.shape}, expected ({states},) or "
+                    f"{(states, actions)}: rewards of transitions belong to one matrix an action"
+                )
             given = replace(given, amounts=base)
         return of_pairs(P, given, s_indices, a_indices)
     if s_indices is not None or a_indices is not None:
@@ -58,7 +63,6 @@ def of_scipy(
     return parts
 
 
-
 def _row_rewards(
     given: Given, states: int, actions: int
 ) -> tuple[FloatArray, FloatArray | None]:
@@ -72,7 +76,6 @@ def _row_rewards(
     raise ValueError(
         f"{given.name} has shape {array.shape}, expected ({states},) or {(states, actions)}"
     )
-
 
 
 def _sparse_rewards(

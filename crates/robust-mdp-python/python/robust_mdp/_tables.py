@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -63,7 +64,7 @@ def _warn_of_wrappers(env: Any) -> None:
     kinds = tuple(
         getattr(gymnasium, f"{what}Wrapper", ()) for what in ("Observation", "Action", "Reward")
     )
-    while hasattr(env, "env") and env is not env.unwrapped:
+    while hasattr(env, "env") and env is not getattr(env, "unwrapped", env):
         if isinstance(env, kinds):
             warn(
                 f"{type(env).__name__} is left out: the model is that of the environment inside",
@@ -75,11 +76,18 @@ def _warn_of_wrappers(env: Any) -> None:
 def _outcome(s: int, a: int, outcome: Any) -> tuple[float, int, float, bool]:
     try:
         probability, target, reward, ended = outcome
-        return float(probability), int(target), float(reward), bool(ended)
+        chance, paid, is_last = float(probability), float(reward), bool(ended)
     except (TypeError, ValueError):
         raise ValueError(
             f"state {s}, action {a}: {outcome!r}, expected (probability, next, reward, terminated)"
         ) from None
+    try:
+        to = operator.index(target)
+    except TypeError:
+        raise ValueError(
+            f"state {s}, action {a}: next state {target!r}, expected a whole number"
+        ) from None
+    return chance, to, paid, is_last
 
 
 def _assembled(

@@ -45,6 +45,13 @@ class Bounds(Frozen):
         """Midpoints."""
         return frozen(0.5 * (self.lower + self.upper))
 
+    def to_dataframe(self) -> Any:
+        """A pandas table with one line a state: bounds and value."""
+        import pandas as pd
+
+        columns = {"lower": self.lower, "upper": self.upper, "value": self.values}
+        return pd.DataFrame(columns, index=pd.RangeIndex(len(self.lower), name="state"))
+
     def __repr__(self) -> str:
         return f"Bounds(value in [{self.value.lower:.8g}, {self.value.upper:.8g}])"
 
@@ -79,6 +86,11 @@ class Evaluation(Frozen):
             seconds=seconds,
             target_gap=target_gap,
         )
+
+    def to_dataframe(self) -> Any:
+        """A pandas table with one line a state: bounds and values, ``worst_…`` and ``nominal_…``."""
+        worst, nominal = self.worst.to_dataframe(), self.nominal.to_dataframe()
+        return worst.add_prefix("worst_").join(nominal.add_prefix("nominal_"))
 
     def __repr__(self) -> str:
         worst, nominal = self.worst.value, self.nominal.value

@@ -150,7 +150,11 @@ class Solution(Frozen):
     def worst_kernel(self) -> Kernel:
         """The kernel of the set that is worst for the policy."""
         found = _native.worst_kernel(
-            self.model._native, self.set._native(self.model), self._native.policy, self.values
+            self.model._native,
+            self.set._native(self.model),
+            self._native.policy,
+            self.values,
+            self._threads,
         )
         return Kernel(self.model.state_starts, *found)
 
@@ -166,7 +170,7 @@ class Solution(Frozen):
 
     def verify(self) -> Verified:
         """Check the certificate and say what it proves."""
-        return verify(self.model, self.certificate)
+        return verify(self.model, self.certificate, threads=self._threads)
 
     def simulate(
         self,

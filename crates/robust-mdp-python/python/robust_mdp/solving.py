@@ -197,7 +197,10 @@ def solve(
         power, the same call goes on from there, to the same answer. A run that reaches its goal removes
         the file.
     checkpoint_every : float
-        Seconds from one state that is kept to the next; one is also kept when a run is cut short.
+        Seconds from one state that is kept to the next; one is also kept when a limit, Ctrl-C or an
+        exception of `progress` ends the run. KeyboardInterrupt is then raised once the sweep is over
+        and the state is written. A second Ctrl-C does not wait: what is sure to be there is the last
+        state kept before.
     certify : bool
         Whether to make a certificate at once and to return the bounds that it proves. Without it the
         bounds are computed with an allowance for rounding, and :attr:`Solution.certificate` is made
@@ -319,6 +322,7 @@ def sweep_radius(
     max_sweeps: int | None = None,
     time_limit: float | None = None,
     threads: int | None = None,
+    anderson: int | None = None,
     first_order: FirstOrder | None = None,
     warm_start: bool = True,
     progress: Callable[[int, int], object] | None = None,
@@ -339,7 +343,7 @@ def sweep_radius(
         ``method="fom-vi"`` hardly any.
     progress : callable, optional
         Called with the number of solves done and their total.
-    discount, gap, method, oracle, max_sweeps, time_limit, first_order
+    discount, gap, method, oracle, max_sweeps, time_limit, anderson, first_order
         Of every solve, as in :func:`solve`.
 
     Returns
@@ -359,7 +363,9 @@ def sweep_radius(
     if not isinstance(radii, Iterable):
         raise TypeError(f"radii: expected several numbers, not {radii!r}")
     listed = flat("radii", list(radii)).copy()
-    options = _options(method, oracle, gap, max_sweeps, time_limit, threads, None, first_order)
+    options = _options(
+        method, oracle, gap, max_sweeps, time_limit, threads, anderson, first_order
+    )
     sets = [set.with_radius(float(radius)) for radius in listed]
     native_set = set.with_radius(0.0)._native(model)
     answers = _native.sweep_radius(
