@@ -37,6 +37,16 @@ impl<T: Copy + PartialEq> Choice<T> {
     }
 }
 
+#[cfg(test)]
+impl<T: serde::Serialize + Copy> Choice<T> {
+    /// Flags are named as the library names their values in files, and so in Python.
+    pub(crate) fn assert_names_are_the_librarys(&self) {
+        for (name, value, _) in self.names {
+            assert_eq!(serde_json::to_value(value).ok(), Some((*name).into()));
+        }
+    }
+}
+
 /// “a”, “a or b”, “a, b or c”.
 pub(crate) fn in_a_row(names: &[&str], word: &str) -> String {
     match names {

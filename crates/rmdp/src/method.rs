@@ -162,3 +162,12 @@ pub(crate) fn describe_settings(options: &Options, solution: &Solution) -> Optio
     }
     (!parts.is_empty()).then(|| parts.join(", "))
 }
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn names_are_the_librarys() {
+        super::METHODS.assert_names_are_the_librarys();
+        super::ORACLES.assert_names_are_the_librarys();
+    }
+}

@@ -205,3 +205,13 @@ impl ChosenSet {
         format!("{name}, radius {}, {owner}, {support}", self.radius)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn names_are_the_librarys() {
+        super::SETS.assert_names_are_the_librarys();
+        super::RECTANGULAR.assert_names_are_the_librarys();
+        super::SUPPORT.assert_names_are_the_librarys();
+    }
+}
