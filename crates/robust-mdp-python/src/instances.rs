@@ -5,6 +5,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use robust_mdp::instances::{self, Calibration, Costs, Divergence, Garnet};
 
+use crate::background::run_quietly;
 use crate::errors::raised;
 use crate::model::Model;
 
@@ -30,19 +31,23 @@ pub(crate) fn garnet(
         }
     };
     let garnet = Garnet { states, actions, branching, costs, band, discount, seed };
-    Ok(py.detach(|| garnet.model()).map_err(|e| raised(py, e))?.into())
+    Ok(run_quietly(py, move || garnet.model())?.map_err(|e| raised(py, e))?.into())
 }
 
 /// Drug levels.
 #[pyfunction]
 pub(crate) fn healthcare(py: Python<'_>, states: usize, discount: f64) -> PyResult<Model> {
-    Ok(instances::healthcare(states, discount).map_err(|e| raised(py, e))?.into())
+    Ok(run_quietly(py, move || instances::healthcare(states, discount))?
+        .map_err(|e| raised(py, e))?
+        .into())
 }
 
 /// Machine replacement.
 #[pyfunction]
 pub(crate) fn machine(py: Python<'_>, states: usize, discount: f64) -> PyResult<Model> {
-    Ok(instances::machine_replacement(states, discount).map_err(|e| raised(py, e))?.into())
+    Ok(run_quietly(py, move || instances::machine_replacement(states, discount))?
+        .map_err(|e| raised(py, e))?
+        .into())
 }
 
 /// One radius a state from sampled kernels.
@@ -59,6 +64,7 @@ pub(crate) fn calibrate<'py>(
 ) -> PyResult<Bound<'py, PyArray1<f64>>> {
     let divergence = if kl { Divergence::Kl } else { Divergence::HalfSquaredL2 };
     let calibration = Calibration { divergence, samples, quantile, mixing, branching, seed };
-    let radii = py.detach(|| calibration.radii(&model.model)).map_err(|e| raised(py, e))?;
+    let model = model.model.clone();
+    let radii = run_quietly(py, move || calibration.radii(&model))?.map_err(|e| raised(py, e))?;
     Ok(PyArray1::from_vec(py, radii))
 }

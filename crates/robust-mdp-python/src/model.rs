@@ -9,6 +9,7 @@ use pyo3::prelude::*;
 use robust_mdp::Objective;
 use robust_mdp::io::{read_model, read_policy, write_model, write_policy};
 
+use crate::background::run_quietly;
 use crate::errors::{at, raised};
 use crate::rows::{About, Indices, Matrix, Source, Wrong};
 
@@ -175,7 +176,7 @@ impl Model {
         discount: Option<f64>,
     ) -> PyResult<(Model, Vec<String>)> {
         let format = format.map(str::parse).transpose().map_err(|e| raised(py, e))?;
-        let read = py.detach(|| read_model(&path, format, discount));
+        let read = run_quietly(py, move || read_model(&path, format, discount))?;
         let (model, warnings) = read.map_err(|e| raised(py, e))?;
         Ok((model.into(), warnings))
     }
