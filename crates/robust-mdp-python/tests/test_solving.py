@@ -111,6 +111,10 @@ def test_what_comes_out_of_pickle_cannot_be_changed(model, solution):
             array[0] = 0.0
     with pytest.raises(AttributeError):
         back.radii = None
+    proved, episodes = solution.verify(), solution.simulate(episodes=3, seed=1)
+    proved, episodes = pickle.loads(pickle.dumps((proved, episodes)))
+    arrays = [x for r in (proved, episodes) for x in vars(r).values() if isinstance(x, np.ndarray)]
+    assert len(arrays) >= 3 and not any(array.flags.writeable for array in arrays)
 
 
 def test_certificates(tmp_path, model, solution):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from . import _checks, _native
 from ._arrays import FloatArray, frozen
+from ._frozen import ReadOnly
 
 if TYPE_CHECKING:
     from .model import Model
@@ -81,7 +82,7 @@ class Certificate:
 
 
 @dataclass(frozen=True, eq=False)
-class Verified:
+class Verified(ReadOnly):
     """What a certificate proves.
 
     Attributes

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from . import _checks
 from ._arrays import FloatArray, IntArray, frozen
+from ._frozen import ReadOnly
 from .kernel import as_kernel
 from .policy import Policy, Seed, as_policy, cumulated, draw
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class Simulation:
+class Simulation(ReadOnly):
     """Discounted costs or rewards of simulated episodes.
 
     Attributes
