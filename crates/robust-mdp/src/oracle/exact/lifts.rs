@@ -1,6 +1,6 @@
 //! The kernel of a lower bound, row by row, as multipliers.
 
-use super::driver::{Ball, noise};
+use super::driver::{Ball, Lifted, noise};
 use super::rows::Rows;
 use super::{Drive, Exact, Outlook, RowMemory, State, Worker};
 use crate::uncertainty::{Distance, Rectangularity};
@@ -92,18 +92,13 @@ impl LiftAll<'_> {
             if needed {
                 let nu = match self.kl {
                     _ if t.is_infinite() => 0.0,
-                    true => self.log_mass(ball, k, t),
+                    true => log_mass(ball.peak(k).0, &ball.at(k, t)),
                     false => memory.nu[k],
                 };
                 out.push((k, t, nu));
             }
         }
         Some(out)
-    }
-
-    fn log_mass<B: Ball>(&self, ball: &mut B, k: usize, t: f64) -> f64 {
-        let (peak, lifted) = (ball.peak(k).0, ball.at(k, t));
-        t * (lifted.value - peak) - lifted.cost
     }
 
     fn to_level<B: Ball>(&self, ball: &mut B, memory: &RowMemory<'_>, level: f64) -> Vec<RowLift> {
@@ -126,10 +121,14 @@ impl LiftAll<'_> {
             }
             let goal = level.min(peak - slack);
             let lifted = ball.lift(k, goal, slack, memory.t[k].abs());
-            // ln Σ y⁰e^{tw'} from the distance that it is part of.
-            let nu = if kl { lifted.t * (lifted.value - peak) - lifted.cost } else { lifted.nu };
+            let nu = if kl { log_mass(peak, &lifted) } else { lifted.nu };
             out.push((k, lifted.t, nu));
         }
         out
     }
+}
+
+/// ln Σ y⁰e^{tw'} of a KL row, from the distance that it is part of.
+fn log_mass(peak: f64, lifted: &Lifted) -> f64 {
+    lifted.t * (lifted.value - peak) - lifted.cost
 }
