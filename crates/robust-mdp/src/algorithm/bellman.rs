@@ -141,6 +141,17 @@ impl<'a> Bellman<'a> {
         })
     }
 
+    /// See [`Exact::log_masses`]; in what rows remember of the last sweep, which was nature's.
+    pub(crate) fn log_masses(
+        &self,
+        s: usize,
+        x: &[f64],
+        memory: &mut RowMemory<'_>,
+        worker: &mut Worker,
+    ) {
+        self.oracle.log_masses(s, &self.ahead, x, memory, worker);
+    }
+
     /// Row entries visited since the last call.
     pub(crate) fn take_entries(&mut self) -> u64 {
         let mut total = 0;

@@ -4,7 +4,7 @@ use super::rejection::Rejection;
 use super::{Certificate, Lift, Weight};
 use crate::error::counted;
 use crate::model::Model;
-use crate::uncertainty::{Distance, Radius, Rectangularity, UncertaintySet};
+use crate::uncertainty::{Radius, Rectangularity, UncertaintySet};
 
 impl Certificate {
     /// Whether the certificate is about this set.
@@ -94,14 +94,13 @@ pub(super) fn complete(model: &Model, certificate: &Certificate) -> Result<(), R
     if let Some(bad) = scale.iter().find(|mu| !(mu.is_finite() && **mu >= 0.0)) {
         return malformed(format!("a budget multiplier is {bad}, expected a number of at least 0"));
     }
-    let shifted = set.distance == Distance::Ellipsoid;
     rising(model, policy.iter().map(|w| w.row), "policy")?;
     rising(model, lifts.iter().map(|l| l.row), "kernel")?;
     for &Weight { row, probability: x, shift } in policy {
-        if !(x > 0.0 && shift.is_finite() && (shifted || shift == 0.0)) {
+        if !(x > 0.0 && shift.is_finite()) {
             return malformed(format!(
                 "policy, {}: probability {x} with shift {shift}, expected a positive number and \
-                 a finite shift, 0 but for ellipsoids",
+                 a finite one",
                 place(model, row)
             ));
         }
@@ -117,12 +116,10 @@ pub(super) fn complete(model: &Model, certificate: &Certificate) -> Result<(), R
             return malformed(format!("state {name}: the policy sums to {total}, expected 1"));
         }
     }
-    for &Lift { row, tilt, shift, share } in lifts {
-        let right = tilt.is_finite() && tilt >= 0.0 && shift.is_finite();
-        if !(right && (0.0..=1.0).contains(&share)) {
+    for &Lift { row, tilt, shift } in lifts {
+        if !(tilt.is_finite() && tilt >= 0.0 && shift.is_finite()) {
             return malformed(format!(
-                "kernel, {}: tilt {tilt}, shift {shift}, share {share}, expected finite numbers, \
-                 tilt ≥ 0 and share in [0, 1]",
+                "kernel, {}: tilt {tilt}, shift {shift}, expected finite numbers and tilt ≥ 0",
                 place(model, row)
             ));
         }

@@ -1,9 +1,11 @@
 //! A certificate from a solution: two sweeps of the exact oracle tell the multipliers.
 //!
-//! The solution's upper bounds are a supersolution of T_x and its lower bounds a subsolution of F, up
-//! to rounding, whatever method found them. Nothing here needs to be right: the verifier says what
-//! follows, and that is claimed. Where that is wider than what was asked for, multipliers are fitted
-//! with more care, and then the values ([`super::narrow`]).
+//! Nothing here needs to be right: the verifier says what follows, and that is claimed. First both
+//! halves of the proof are made at the middle of the solution's bounds, where nature's answer to the
+//! policy serves in both. Where what follows is wider than what was asked for, they part: the upper
+//! bounds are a supersolution of T_x and the lower ones a subsolution of F, up to rounding, whatever
+//! method found them. Then multipliers are fitted with more care, and at last the values
+//! ([`super::narrow`]).
 
 use super::narrow::moved;
 use super::objectives::Objectives;
@@ -19,6 +21,9 @@ use crate::solution::Solution;
 use crate::solve::check_scale;
 use crate::uncertainty::{Distance, Rectangularity, UncertaintySet};
 
+/// What multipliers of KL sets are lowered by, so that roundings leave the kernel in the set: it is cheaper
+/// to verify one that needs no mixing with nominal rows.
+const ROOM: f64 = 2e-13;
 /// How often values are moved to where the verifier's roundings cost less.
 const ROUNDS: usize = 2;
 
@@ -57,12 +62,18 @@ fn narrowest(
 ) -> Attempt {
     let enough = solution.target_gap.max(1.001 * solution.gap);
     let mut emission = Emission::new(model, set, solution);
+    let (lower, upper) = (emission.lower.clone(), emission.upper.clone());
     let attempt = |emission: &mut Emission<'_>, care: Care| -> Attempt {
         let certificate = emission.make(care);
         let proved = prove(model, &certificate, threads)?;
         Ok((certificate, proved))
     };
-    let mut best = attempt(&mut emission, Care::Quick);
+    emission.meet();
+    let mut best = attempt(&mut emission, Care::Joint);
+    (emission.lower, emission.upper) = (lower, upper);
+    if gap(&best) > enough {
+        best = narrower(best, attempt(&mut emission, Care::Quick));
+    }
     if gap(&best) > enough {
         best = narrower(best, attempt(&mut emission, Care::Fitted));
     }
@@ -95,7 +106,8 @@ fn narrower(one: Attempt, other: Attempt) -> Attempt {
 /// it visits.
 pub(crate) fn emit(model: &Model, set: &UncertaintySet, solution: &Solution) -> (Certificate, u64) {
     let mut emission = Emission::new(model, set, solution);
-    let certificate = emission.make(Care::Quick);
+    emission.meet();
+    let certificate = emission.make(Care::Joint);
     let read = |row: u32| model.span(row as usize).len();
     let answered: usize = certificate.policy.iter().map(|w| read(w.row)).sum();
     // Lifted rows are read to fit them and to verify them, all others to verify.
@@ -108,6 +120,8 @@ pub(crate) fn emit(model: &Model, set: &UncertaintySet, solution: &Solution) -> 
 /// How the kernel of the lower bound is found.
 #[derive(Clone, Copy, PartialEq)]
 enum Care {
+    /// It is nature's answer to the policy, but for rows on their peaks; v_L = v_U.
+    Joint,
     /// Rows are those that an update leaves.
     Quick,
     /// Rows are fitted to rounding, and sweeps begin from elsewhere.
@@ -137,6 +151,14 @@ impl<'a> Emission<'a> {
         Emission { model, set, solution, fingerprint, bellman, upper, lower }
     }
 
+    /// Brings v_U and v_L to their middle.
+    fn meet(&mut self) {
+        for (lower, upper) in self.lower.iter_mut().zip(&mut self.upper) {
+            let middle = 0.5 * *lower + 0.5 * *upper;
+            (*lower, *upper) = (middle, middle);
+        }
+    }
+
     /// A certificate without a claim.
     fn make(&mut self, care: Care) -> Certificate {
         let (model, set, solution) = (self.model, self.set, self.solution);
@@ -148,14 +170,18 @@ impl<'a> Emission<'a> {
             || known.unwrap_or_else(|| model.fingerprint()),
             || match care {
                 // Cold sweeps of both players know cheaper ways than nature's.
-                Care::Quick => {
+                Care::Joint | Care::Quick => {
                     let lifts = self.kernel(care);
-                    (self.answer(), lifts)
+                    (self.answer(care), lifts)
                 }
-                Care::Fitted => (self.answer(), self.kernel(care)),
+                Care::Fitted => (self.answer(care), self.kernel(care)),
             },
         );
         self.fingerprint = Some(fingerprint);
+        let mut lifts = lifts;
+        if care == Care::Joint {
+            self.leave_out(&policy, &scale, &mut lifts);
+        }
         Certificate {
             model: fingerprint,
             discount: model.discount(),
@@ -173,27 +199,32 @@ impl<'a> Emission<'a> {
     }
 
     /// Multipliers of nature's answer to the policy at v_U.
-    fn answer(&mut self) -> (Vec<Weight>, Vec<f64>) {
+    fn answer(&mut self, care: Care) -> (Vec<Weight>, Vec<f64>) {
         let (model, set, x) = (self.model, self.set, &self.solution.policy);
+        let kl = set.distance == Distance::Kl;
+        let room = if kl && care == Care::Joint { ROOM } else { 0.0 };
         self.bellman.sweep(&self.upper, Player::Nature(x), 0.0, None);
-        let shifted = set.distance == Distance::Ellipsoid;
         let shared = set.rectangularity == Rectangularity::State;
         // One a row, and the state's scale with no row behind these.
-        let found = self.bellman.collect(0..model.states(), &|s, memory, _, out| {
+        let bellman = &self.bellman;
+        let found = bellman.collect(0..model.states(), &|s, mut memory, worker, out| {
             let (mut weight, mut total) = (0.0, 0.0);
+            if kl {
+                bellman.log_masses(s, &x[model.rows_of(s)], &mut memory, worker);
+            }
             for (k, r) in model.rows_of(s).enumerate().filter(|(_, r)| x[*r] > 0.0) {
                 let (t, nu) = (memory.t[k].abs(), memory.nu[k]);
                 let moved = t > 0.0 && t.is_finite() && set.radius_at(s, r) > 0.0;
-                let shift = if shifted && moved && nu.is_finite() { nu } else { 0.0 };
+                let shift = if moved && nu.is_finite() { nu } else { 0.0 };
                 let row = Weight { row: r as u32, probability: x[r], shift };
                 if t > 0.0 {
                     (weight, total) = (weight + x[r], total + t);
                 }
-                let own = (!shared).then(|| if moved { usable(1.0 / t) } else { 0.0 });
+                let own = (!shared).then(|| if moved { usable((1.0 + room) / t) } else { 0.0 });
                 out.push((Some(row), own));
             }
             if shared {
-                let scale = if total > 0.0 { usable(weight / total) } else { 0.0 };
+                let scale = if total > 0.0 { usable((1.0 + room) * weight / total) } else { 0.0 };
                 out.push((None, Some(scale)));
             }
         });
@@ -209,7 +240,7 @@ impl<'a> Emission<'a> {
         let goal = |s: usize| {
             let reached = self.bellman.lower[s];
             match care {
-                Care::Quick => Goal::Near(reached),
+                Care::Joint | Care::Quick => Goal::Near(reached),
                 // No higher than needed: what is left of the budget makes up for rounding.
                 Care::Fitted => Goal::Level((0.5 * (reached + lower[s])).min(reached)),
             }
@@ -220,7 +251,6 @@ impl<'a> Emission<'a> {
                 row: (first + k) as u32,
                 tilt,
                 shift,
-                share: 1.0,
             };
             let mut lifts: Vec<Lift> = rows.iter().map(lift).collect();
             let peaks = rows.iter().any(|(_, t, _)| t.is_infinite());
@@ -230,6 +260,23 @@ impl<'a> Emission<'a> {
             let usable = |l: &Lift| l.tilt > 0.0 && l.tilt.is_finite() && l.shift.is_finite();
             out.extend(lifts.into_iter().filter(usable));
         })
+    }
+}
+
+impl Emission<'_> {
+    /// Leaves out the lifts of states (rows, if these have budgets of their own) that have the policy's.
+    fn leave_out(&self, policy: &[Weight], scale: &[f64], lifts: &mut Vec<Lift>) {
+        let shared = self.set.rectangularity == Rectangularity::State;
+        let mut implied = vec![false; self.model.rows()];
+        for s in 0..if shared { self.model.states() } else { 0 } {
+            implied[self.model.rows_of(s)].fill(scale[s] > 0.0);
+        }
+        if !shared {
+            for (weight, mu) in policy.iter().zip(scale) {
+                implied[weight.row as usize] = *mu > 0.0;
+            }
+        }
+        lifts.retain(|lift| !implied[lift.row as usize]);
     }
 }
 

@@ -16,7 +16,7 @@ use crate::solve::{Method, Oracle};
 use crate::uncertainty::{Distance, Radius, Rectangularity, Support, UncertaintySet};
 
 const MAGIC: [u8; 8] = *b"RMDPCERT";
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 /// Bytes in front of the arrays, and of the checksum behind them.
 const HEADER: usize = 8 + 4 + 8 + 16 + 8 + 4 * 8 + 3 * 8;
 const CHECKSUM: usize = 8;
@@ -50,16 +50,19 @@ struct Counts {
     lifts: u64,
     radii: u64,
     scales: u64,
-    /// Policies have shifts with ellipsoids alone.
+    /// Policies have shifts where there is a set.
     shifted: bool,
+    /// v_L is v_U and left out.
+    joint: bool,
 }
 
 impl Counts {
     /// Bytes of the whole file; the counts are those of a model, so that there is no overflow.
     fn bytes(&self) -> u64 {
         let shift = if self.shifted { 8 } else { 0 };
-        let numbers = self.radii + 2 * self.states + self.scales;
-        let listed = self.weights * (12 + shift) + self.lifts * 28;
+        let values = if self.joint { self.states } else { 2 * self.states };
+        let numbers = self.radii + values + self.scales;
+        let listed = self.weights * (12 + shift) + self.lifts * 20;
         (HEADER + CHECKSUM) as u64 + 8 * numbers + listed
     }
 
@@ -73,6 +76,7 @@ impl Counts {
             radii: either,
             scales: either,
             shifted: true,
+            joint: false,
         };
         counts.bytes()
     }
@@ -95,6 +99,9 @@ impl Certificate {
             Radius::PerState(radii) => (1, radii),
             Radius::PerRow(radii) => (2, radii),
         };
+        let bits = |v: &[f64]| v.iter().map(|x| x.to_bits()).collect::<Vec<u64>>();
+        let joint = bits(&self.upper) == bits(&self.lower);
+        let lower = if joint { &[][..] } else { &self.lower };
         let mut out = Vec::new();
         out.extend(MAGIC);
         out.extend(VERSION.to_le_bytes());
@@ -106,19 +113,19 @@ impl Certificate {
             kind,
             code(&METHODS, &self.method),
             code(&ORACLES, &self.oracle),
-            0,
+            u8::from(joint),
         ]);
         out.extend(self.model.to_le_bytes());
         out.extend(self.discount.to_le_bytes());
         // Rows are those of the model, which the reader knows.
         let counts = [self.upper.len(), radii.len(), self.policy.len(), self.lifts.len()];
         counts.iter().for_each(|&n| out.extend((n as u64).to_le_bytes()));
-        let Claim { lower, upper, gap } = self.claim;
-        [lower, upper, gap].iter().for_each(|x| out.extend(x.to_le_bytes()));
-        for array in [radii, &self.upper, &self.lower, &self.scale] {
+        let claim = &self.claim;
+        [claim.lower, claim.upper, claim.gap].iter().for_each(|x| out.extend(x.to_le_bytes()));
+        for array in [radii, &self.upper, lower, &self.scale] {
             array.iter().for_each(|x| out.extend(x.to_le_bytes()));
         }
-        let shifted = set.distance == Distance::Ellipsoid;
+        let shifted = set.distance != Distance::None;
         for w in &self.policy {
             out.extend(w.row.to_le_bytes());
             out.extend(w.probability.to_le_bytes());
@@ -128,7 +135,6 @@ impl Certificate {
             out.extend(l.row.to_le_bytes());
             out.extend(l.tilt.to_le_bytes());
             out.extend(l.shift.to_le_bytes());
-            out.extend(l.share.to_le_bytes());
         }
         let sum = checksum(&out);
         out.extend(sum.to_le_bytes());
@@ -153,7 +159,7 @@ impl Certificate {
             let found = bytes.len();
             return malformed(format!("{found} bytes, expected at least {}", HEADER + CHECKSUM));
         }
-        let [objective, distance, owner, support, kind, method, oracle, zero] = at.take();
+        let [objective, distance, owner, support, kind, method, oracle, joint] = at.take();
         let objective = named(&OBJECTIVES, objective, "objective")?;
         let distance = named(&DISTANCES, distance, "set")?;
         let rectangularity = named(&OWNERS, owner, "rectangularity")?;
@@ -161,9 +167,7 @@ impl Certificate {
         let radius_kind = named(&RADII, kind, "kind of radius")?;
         let method = named(&METHODS, method, "method")?;
         let oracle = named(&ORACLES, oracle, "oracle")?;
-        if zero != 0 {
-            return malformed(format!("byte 19 is {zero}, expected 0"));
-        }
+        let joint = named(&[false, true], joint, "place of the lower values")?;
         let fingerprint = u128::from_le_bytes(at.take());
         let discount = at.number();
         let [states, radii, weights, lifts] = [(); 4].map(|()| u64::from_le_bytes(at.take()));
@@ -185,8 +189,8 @@ impl Certificate {
             }
         }
         let scales = if rectangularity == Rectangularity::State { states } else { weights };
-        let shifted = distance == Distance::Ellipsoid;
-        let counts = Counts { states, weights, lifts, radii, scales, shifted };
+        let shifted = distance != Distance::None;
+        let counts = Counts { states, weights, lifts, radii, scales, shifted, joint };
         if counts.bytes() != bytes.len() as u64 {
             let (found, expected) = (bytes.len(), counts.bytes());
             return malformed(format!("{found} bytes, expected {expected} for its counts"));
@@ -203,7 +207,9 @@ impl Certificate {
             1 => Radius::PerState(budgets),
             _ => Radius::PerRow(budgets),
         };
-        let (upper, lower, scale) = (at.numbers(states), at.numbers(states), at.numbers(scales));
+        let upper = at.numbers(states);
+        let lower = if joint { upper.clone() } else { at.numbers(states) };
+        let scale = at.numbers(scales);
         let policy = (0..weights).map(|_| Weight {
             row: u32::from_le_bytes(at.take()),
             probability: at.number(),
@@ -214,7 +220,6 @@ impl Certificate {
             row: u32::from_le_bytes(at.take()),
             tilt: at.number(),
             shift: at.number(),
-            share: at.number(),
         });
         let lifts = lifts.collect();
         let set = UncertaintySet { distance, radius, rectangularity, support };

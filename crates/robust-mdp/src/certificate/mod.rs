@@ -75,7 +75,8 @@ pub struct Certificate {
     /// Multipliers μ ≥ 0 of the budgets at v_U, one a state, or one a [`Weight`] if the set is
     /// (s,a)-rectangular; 0: nature may put every row on its maximum.
     pub scale: Vec<f64>,
-    /// Kernel rows that are not nominal, rows rising.
+    /// Kernel rows that are not nominal, rows rising. Where v_L = v_U, rows of the policy that are not
+    /// listed have t = x/μ (1/μ if the set is (s,a)-rectangular) and ν as there.
     pub lifts: Vec<Lift>,
 }
 
@@ -97,13 +98,12 @@ pub struct Weight {
     pub row: u32,
     /// Its probability, to be divided by the sum over the state.
     pub probability: f64,
-    /// The multiplier ν of the row's mass, in units of μ and above the row's largest objective
-    /// (ellipsoid).
+    /// The multiplier ν of the row's mass, in units of μ and above the row's largest objective.
     pub shift: f64,
 }
 
-/// A kernel row: y⁰ + share·(ŷ − y⁰), with ŷ ∝ (y⁰ + t·w' − ν)₊ (ellipsoid) or y⁰e^{t·w' − ν} (KL), w'
-/// the objective less its largest value in the row.
+/// A kernel row ∝ (y⁰ + t·w' − ν)₊ (ellipsoid) or y⁰e^{t·w' − ν} (KL), w' the objective less its largest
+/// value in the row.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Lift {
     /// The row of the model.
@@ -112,6 +112,4 @@ pub struct Lift {
     pub tilt: f64,
     /// ν, best such that the mass is one as it is.
     pub shift: f64,
-    /// Between 0 and 1.
-    pub share: f64,
 }

@@ -1,31 +1,33 @@
-//! e^a − 1, and ln z for 0 < z ≤ 1 from above, with error bounds.
+//! e^a and e^a − 1 with error bounds.
 //!
 //! a = k·ln 2 + r with |r| ≤ 0.3466. For k = 0 there is no rounding in r = a; else the product
 //! k·LN2_HIGH and its difference from a are exact (LN2_HIGH has 42 bits, |k| < 2¹¹), so that r is
-//! off by at most u|r| + 2⁻⁸⁴. Taylor's polynomial of degree 13 for e^r − 1 leaves
-//! |r|¹⁴/14! ≤ 0.2u|r|. It is r + r²q with |q| ≤ 0.57 off by six roundings at most, so that rounding
-//! adds less than 3u|r|. So e^a is off by less than 6u of itself, and e^a − 1, at least 0.29 or 0.41
-//! in size where k ≠ 0, by less than 22u. [`EXP_ERROR`] allows 24u.
+//! off by at most u|r| + 2⁻⁸⁴. e^r − 1 = r + r²q, where q is Taylor's polynomial of degree 11 less the
+//! Chebyshev polynomials of degree 11 and 10 on |r| ≤ 0.3466 that leave degree 9: that and the rest
+//! of the series are off by less than 1.3u, and |q| ≤ 0.57 by six roundings more at most, so that
+//! n = e^r − 1 is off by less than 5u|r|. Then e^a = 2^k + 2^k·n is off by less than 5u of itself, and
+//! e^a − 1 = (2^k − 1) + 2^k·n, at least 0.29 in size for k < 0 and 0.41·2^(k − 1) for k > 0, by less
+//! than 12u. [`EXP_ERROR`] allows 24u.
 
 use pulp::Simd;
 
 use super::lane::Lane;
-use super::rounding::UNIT;
 
 /// |computed − exact| ≤ this many units of the exact value, for e^a and for e^a − 1.
 pub(super) const EXP_ERROR: f64 = 24.0;
 
 /// Arguments are brought to ±LIMIT; e^−LIMIT is less than 1e-304.
-const LIMIT: f64 = 700.0;
+pub(super) const LIMIT: f64 = 700.0;
 
 const LN2_HIGH: f64 = f64::from_bits(0x3fe6_2e42_fefa_3800);
 const LN2_LOW: f64 = f64::from_bits(0x3d2e_f357_93c7_6730);
 
-/// 1/j!, j = 2..13.
+/// About 1/(j + 2)!.
 #[rustfmt::skip]
-const TAYLOR: [f64; 12] = [
-    1.0 / 2.0, 1.0 / 6.0, 1.0 / 24.0, 1.0 / 120.0, 1.0 / 720.0, 1.0 / 5040.0, 1.0 / 40320.0,
-    1.0 / 362880.0, 1.0 / 3628800.0, 1.0 / 39916800.0, 1.0 / 479001600.0, 1.0 / 6227020800.0,
+const SERIES: [f64; 10] = [
+    0.5000000000000001, 0.1666666666666667, 0.041666666666624205, 0.008333333333326148,
+    0.001388888891716531, 0.00019841269874766522, 2.4801521395530075e-5, 2.7557255490655823e-6,
+    2.7620018158603226e-7, 2.5105161330117926e-8,
 ];
 
 /// (e^a − 1, e^a, a) for a within ±LIMIT; beyond, for that end.
@@ -37,50 +39,11 @@ pub(super) fn exp<S: Simd>(a: Lane<S>) -> (Lane<S>, Lane<S>, Lane<S>) {
     let k = a.mul_add(a.of(std::f64::consts::LOG2_E), round) - round;
     let r = k.mul_add(a.of(-LN2_LOW), k.mul_add(a.of(-LN2_HIGH), a));
     // Estrin's scheme: few steps depend on each other.
-    let r2 = r * r;
-    let two = |j: usize| a.of(TAYLOR[j + 1]).mul_add(r, a.of(TAYLOR[j]));
-    let four = |j: usize| two(j + 2).mul_add(r2, two(j));
+    let two = |j: usize| a.of(SERIES[j + 1]).mul_add(r, a.of(SERIES[j]));
+    let (r2, power) = (r * r, one.times_power(k));
+    let (low, high) = (two(2).mul_add(r2, two(0)), two(6).mul_add(r2, two(4)));
     let r4 = r2 * r2;
-    let q = four(8).mul_add(r4, four(4)).mul_add(r4, four(0));
-    let m = r2.mul_add(q, r);
-    let e = (one + m).times_power(k);
-    (a.of(0.25).if_below(k.abs(), e - one, m), e, a)
-}
-
-/// The same for one number.
-#[inline(always)]
-pub(super) fn exp_of<S: Simd>(simd: S, a: f64) -> (f64, f64) {
-    let (m, e, _) = exp(Lane { simd, x: simd.splat_f64s(a) });
-    let first = |x: S::f64s| pulp::bytemuck::cast_slice::<S::f64s, f64>(&[x])[0];
-    (first(m.x), first(e.x))
-}
-
-/// At least ln z for z in (0, 1], given as z and as x = z − 1: by ln q ≤ q − 1, any ℓ has
-/// ln z ≤ ℓ + (z − e^ℓ)/e^ℓ, and loses the square of its error. Near 1 the difference is taken from x.
-#[inline(always)]
-pub(super) fn ln_above<S: Simd>(simd: S, z: f64, x: f64) -> f64 {
-    let (z, x) = (z.min(1.0), x.min(0.0));
-    let l = guess(z, x).clamp(-LIMIT, 0.0);
-    let (m, e) = exp_of(simd, l);
-    let (difference, size) = if x > -0.5 { (x - m, m.abs()) } else { (z - e, e) };
-    // Two roundings and that of e in the quotient, one in each sum.
-    let quotient = difference / e;
-    let error = (EXP_ERROR + 4.0) * (quotient.abs() + size / e) + 4.0 * l.abs();
-    l + quotient + 1.01 * UNIT * error + f64::MIN_POSITIVE
-}
-
-/// ln z to nine digits, unproved: k·ln 2 + 2·artanh, by its series.
-fn guess(z: f64, x: f64) -> f64 {
-    let (mut k, mut x) = (0.0, x);
-    if x <= -0.5 {
-        let bits = z.to_bits();
-        k = (bits >> 52) as f64 - 1022.0;
-        x = f64::from_bits(bits & !(0x7ff << 52) | 1022 << 52) - 1.0;
-    }
-    let s = x / (2.0 + x);
-    let mut sum = 0.0;
-    for j in (0..8).rev() {
-        sum = sum * (s * s) + 1.0 / (2 * j + 1) as f64;
-    }
-    k * std::f64::consts::LN_2 + 2.0 * s * sum
+    let q = two(8).mul_add(r4, high).mul_add(r4, low);
+    let n = r2.mul_add(q, r);
+    (power.mul_add(n, power - one), power.mul_add(n, power), a)
 }

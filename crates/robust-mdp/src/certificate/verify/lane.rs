@@ -46,7 +46,7 @@ impl<S: Simd> Lane<S> {
         Lane { x: self.simd.min_f64s(self.x, limit.x), ..self }
     }
 
-    /// 2^k times self for whole k, both results normal numbers.
+    /// 2^k times self for whole k, both normal numbers.
     #[inline(always)]
     pub(super) fn times_power(self, k: Lane<S>) -> Lane<S> {
         // k·2³² + 1.5·2⁵² has k in the low bits of its high word: 20 places up is the exponent.

@@ -14,16 +14,16 @@ pub(super) const UNIT: f64 = f64::EPSILON / 2.0;
 pub(super) const TINY: f64 = 1e-300;
 
 /// A number in mid ± rad.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Ball {
     pub(super) mid: f64,
     pub(super) rad: f64,
 }
 
 impl Ball {
-    /// A computed sum over n entries of a row, of terms of one sign that are off by `each` roundings.
-    pub(super) fn of_sum(sum: f64, n: usize, each: f64) -> Ball {
-        Ball { mid: sum, rad: roundings(n, each) * sum.abs() + TINY }
+    /// A computed sum over n entries of a row, of terms of one sign.
+    pub(super) fn of_sum(sum: f64, n: usize) -> Ball {
+        Ball { mid: sum, rad: roundings(n, 0.0) * sum.abs() + TINY }
     }
 
     /// All numbers from lo to hi.
@@ -80,14 +80,15 @@ impl Mul<f64> for Ball {
     }
 }
 
-/// By a positive number: a/b − a'/b' = (a − a')/b + (a'/b')(b' − b)/b.
+/// By a positive number, at least b: |a'/b' − a/b| ≤ (|a' − a| + |a/b||b' − b|)/b.
 impl Div for Ball {
     type Output = Ball;
     fn div(self, by: Ball) -> Ball {
-        let (mid, least) = (self.mid / by.mid, by.mid - by.radius());
-        let inverse = if least > 0.0 { 1.0 / least } else { f64::NAN };
-        let off = (self.rad + mid.abs() * by.rad) * inverse;
-        Ball { mid, rad: off + 1.01 * UNIT * mid.abs() + TINY }
+        let b = by.mid - by.radius();
+        let inverse = if b > 0.0 { 1.0 / b } else { f64::NAN };
+        let mid = self.mid * inverse;
+        let off = (self.rad + 2.1 * mid.abs() * by.rad) * inverse;
+        Ball { mid, rad: off + 4.0 * UNIT * mid.abs() + TINY }
     }
 }
 

@@ -1,5 +1,4 @@
-//! One row of the model at given values: its nominal value, its share of the dual bound, and the
-//! kernel that a multiplier stands for.
+//! One row of the model at given values: its nominal value, and what multipliers (t, ν) say about it.
 //!
 //! Objectives are w' = c(s,a,i) + λ(v_i − max v) − top ≤ 0, top the row's largest. The doubles w'
 //! differ from the exact ones by at most ω, the same for all next states; as a row has mass one, so
@@ -7,10 +6,10 @@
 
 use pulp::Simd;
 
-use super::exponential::{EXP_ERROR, ln_above};
+use super::exponential::LIMIT;
 use super::rounding::{Ball, TINY, UNIT, above, roundings};
-use super::sums::{DualEllipsoid, DualKl, Entries, LiftedEllipsoid, LiftedKl, Nominal};
-use super::tail::Ranking;
+use super::sums::{Ellipsoid, Entries, Kl, Nominal};
+use super::tail::{Ranking, Tail};
 use crate::model::Model;
 use crate::uncertainty::{Distance, Support, UncertaintySet};
 
@@ -50,6 +49,12 @@ impl Ahead {
             w,
         }
     }
+
+    /// What a row of mass one is worth at least; −∞ where transitions have costs of their own.
+    pub(super) fn least(&self, model: &Model) -> Value {
+        let below = if model.transition_cost.is_none() { -self.range } else { f64::NEG_INFINITY };
+        Value { top: 0.0, below, off: self.omega }
+    }
 }
 
 fn everywhere(set: &UncertaintySet) -> bool {
@@ -81,6 +86,18 @@ pub(super) struct Value {
     pub(super) top: f64,
     pub(super) below: f64,
     pub(super) off: f64,
+}
+
+/// What multipliers say about a row.
+#[derive(Clone, Copy)]
+pub(super) struct Reading {
+    /// For t = x/μ, at least max over y of [x⟨w', y⟩ − μ·d(y)]/μ: by weak duality with a multiplier ν for
+    /// the mass, or 0. That is for w' changed by at most [`extra`](Row::extra).
+    pub(super) dual: f64,
+    /// The value of the kernel y ∝ y⁰e^{tw' − ν} or (y⁰ + tw' − ν)₊, brought to mass one; and at least its
+    /// distance (ellipsoid: ‖y − y⁰‖).
+    pub(super) value: Value,
+    pub(super) distance: f64,
 }
 
 impl<'a> Row<'a> {
@@ -148,31 +165,12 @@ impl<'a> Row<'a> {
     #[inline(always)]
     pub(super) fn nominal<S: Simd>(&self, simd: S) -> Value {
         let [mass, value] = self.entries.sums(simd, Nominal);
-        self.value(self.of_sum(value, 0.0) / self.of_sum(mass, 0.0))
+        self.value(self.of_sum(value) / self.of_sum(mass))
     }
 
-    /// For t = x/μ, at least max over y of [x⟨w', y⟩ − μ·d(y)]/μ: by weak duality with a multiplier ν
-    /// for the mass (KL: the best one), or 0. That is for w' changed by at most [`extra`](Row::extra).
-    #[inline(always)]
-    pub(super) fn dual<S: Simd>(&self, simd: S, t: f64, nu: f64) -> f64 {
-        if self.kl {
-            // ln Σ y⁰e^{tw'}, as a number and as what it lacks from one.
-            let [mass, excess, left] = self.entries.sums(simd, DualKl(t));
-            let over = |sum| (self.of_sum(sum, EXP_ERROR) / self.of_sum(mass, 0.0)).hi();
-            return ln_above(simd, over(left), over(excess)).min(0.0);
-        }
-        let [mass, linear, slope, square] = self.entries.sums(simd, DualEllipsoid(t, nu));
-        let rho = self.roundings(0.0);
-        // p/Σp in place of p, at most κp away: φ = g(p + g/2) moves by at most |g| with p.
-        let kappa = 1.02 * ((1.0 - mass).abs() + 2.0 * rho);
-        let other = if mass > 0.99 { 2.0 * kappa * (slope + kappa) } else { f64::NAN };
-        let tail = self.outside.map_or(0.0, |(ranking, listed)| {
-            0.5 * ranking.tail(t, nu, self.entries.top, listed, true).square.hi()
-        });
-        let linear = Ball { mid: linear, rad: rho * slope + other + TINY };
-        let bound = (linear + self.of_sum(square, 0.0) * 0.5 + nu + tail).hi();
-        // Also where it is not a number.
-        if bound < 0.0 { bound } else { 0.0 }
+    /// Whether multipliers say more than the row's top does.
+    pub(super) fn readable(&self, t: f64, nu: f64) -> bool {
+        t.is_normal() && self.extra(t, nu) <= self.depth && (!self.kl || nu >= -LIMIT)
     }
 
     /// How far computed t·w' − ν may be from exact, in units of w'.
@@ -180,42 +178,68 @@ impl<'a> Row<'a> {
         4.0 * UNIT * (self.depth + nu.abs() / t)
     }
 
-    /// y ∝ y⁰e^{tw' − ν} or (y⁰ + tw' − ν)₊, brought to mass one; and at least its distance (ellipsoid:
-    /// ‖y − y⁰‖).
+    /// What [readable](Row::readable) multipliers say.
     #[inline(always)]
-    pub(super) fn lifted<S: Simd>(&self, simd: S, t: f64, nu: f64) -> (Value, f64) {
-        if self.kl {
-            // The kernel is y ∝ pe for the computed e = e^{a + δ}, |δ| ≤ 25u, so that its value has no
-            // error of theirs. Σ y⁰f(a + δ)/M is at least the distance, f(a) = ae^a − e^a + 1, and
-            // f(a + δ) ≤ f(a) + |δ|(|a| + |δ|)e, where |a|e ≤ |e − 1| + f(a); see the documentation.
-            let [own, value, spent, size] = self.entries.sums(simd, LiftedKl(t, nu));
-            let error = self.roundings(80.0) * (size + spent.abs()) + 1000.0 * UNIT * UNIT * own;
-            let own = self.of_sum(own, 1.0);
-            let distance = (Ball { mid: spent, rad: error + TINY } / own).hi();
-            let distance = if distance < 0.0 { 0.0 } else { distance };
-            return (self.value(self.of_sum(value, 1.0) / own), distance);
-        }
-        let [mass, own, value, square] = self.entries.sums(simd, LiftedEllipsoid(t, nu));
-        let mass = self.of_sum(mass, 0.0);
-        let (mut own, mut value) = (self.of_sum(own, 1.0), self.of_sum(value, 1.0));
-        let mut square = self.of_sum(square, 0.0);
-        if let Some((ranking, listed)) = self.outside {
-            let tail = ranking.tail(t, nu, self.entries.top, listed, false);
-            own = own + tail.mass;
-            value = value + tail.gain;
-            square = square + tail.square;
-        }
+    pub(super) fn at<S: Simd>(&self, simd: S, t: f64, nu: f64) -> Reading {
+        let Reading { dual, value, distance } = match self.kl {
+            true => self.kl_at(simd, t, nu),
+            false => self.ellipsoid_at(simd, t, nu),
+        };
+        // Also where they are not numbers.
+        let dual = if dual < 0.0 { dual } else { 0.0 };
+        Reading { dual, value, distance: if distance < 0.0 { 0.0 } else { distance } }
+    }
+
+    /// The kernel is y ∝ pe for the computed e = e^{a + δ}, |δ| ≤ 25u. Σ pf(a + δ)/Σpe is at least its
+    /// distance, f(a) = ae^a − e^a + 1, and f(a + δ) ≤ f(a) + |δ|(|a| + |δ|)e, where |a|e ≤ |e − 1| + f(a).
+    #[inline(always)]
+    fn kl_at<S: Simd>(&self, simd: S, t: f64, nu: f64) -> Reading {
+        let [mass, excess, size, tilted] = self.entries.sums(simd, Kl(t, nu));
+        let spent = tilted - excess;
+        let kappa = roundings(self.entries.p.len(), 80.0);
+        let (mass, error) = (self.of_sum(mass), kappa * (size + spent.abs()));
+        let excess = Ball { mid: excess, rad: kappa * size + TINY };
+        // ln z ≤ z − 1.
+        let dual = (excess / mass + nu).hi();
+        let mut own = mass + excess;
+        own.rad += 26.0 * UNIT * own.mid.abs();
+        let squares = 1000.0 * UNIT * UNIT * own.mid;
+        let distance = (Ball { mid: spent, rad: 2.0 * error + squares + TINY } / own).hi();
+        // tw' = a + ν, but where a was brought to −700.
+        let tilted = Ball { mid: tilted, rad: error + TINY * (1.0 + t * self.depth) };
+        let value = self.value((tilted / own + nu) / Ball::from(t));
+        Reading { dual, value, distance }
+    }
+
+    /// The kernel is y ∝ p − c. Where y > 0, tw' = ν − c up to a rounding of c.
+    #[inline(always)]
+    fn ellipsoid_at<S: Simd>(&self, simd: S, t: f64, nu: f64) -> Reading {
+        let [mass, loss, linear, square] = self.entries.sums(simd, Ellipsoid(t, nu));
+        let n = self.entries.p.len();
+        let rho = roundings(n, 0.0);
+        let tail = self.outside.map(|(ranking, own)| ranking.tail(t, nu, self.entries.top, own));
+        let Tail { mass: beyond, square: far, missed } = tail.unwrap_or_default();
+        let (mass, all) = (self.of_sum(mass), self.of_sum(square) + far);
+        // ‖y − p‖, and by Cauchy and Schwarz Σ|c| and Σp|c|.
+        let size = above(all.hi().sqrt());
+        let (sum, slope) = (size * (n as f64).sqrt(), mass.hi() * size);
+        let loss = Ball { mid: -loss, rad: rho * sum + TINY };
+        // And what the roundings of c are worth in Σytw'.
+        let rounding = 1.1 * UNIT * (slope + square);
+        let linear = Ball { mid: -linear, rad: rho * slope + rounding + TINY };
+        // p/Σp in place of p, at most κp away: φ = c(c/2 − p) moves by at most |c| with p.
+        let kappa = 1.02 * ((1.0 - mass.mid).abs() + 2.0 * rho);
+        let other = if mass.mid > 0.99 { 2.0 * kappa * (slope + kappa) } else { f64::NAN };
+        let dual = (linear + all * 0.5 + nu + (other + missed)).hi();
+        let apart = loss + beyond;
+        let own = mass + apart;
+        let value = self.value(((linear + all) / own + nu) / Ball::from(t));
         // y/M − p/P = (y − p)/M + p(P − M)/(MP), and ‖p‖ ≤ P.
-        let (moved, apart) = (above(square.hi().sqrt()), own + mass * -1.0);
-        let way = (Ball { mid: apart.mid.abs(), ..apart } + moved) / own;
-        (self.value(value / own), way.hi())
+        let way = Ball { mid: apart.mid.abs(), ..apart } + size;
+        Reading { dual, value, distance: (way / own).hi() }
     }
 
-    fn of_sum(&self, sum: f64, each: f64) -> Ball {
-        Ball::of_sum(sum, self.entries.p.len(), each)
-    }
-
-    fn roundings(&self, each: f64) -> f64 {
-        roundings(self.entries.p.len(), each)
+    fn of_sum(&self, sum: f64) -> Ball {
+        Ball::of_sum(sum, self.entries.p.len())
     }
 }

@@ -4,7 +4,7 @@ use pulp::{Simd, WithSimd};
 use rayon::prelude::*;
 
 use super::rounding::{Ball, Sum, TINY, UNIT, sum_above};
-use super::row::{Ahead, Row, Scratch, Value};
+use super::row::{Ahead, Reading, Row, Scratch, Value};
 use crate::certificate::{Certificate, Weight};
 use crate::lanes::dispatch;
 use crate::model::Model;
@@ -24,12 +24,27 @@ pub(in crate::certificate) struct Excess {
 pub(super) struct Proof<'a> {
     model: &'a Model,
     certificate: &'a Certificate,
-    /// What rows need of v_U and of v_L.
+    /// What rows need of v_U, and of v_L where they differ.
     upper: Ahead,
-    lower: Ahead,
+    lower: Option<Ahead>,
     /// Where the weights and the lifts of each state begin.
     weights: Vec<usize>,
     lifts: Vec<usize>,
+}
+
+/// Memory of a thread.
+#[derive(Default)]
+pub(super) struct Hand {
+    scratch: Scratch,
+    /// Rows of the kernel that are not nominal.
+    lifted: Vec<Lifted>,
+}
+
+struct Lifted {
+    row: usize,
+    value: Value,
+    /// At least what it takes of the budget.
+    spent: f64,
 }
 
 impl<'a> Proof<'a> {
@@ -39,7 +54,7 @@ impl<'a> Proof<'a> {
             model,
             certificate,
             upper: Ahead::new(model, set, upper),
-            lower: Ahead::new(model, set, lower),
+            lower: (upper != lower).then(|| Ahead::new(model, set, lower)),
             weights: starts(model, policy.iter().map(|w| w.row)),
             lifts: starts(model, lifts.iter().map(|l| l.row)),
         }
@@ -47,30 +62,34 @@ impl<'a> Proof<'a> {
 
     /// Of every state, in parallel.
     pub(super) fn excesses(&self) -> Vec<Excess> {
-        let at = |scratch: &mut Scratch, s| dispatch(At { proof: self, s, scratch });
+        let at = |hand: &mut Hand, s| dispatch(At { proof: self, s, hand });
         let states = 0..self.model.states();
         if crate::pool::alone() {
-            let mut scratch = Scratch::default();
-            return states.map(|s| at(&mut scratch, s)).collect();
+            let mut hand = Hand::default();
+            return states.map(|s| at(&mut hand, s)).collect();
         }
-        states.into_par_iter().with_min_len(16).map_init(Scratch::default, at).collect()
+        states.into_par_iter().with_min_len(16).map_init(Hand::default, at).collect()
     }
 
     #[inline(always)]
-    fn excess<S: Simd>(&self, simd: S, s: usize, scratch: &mut Scratch) -> Excess {
+    fn excess<S: Simd>(&self, simd: S, s: usize, hand: &mut Hand) -> Excess {
         if self.model.is_terminal(s) {
             return Excess::default();
         }
-        let above = self.policy_excess(simd, s, scratch);
-        let (below, row) = self.kernel_excess(simd, s, scratch);
+        hand.lifted.clear();
+        let above = self.policy_excess(simd, s, hand);
+        let (below, row) = self.kernel_excess(simd, s, hand);
         Excess { above, below, row }
     }
 
-    /// (U): weak duality.
+    /// (U): weak duality. Where v_L = v_U, the multipliers of rows that list none for the kernel are the
+    /// kernel's too.
     #[inline(always)]
-    fn policy_excess<S: Simd>(&self, simd: S, s: usize, scratch: &mut Scratch) -> f64 {
-        let Certificate { set, policy, scale, upper, .. } = self.certificate;
+    fn policy_excess<S: Simd>(&self, simd: S, s: usize, hand: &mut Hand) -> f64 {
+        let Certificate { set, policy, scale, upper, lifts, .. } = self.certificate;
         let shared = set.rectangularity == Rectangularity::State;
+        let lifts = &lifts[self.lifts[s]..self.lifts[s + 1]];
+        let listed = |r: usize| lifts.binary_search_by_key(&r, |l| l.row as usize).is_ok();
         let (mut total, mut mass, mut gain) = (Sum::default(), Sum::default(), Sum::default());
         // What the rows gain over their tops, in units of the shared budget's multiplier.
         gain.add(set.radius_at(s, self.model.rows_of(s).start));
@@ -78,22 +97,25 @@ impl<'a> Proof<'a> {
         for k in self.weights[s]..self.weights[s + 1] {
             let Weight { row: r, probability: x, shift } = policy[k];
             let r = r as usize;
-            let row = Row::new(self.model, set, &self.upper, r, scratch);
+            let row = Row::new(self.model, set, &self.upper, r, &mut hand.scratch);
             let radius = set.radius_at(s, r);
             let mu = if shared { scale[s] } else { scale[k] };
             let t = if shared { x } else { 1.0 } / mu;
-            let (mut value, extra) = (row.value(0.0.into()), row.extra(t, shift));
+            let mut value = row.value(0.0.into());
             if radius == 0.0 {
                 value = row.nominal(simd);
-            } else if t.is_normal() && extra <= row.depth {
-                let dual = row.dual(simd, t, shift);
-                let mut below = Ball { mid: 0.0, rad: extra };
+            } else if row.readable(t, shift) {
+                let reading = row.at(simd, t, shift);
+                let mut below = Ball { mid: 0.0, rad: row.extra(t, shift) };
                 if shared {
-                    gain.add(dual);
+                    gain.add(reading.dual);
                 } else {
-                    below.mid = ((Ball::from(radius) + dual) * mu).hi().min(0.0);
+                    below.mid = ((Ball::from(radius) + reading.dual) * mu).hi().min(0.0);
                 }
                 value = row.value(below);
+                if self.lower.is_none() && !listed(r) {
+                    hand.lifted.push(self.lifted(r, reading));
+                }
             }
             let Value { top, below, off } = value;
             let cost = self.model.cost[r];
@@ -107,44 +129,57 @@ impl<'a> Proof<'a> {
         (total / mass.ball()).hi()
     }
 
+    /// A kernel row, and what it takes of the budget.
+    #[inline(always)]
+    fn lifted(&self, row: usize, Reading { value, distance, .. }: Reading) -> Lifted {
+        let kl = self.certificate.set.distance == Distance::Kl;
+        Lifted { row, value, spent: if kl { distance } else { 0.5 * (distance * distance) } }
+    }
+
     /// (L): a kernel that is in the set by construction.
     #[inline(always)]
-    fn kernel_excess<S: Simd>(&self, simd: S, s: usize, scratch: &mut Scratch) -> (f64, usize) {
+    fn kernel_excess<S: Simd>(&self, simd: S, s: usize, hand: &mut Hand) -> (f64, usize) {
         let Certificate { set, lifts, lower, .. } = self.certificate;
         let shared = set.rectangularity == Rectangularity::State;
-        let lifts = &lifts[self.lifts[s]..self.lifts[s + 1]];
-        let mut lifted = Vec::with_capacity(lifts.len());
-        let mut total = Sum::default();
-        for lift in lifts {
-            let row = Row::new(self.model, set, &self.lower, lift.row as usize, scratch);
-            let (value, distance) = row.lifted(simd, lift.tilt, lift.shift);
-            let way = distance * lift.share;
-            let spent = if set.distance == Distance::Kl { way } else { 0.5 * (way * way) };
-            total.add(spent);
-            lifted.push((lift, spent, value));
+        let ahead = self.lower.as_ref().unwrap_or(&self.upper);
+        let Hand { scratch, lifted } = hand;
+        for lift in &lifts[self.lifts[s]..self.lifts[s + 1]] {
+            let r = lift.row as usize;
+            let row = Row::new(self.model, set, ahead, r, scratch);
+            if row.readable(lift.tilt, lift.shift) {
+                lifted.push(self.lifted(r, row.at(simd, lift.tilt, lift.shift)));
+            }
         }
-        let total = total.ball().hi();
-        let mut lifted = lifted.into_iter().peekable();
-        let from = lower[s] - self.lower.offset;
-        let mut worst = (0.0, 0);
+        lifted.sort_unstable_by_key(|l| l.row);
+        let mut total = Sum::default();
+        lifted.iter().for_each(|l| total.add(l.spent));
+        let common = allowed(set.distance, total.ball().hi(), set.radius_at(s, self.model.rows_of(s).start));
+        let mut lifted = lifted.iter().peekable();
+        let from = lower[s] - ahead.offset;
+        let (least, mut worst) = (ahead.least(self.model), (0.0, 0));
         for r in self.model.rows_of(s) {
             let cost = self.model.cost[r];
             let excess = |Value { top, below, off }| sum_above([from, -cost, -top, -below, off]);
             let (mut share, mut found) = (0.0, 0.0);
-            if let Some((lift, own, value)) = lifted.next_if(|l| l.0.row as usize == r) {
-                let used = if shared { total } else { own * (1.0 + 8.0 * UNIT) + TINY };
-                share = allowed(set.distance, used, set.radius_at(s, r)) * lift.share;
+            if let Some(&Lifted { value, spent, .. }) = lifted.next_if(|l| l.row == r) {
+                let own = || spent * (1.0 + 8.0 * UNIT) + TINY;
+                let alone = || allowed(set.distance, own(), set.radius_at(s, r));
+                share = if shared { common } else { alone() };
                 found = excess(value);
             }
             if share != 1.0 {
-                let row = Row::new(self.model, set, &self.lower, r, scratch);
-                let nominal = excess(row.nominal(simd));
                 // Any share below is a kernel of the set too; this one is a double.
-                share = share.next_down().max(0.0);
-                found = match share {
+                let share = share.next_down().max(0.0);
+                let mixed = |nominal: f64| match share {
                     0.0 => nominal,
                     _ => (Ball::from(nominal) + (Ball::from(found) + -nominal) * share).hi(),
                 };
+                // No row is worth less than the least of all.
+                if mixed(excess(least)) <= worst.0 {
+                    continue;
+                }
+                let row = Row::new(self.model, set, ahead, r, scratch);
+                found = mixed(excess(row.nominal(simd)));
             }
             if found > worst.0 || found.is_nan() {
                 worst = (found, r);
@@ -158,14 +193,14 @@ impl<'a> Proof<'a> {
 pub(super) struct At<'a> {
     pub(super) proof: &'a Proof<'a>,
     pub(super) s: usize,
-    pub(super) scratch: &'a mut Scratch,
+    pub(super) hand: &'a mut Hand,
 }
 
 impl WithSimd for At<'_> {
     type Output = Excess;
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) -> Excess {
-        self.proof.excess(simd, self.s, self.scratch)
+        self.proof.excess(simd, self.s, self.hand)
     }
 }
 

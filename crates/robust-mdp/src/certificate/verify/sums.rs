@@ -88,55 +88,26 @@ impl Terms<2> for Nominal {
     }
 }
 
-/// g = max(tw − ν, −p): the change of a probability that is best for ⟨tw − ν, y⟩ − ½‖y − p‖², y ≥ 0.
-#[inline(always)]
-fn change<S: Simd>(p: Lane<S>, w: Lane<S>, t: f64, nu: f64) -> Lane<S> {
-    p.of(t).mul_add(w, p.of(-nu)).at_least(p.of(0.0) - p)
-}
+/// What a probability loses: c = min(p, ν − tw), so that p − c is best for ⟨tw − ν, y⟩ − ½‖y − p‖², y ≥ 0.
+/// Σp, Σc, Σpc and Σc², at t and ν.
+pub(super) struct Ellipsoid(pub(super) f64, pub(super) f64);
 
-/// Σp, Σpg, Σp|g| and Σg², at t and ν.
-pub(super) struct DualEllipsoid(pub(super) f64, pub(super) f64);
-
-impl Terms<4> for DualEllipsoid {
+impl Terms<4> for Ellipsoid {
     #[inline(always)]
     fn add<S: Simd>(&self, to: [Lane<S>; 4], p: Lane<S>, w: Lane<S>) -> [Lane<S>; 4] {
-        let g = change(p, w, self.0, self.1);
-        [to[0] + p, p.mul_add(g, to[1]), p.mul_add(g.abs(), to[2]), g.mul_add(g, to[3])]
+        let c = p.of(-self.0).mul_add(w, p.of(self.1)).at_most(p);
+        [to[0] + p, to[1] + c, p.mul_add(c, to[2]), c.mul_add(c, to[3])]
     }
 }
 
-/// Σp, Σ(p + g), Σ(p + g)w and Σg², at t and ν.
-pub(super) struct LiftedEllipsoid(pub(super) f64, pub(super) f64);
+/// Σp, Σp(e^a − 1), Σp|e^a − 1| and Σpe^aa, at t and ν: a = tw − ν, brought to ±700.
+pub(super) struct Kl(pub(super) f64, pub(super) f64);
 
-impl Terms<4> for LiftedEllipsoid {
-    #[inline(always)]
-    fn add<S: Simd>(&self, to: [Lane<S>; 4], p: Lane<S>, w: Lane<S>) -> [Lane<S>; 4] {
-        let g = change(p, w, self.0, self.1);
-        let y = p + g;
-        [to[0] + p, to[1] + y, y.mul_add(w, to[2]), g.mul_add(g, to[3])]
-    }
-}
-
-/// Σp, Σp(e^a − 1) and Σpe^a, at t: a = tw, brought to ±700.
-pub(super) struct DualKl(pub(super) f64);
-
-impl Terms<3> for DualKl {
-    #[inline(always)]
-    fn add<S: Simd>(&self, to: [Lane<S>; 3], p: Lane<S>, w: Lane<S>) -> [Lane<S>; 3] {
-        let (m, e, _) = exp(p.of(self.0) * w);
-        [to[0] + p, p.mul_add(m, to[1]), p.mul_add(e, to[2])]
-    }
-}
-
-/// Σpe^a, Σpe^aw, Σpf(a) and Σp|e^a − 1|, at t and ν: a = tw − ν, brought to ±700, and
-/// f(a) = ae^a − (e^a − 1).
-pub(super) struct LiftedKl(pub(super) f64, pub(super) f64);
-
-impl Terms<4> for LiftedKl {
+impl Terms<4> for Kl {
     #[inline(always)]
     fn add<S: Simd>(&self, to: [Lane<S>; 4], p: Lane<S>, w: Lane<S>) -> [Lane<S>; 4] {
         let (m, e, a) = exp(p.of(self.0).mul_add(w, p.of(-self.1)));
-        let (y, f) = (p * e, e.mul_add(a, p.of(0.0) - m));
-        [to[0] + y, y.mul_add(w, to[1]), p.mul_add(f, to[2]), p.mul_add(m.abs(), to[3])]
+        let tilted = (p * e).mul_add(a, to[3]);
+        [to[0] + p, p.mul_add(m, to[1]), p.mul_add(m.abs(), to[2]), tilted]
     }
 }

@@ -2,15 +2,14 @@
 //!
 //! There h = t(w − top) − ν depends on the state through w = λ(v − max v) ≤ 0 alone, and counts
 //! where it is positive: among the first states in falling order of w. Prefix sums of w and w² in
-//! double-double, less the listed states, give Σh, Σh(w − top) and Σh².
+//! double-double, less the listed states, give Σh and Σh².
 //!
 //! Error: w > top + ν/t where h counts, so that |w| and |w − top| are at most
 //! R = |top| + |ν|/t. An operation of double-double is off by 2⁻¹⁰² of the magnitudes in it; sums of
 //! k such terms less m listed ones by (k + m + 8)·k·R·2⁻¹⁰⁰, and squares by R times that; underflow adds
-//! less than 2⁻¹⁰²² a term. Steep t make
-//! much of this, but never more than what 0 ≤ h ≤ |ν| allows.
+//! less than 2⁻¹⁰²² a term. Steep t make much of this, but never more than what 0 ≤ h ≤ |ν| allows.
 
-use super::rounding::{Ball, TINY};
+use super::rounding::{Ball, TINY, UNIT};
 
 /// A number in two parts, |low| ≤ ulp(high).
 #[derive(Clone, Copy, Debug, Default)]
@@ -42,11 +41,11 @@ impl Double {
         Double::sum(p.high, p.low + self.low * x)
     }
 
-    /// Give or take `error`, for a number from lo to hi, which may be off by a few roundings themselves.
-    fn between(self, error: f64, lo: f64, hi: f64) -> Ball {
+    /// Give or take `error`, for a number from 0 to `most`, which may be off by a few roundings itself.
+    fn between(self, error: f64, most: f64) -> Ball {
         let all = Ball { mid: self.high, rad: self.low.abs() + error + TINY };
-        let (lo, hi) = (lo * (1.0 + 1e-9), hi * (1.0 + 1e-9));
-        Ball::between(all.lo().max(lo).min(hi), all.hi().min(hi).max(lo))
+        let most = most * (1.0 + 1e-9);
+        Ball::between(all.lo().max(0.0).min(most), all.hi().min(most).max(0.0))
     }
 }
 
@@ -57,11 +56,14 @@ pub(super) struct Ranking {
     prefix: Vec<[Double; 2]>,
 }
 
-/// Σh, Σh(w − top) and Σh².
+/// Sums over the states that count, all with h ≥ 0.
+#[derive(Default)]
 pub(super) struct Tail {
+    /// Σh and Σh².
     pub(super) mass: Ball,
-    pub(super) gain: Ball,
     pub(super) square: Ball,
+    /// At least ½Σh² over the states with h > 0 that do not count.
+    pub(super) missed: f64,
 }
 
 impl Ranking {
@@ -85,13 +87,12 @@ impl Ranking {
         self.level.get(same).copied()
     }
 
-    /// The sums over all states but the `listed` ones. Where rounding leaves the sign of h open, states
-    /// count if `doubtful`, so that h ≤ 0 wherever it does not; else h ≥ 0 wherever it counts.
-    pub(super) fn tail(&self, t: f64, nu: f64, top: f64, listed: &[f64], doubtful: bool) -> Tail {
+    /// The sums over all states but the `listed` ones. States do not count where rounding leaves the sign
+    /// of h open.
+    pub(super) fn tail(&self, t: f64, nu: f64, top: f64, listed: &[f64]) -> Tail {
         // Three roundings, each of a number of size |ν| at most near the border.
-        let margin = 2.0 * f64::EPSILON * nu.abs();
-        let border = if doubtful { -margin } else { margin };
-        let counts = |w: f64| t * (w - top) - nu > border;
+        let margin = 4.0 * UNIT * nu.abs();
+        let counts = |w: f64| t * (w - top) - nu > margin;
         let first = self.level.partition_point(|&w| counts(w));
         let [mut s1, mut s2] = self.prefix[first];
         let mut n = first as f64;
@@ -110,19 +111,15 @@ impl Ranking {
         let lost = f64::MIN_POSITIVE * (first + listed.len() + 8) as f64;
         let (e0, e1) = (unit * n, unit * first as f64 * r + lost);
         let (e2, size) = (4.0 * e1 * r + lost, nu.abs());
-        // However steep t is, 0 ≤ h ≤ |ν| and 0 ≥ w − top ≥ −|ν|/t where states count.
-        let (mass, gain) = (q1.times(t).plus(of(-n, nu)), q2.times(t).plus(q1.times(-nu)));
+        let mass = q1.times(t).plus(of(-n, nu));
         let square =
             q2.times(t).times(t).plus(q1.times(t).times(-2.0 * nu)).plus(of(nu, nu).times(n));
-        let off = [
-            4.0 * (t * e1 + e0 * size),
-            4.0 * (t * e2 + size * e1),
-            4.0 * (t * t * e2 + 2.0 * t * size * e1 + e0 * size * size),
-        ];
+        let off = 4.0 * (t * e1 + e0 * size);
+        let off_square = 4.0 * (t * t * e2 + 2.0 * t * size * e1 + e0 * size * size);
         Tail {
-            mass: mass.between(off[0], 0.0, n * size),
-            gain: gain.between(off[1], -n * size * size / t, 0.0),
-            square: square.between(off[2], 0.0, n * size * size),
+            mass: mass.between(off, n * size),
+            square: square.between(off_square, n * size * size),
+            missed: 2.1 * margin * margin * self.level.len() as f64,
         }
     }
 }

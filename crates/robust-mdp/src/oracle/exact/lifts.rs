@@ -51,6 +51,46 @@ impl Exact<'_> {
     }
 }
 
+impl Exact<'_> {
+    /// Puts ln Σ y⁰e^{tw'} in place of ν in rows of positive weight, at the multipliers that a sweep of
+    /// nature's over a KL set has left.
+    pub(crate) fn log_masses(
+        &self,
+        s: usize,
+        ahead: &Outlook,
+        x: &[f64],
+        memory: &mut RowMemory<'_>,
+        worker: &mut Worker,
+    ) {
+        if self.nominal || x.is_empty() {
+            return;
+        }
+        let Worker { rows, scratch } = worker;
+        let rows = Rows::load(self.model, self.reading, s, ahead, rows);
+        let RowMemory { t, nu, floor } = memory;
+        let memory = RowMemory { t, nu, floor };
+        let mut state = State { oracle: self, s, rows, ahead, tolerance: 0.0, memory, scratch };
+        let radius = state.radius(0);
+        state.on_ball(radius, LogMasses { x });
+    }
+}
+
+struct LogMasses<'x> {
+    x: &'x [f64],
+}
+
+impl Drive<()> for LogMasses<'_> {
+    fn on<B: Ball>(self, ball: &mut B, memory: &mut RowMemory<'_>) {
+        ball.begin();
+        for k in (0..self.x.len()).filter(|&k| self.x[k] > 0.0) {
+            let t = memory.t[k].abs();
+            if t > 0.0 && t.is_finite() {
+                memory.nu[k] = log_mass(ball.peak(k).0, &ball.at(k, t));
+            }
+        }
+    }
+}
+
 /// Every row lifted to a level that the budget allows.
 struct LiftAll<'a> {
     goal: Goal,
