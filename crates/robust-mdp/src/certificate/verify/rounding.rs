@@ -32,15 +32,18 @@ impl Ball {
         Ball { mid, rad: 0.5 * hi - 0.5 * lo + 2.0 * UNIT * mid.abs() + TINY }
     }
 
+    #[inline(always)]
     pub(super) fn hi(self) -> f64 {
         above(self.mid + self.radius())
     }
 
+    #[inline(always)]
     pub(super) fn lo(self) -> f64 {
         -above(self.radius() - self.mid)
     }
 
     /// At least the exact radius.
+    #[inline(always)]
     pub(super) fn radius(self) -> f64 {
         (1.0 + 1e-9) * self.rad
     }
@@ -65,6 +68,7 @@ impl From<f64> for Ball {
 
 impl<T: Into<Ball>> Add<T> for Ball {
     type Output = Ball;
+    #[inline(always)]
     fn add(self, other: T) -> Ball {
         let other = other.into();
         let mid = self.mid + other.mid;
@@ -74,6 +78,7 @@ impl<T: Into<Ball>> Add<T> for Ball {
 
 impl Mul<f64> for Ball {
     type Output = Ball;
+    #[inline(always)]
     fn mul(self, x: f64) -> Ball {
         let mid = self.mid * x;
         Ball { mid, rad: self.rad * x.abs() + 1.01 * UNIT * mid.abs() + TINY }
@@ -83,6 +88,7 @@ impl Mul<f64> for Ball {
 /// By a positive number, at least b: |a'/b' − a/b| ≤ (|a' − a| + |a/b||b' − b|)/b.
 impl Div for Ball {
     type Output = Ball;
+    #[inline(always)]
     fn div(self, by: Ball) -> Ball {
         let b = by.mid - by.radius();
         let inverse = if b > 0.0 { 1.0 / b } else { f64::NAN };

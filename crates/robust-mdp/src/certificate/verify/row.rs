@@ -6,7 +6,7 @@
 
 use pulp::Simd;
 
-use super::exponential::LIMIT;
+use super::exponential::{EXP_ERROR, LIMIT};
 use super::rounding::{Ball, TINY, UNIT, above, roundings};
 use super::sums::{Ellipsoid, Entries, Kl, Nominal};
 use super::tail::{Ranking, Tail};
@@ -168,17 +168,16 @@ impl<'a> Row<'a> {
         self.value(self.of_sum(value) / self.of_sum(mass))
     }
 
-    /// Whether multipliers say more than the row's top does.
-    pub(super) fn readable(&self, t: f64, nu: f64) -> bool {
-        t.is_normal() && self.extra(t, nu) <= self.depth && (!self.kl || nu >= -LIMIT)
+    /// How far computed t·w' − ν may be from exact, in units of w'; `None` if the multipliers say no more than
+    /// the row's top does.
+    #[inline(always)]
+    pub(super) fn extra(&self, t: f64, nu: f64) -> Option<f64> {
+        let extra = 4.0 * UNIT * (self.depth + nu.abs() / t);
+        let usable = t.is_normal() && extra <= self.depth && (!self.kl || nu >= -LIMIT);
+        usable.then_some(extra)
     }
 
-    /// How far computed t·w' − ν may be from exact, in units of w'.
-    pub(super) fn extra(&self, t: f64, nu: f64) -> f64 {
-        4.0 * UNIT * (self.depth + nu.abs() / t)
-    }
-
-    /// What [readable](Row::readable) multipliers say.
+    /// What multipliers say, where they have an [`extra`](Row::extra).
     #[inline(always)]
     pub(super) fn at<S: Simd>(&self, simd: S, t: f64, nu: f64) -> Reading {
         let Reading { dual, value, distance } = match self.kl {
@@ -196,7 +195,8 @@ impl<'a> Row<'a> {
     fn kl_at<S: Simd>(&self, simd: S, t: f64, nu: f64) -> Reading {
         let [mass, excess, size, tilted] = self.entries.sums(simd, Kl(t, nu));
         let spent = tilted - excess;
-        let kappa = roundings(self.entries.p.len(), 80.0);
+        // Twice this is more than the roundings of both sums, of e and of e − 1 and those 25u.
+        let kappa = roundings(self.entries.p.len(), EXP_ERROR + 56.0);
         let (mass, error) = (self.of_sum(mass), kappa * (size + spent.abs()));
         let excess = Ball { mid: excess, rad: kappa * size + TINY };
         // ln z ≤ z − 1.

@@ -3,7 +3,7 @@
 use pulp::{Simd, WithSimd};
 use rayon::prelude::*;
 
-use super::rounding::{Ball, Sum, TINY, UNIT, sum_above};
+use super::rounding::{Ball, Sum, TINY, UNIT, above, sum_above};
 use super::row::{Ahead, Reading, Row, Scratch, Value};
 use crate::certificate::{Certificate, Weight};
 use crate::lanes::dispatch;
@@ -104,9 +104,9 @@ impl<'a> Proof<'a> {
             let mut value = row.value(0.0.into());
             if radius == 0.0 {
                 value = row.nominal(simd);
-            } else if row.readable(t, shift) {
+            } else if let Some(extra) = row.extra(t, shift) {
                 let reading = row.at(simd, t, shift);
-                let mut below = Ball { mid: 0.0, rad: row.extra(t, shift) };
+                let mut below = Ball { mid: 0.0, rad: extra };
                 if shared {
                     gain.add(reading.dual);
                 } else {
@@ -146,40 +146,43 @@ impl<'a> Proof<'a> {
         for lift in &lifts[self.lifts[s]..self.lifts[s + 1]] {
             let r = lift.row as usize;
             let row = Row::new(self.model, set, ahead, r, scratch);
-            if row.readable(lift.tilt, lift.shift) {
+            if row.extra(lift.tilt, lift.shift).is_some() {
                 lifted.push(self.lifted(r, row.at(simd, lift.tilt, lift.shift)));
             }
         }
         lifted.sort_unstable_by_key(|l| l.row);
         let mut total = Sum::default();
         lifted.iter().for_each(|l| total.add(l.spent));
-        let common = allowed(set.distance, total.ball().hi(), set.radius_at(s, self.model.rows_of(s).start));
+        let common =
+            allowed(set.distance, total.ball().hi(), set.radius_at(s, self.model.rows_of(s).start));
         let mut lifted = lifted.iter().peekable();
         let from = lower[s] - ahead.offset;
         let (least, mut worst) = (ahead.least(self.model), (0.0, 0));
+        let spread = above(above(least.off - least.below) + least.off);
         for r in self.model.rows_of(s) {
             let cost = self.model.cost[r];
             let excess = |Value { top, below, off }| sum_above([from, -cost, -top, -below, off]);
-            let (mut share, mut found) = (0.0, 0.0);
-            if let Some(&Lifted { value, spent, .. }) = lifted.next_if(|l| l.row == r) {
-                let own = || spent * (1.0 + 8.0 * UNIT) + TINY;
-                let alone = || allowed(set.distance, own(), set.radius_at(s, r));
-                share = if shared { common } else { alone() };
-                found = excess(value);
-            }
+            // With nominal rows for what the budget leaves, before these are read.
+            let (share, mut found, most) = match lifted.next_if(|l| l.row == r) {
+                None => (0.0, 0.0, excess(least)),
+                Some(&Lifted { value, spent, .. }) => {
+                    let own = || spent * (1.0 + 8.0 * UNIT) + TINY;
+                    let alone = || allowed(set.distance, own(), set.radius_at(s, r));
+                    let share = if shared { common } else { alone() };
+                    let found = excess(value);
+                    (share, found, above(found + above((1.0 - share) * spread)))
+                }
+            };
             if share != 1.0 {
-                // Any share below is a kernel of the set too; this one is a double.
-                let share = share.next_down().max(0.0);
-                let mixed = |nominal: f64| match share {
-                    0.0 => nominal,
-                    _ => (Ball::from(nominal) + (Ball::from(found) + -nominal) * share).hi(),
-                };
-                // No row is worth less than the least of all.
-                if mixed(excess(least)) <= worst.0 {
+                if most <= worst.0 {
                     continue;
                 }
                 let row = Row::new(self.model, set, ahead, r, scratch);
-                found = mixed(excess(row.nominal(simd)));
+                let nominal = excess(row.nominal(simd));
+                found = match share {
+                    0.0 => nominal,
+                    _ => (Ball::from(nominal) + (Ball::from(found) + -nominal) * share).hi(),
+                };
             }
             if found > worst.0 || found.is_nan() {
                 worst = (found, r);
