@@ -8,7 +8,10 @@ pub(super) fn section(records: &[&Record]) -> String {
         "regime", "S", "method", "oracle", "seconds", "÷ auto", "sweeps", "steps", "gap",
         "unsolved", "ran",
     ]);
-    for record in records {
+    // Results of one case side by side, even if some were added later.
+    let mut sorted = records.to_vec();
+    sorted.sort_by_key(|record| records.iter().position(|r| r.case == record.case));
+    for record in sorted {
         let ratio = record.ratios.get("auto").map_or_else(String::new, |&r| marked(record, r));
         grid.row([
             record.case.regime.clone(),
