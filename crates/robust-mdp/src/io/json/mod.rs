@@ -6,6 +6,7 @@
 //! ```
 
 mod explain;
+mod lines;
 mod read;
 mod value;
 mod write;

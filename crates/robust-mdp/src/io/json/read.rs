@@ -9,7 +9,8 @@ use serde::de::{
 };
 
 use super::explain;
-use super::value::{Keys, Value, Wanted, quoted};
+use super::lines::Lines;
+use super::value::{Keys, Single, Value, Wanted, quoted};
 use super::{FORMAT, VERSION};
 use crate::error::{Error, Label};
 use crate::io::source::Source;
@@ -23,21 +24,27 @@ pub(in crate::io) fn read<'a>(
 ) -> Result<Model, Error> {
     let source = source.into();
     let mut reading = Reading::new();
-    reading.file(source)?;
+    reading.file(source).map_err(|error| match source.is_file() {
+        // Read again up to the place, for its line. A pipe cannot be.
+        true => Reading::for_lines(None).file(source).err().unwrap_or(error),
+        false => error,
+    })?;
     if let Some(discount) = discount.or(reading.discount) {
         reading.builder.set_discount(discount);
     }
     reading.builder.build().map_err(|error| {
-        // Found out only at the end: read again up to the place, for its line. A pipe cannot be.
-        let mut again =
-            Reading { stop_at: error.place().filter(|_| source.is_file()), ..Reading::new() };
-        let line = match again.stop_at.map(|_| again.file(source)) {
+        // Found out only at the end.
+        let place = error.place().filter(|_| source.is_file());
+        let line = match place.map(|_| Reading::for_lines(place).file(source)) {
             Some(Err(Error::Parse { line, .. })) => line,
             _ => None,
         };
         model_error(source.path, line, error)
     })
 }
+
+/// Bytes read at a time.
+const BUFFER: usize = 1 << 16;
 
 /// How deep in the file reading is.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -67,6 +74,7 @@ struct Reading {
     /// Where to stop with an error, to learn the line.
     stop_at: Option<(usize, Option<usize>)>,
     row: Vec<(u64, f64, f64)>,
+    lines: Lines,
 }
 
 impl Reading {
@@ -84,17 +92,23 @@ impl Reading {
             lacking: false,
             stop_at: None,
             row: Vec::new(),
+            lines: Lines::default(),
         }
+    }
+
+    /// One that learns the line of an error, or else of the place given, and stops there.
+    fn for_lines(stop_at: Option<(usize, Option<usize>)>) -> Self {
+        Reading { stop_at, lines: Lines::counted(), ..Reading::new() }
     }
 
     fn file(&mut self, source: Source<'_>) -> Result<(), Error> {
         let path = source.path;
-        let mut reader = BufReader::with_capacity(1 << 16, source.open()?);
+        let mut reader = BufReader::with_capacity(BUFFER, source.open()?);
         let start = reader.fill_buf().map_err(|source| Error::Io { path: path.into(), source })?;
         if start.starts_with(b"\xEF\xBB\xBF") {
             reader.consume(3);
         }
-        let mut json = serde_json::Deserializer::from_reader(reader);
+        let mut json = serde_json::Deserializer::from_reader(self.lines.count(reader, BUFFER));
         let part = Part { reading: self, wanted: Wanted::Model };
         match part.deserialize(&mut json).and_then(|()| json.end()) {
             Ok(()) => Ok(()),
@@ -103,7 +117,10 @@ impl Reading {
     }
 
     fn explain(&self, path: &Path, error: serde_json::Error) -> Error {
-        let line = (error.line() > 0).then_some(error.line() as u64);
+        // An error at a line's end is one of that line, though the parser is at the next one.
+        let line = error.line().saturating_sub(usize::from(error.column() == 0)) as u64;
+        let noted = self.lines.noted().filter(|_| error.is_data());
+        let line = Some(noted.unwrap_or(line)).filter(|&line| line > 0);
         if error.is_io() {
             return Error::Io { path: path.to_owned(), source: error.into() };
         }
@@ -203,6 +220,13 @@ impl<'de> DeserializeSeed<'de> for Part<'_> {
     }
 }
 
+impl Part<'_> {
+    fn refuse<E: serde::de::Error>(self, found: Value) -> Result<(), E> {
+        self.reading.lines.note();
+        Err(self.wanted.wrong(found))
+    }
+}
+
 impl<'de> Visitor<'de> for Part<'_> {
     type Value = ();
 
@@ -211,6 +235,7 @@ impl<'de> Visitor<'de> for Part<'_> {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<(), A::Error> {
+        self.reading.lines.note();
         match self.wanted {
             Wanted::Model => self.reading.read_model(map),
             Wanted::State => self.reading.read_state(map),
@@ -221,6 +246,7 @@ impl<'de> Visitor<'de> for Part<'_> {
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<(), A::Error> {
         let Part { reading, wanted } = self;
+        reading.lines.note();
         let item = match wanted {
             Wanted::States => Wanted::State,
             Wanted::Actions => Wanted::Action,
@@ -236,28 +262,28 @@ impl<'de> Visitor<'de> for Part<'_> {
     fn visit_unit<E: serde::de::Error>(self) -> Result<(), E> {
         match self.wanted {
             Wanted::Initial => Ok(()),
-            wanted => Err(wanted.wrong(Value::Null)),
+            _ => self.refuse(Value::Null),
         }
     }
 
     fn visit_bool<E: serde::de::Error>(self, flag: bool) -> Result<(), E> {
-        Err(self.wanted.wrong(Value::Flag(flag)))
+        self.refuse(Value::Flag(flag))
     }
 
     fn visit_u64<E: serde::de::Error>(self, n: u64) -> Result<(), E> {
-        Err(self.wanted.wrong(Value::Whole(n)))
+        self.refuse(Value::Whole(n))
     }
 
     fn visit_i64<E: serde::de::Error>(self, n: i64) -> Result<(), E> {
-        Err(self.wanted.wrong(Value::Negative(n)))
+        self.refuse(Value::Negative(n))
     }
 
     fn visit_f64<E: serde::de::Error>(self, x: f64) -> Result<(), E> {
-        Err(self.wanted.wrong(Value::Number(x)))
+        self.refuse(Value::Number(x))
     }
 
     fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<(), E> {
-        Err(self.wanted.wrong(Value::Text(text.to_owned())))
+        self.refuse(Value::Text(text.to_owned()))
     }
 }
 
@@ -283,7 +309,9 @@ impl Reading {
         wanted: Wanted,
     ) -> Result<Value, A::Error> {
         self.wanted = wanted;
-        map.next_value_seed(wanted)
+        let value = map.next_value_seed(Single { wanted, lines: &self.lines })?;
+        self.lines.note();
+        Ok(value)
     }
 
     /// Reads the next number of a list.
@@ -293,7 +321,9 @@ impl Reading {
         wanted: Wanted,
     ) -> Result<Option<Value>, A::Error> {
         self.wanted = wanted;
-        seq.next_element_seed(wanted)
+        let value = seq.next_element_seed(Single { wanted, lines: &self.lines })?;
+        self.lines.note();
+        Ok(value)
     }
 
     fn read_model<'de, A: MapAccess<'de>>(&mut self, mut map: A) -> Result<(), A::Error> {
@@ -301,7 +331,7 @@ impl Reading {
         self.wanted = Wanted::States;
         let mut keys =
             Keys::new(&["format", "version", "objective", "discount", "initial", "states"]);
-        while let Some(key) = keys.next(&mut map)? {
+        while let Some(key) = keys.next(&mut map, &self.lines)? {
             match key {
                 "format" => {
                     let wanted = Wanted::Format;
@@ -377,7 +407,7 @@ impl Reading {
     fn read_state<'de, A: MapAccess<'de>>(&mut self, mut map: A) -> Result<(), A::Error> {
         self.at = (self.builder.add_state(None), 0);
         let mut keys = Keys::new(&["name", "actions"]);
-        while let Some(key) = keys.next(&mut map)? {
+        while let Some(key) = keys.next(&mut map, &self.lines)? {
             match key {
                 "name" => {
                     self.state_name = self.read_name(&mut map)?;
@@ -410,7 +440,7 @@ impl Reading {
         let mut keys = Keys::new(&["name", "cost", "reward", "next"]);
         let mut cost: Option<f64> = None;
         self.row.clear();
-        while let Some(key) = keys.next(&mut map)? {
+        while let Some(key) = keys.next(&mut map, &self.lines)? {
             let (objective, wanted) = match key {
                 "name" => {
                     self.action_name = self.read_name(&mut map)?;
