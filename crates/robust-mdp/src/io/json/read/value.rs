@@ -235,7 +235,15 @@ impl Keys {
         Ok(Some(self.allowed[k]))
     }
 
-    pub(super) fn had(&self, key: &str) -> bool {
+    /// An error unless the key was there.
+    pub(super) fn require<E: Error>(&self, key: &str, expected: &str) -> Result<(), E> {
+        match self.had(key) {
+            true => Ok(()),
+            false => Err(E::custom(format!("the key `{key}` is missing, expected {expected}"))),
+        }
+    }
+
+    fn had(&self, key: &str) -> bool {
         let at = self.allowed.iter().position(|k| *k == key);
         at.is_some_and(|k| self.seen & (1 << k) != 0)
     }
