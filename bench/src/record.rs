@@ -7,6 +7,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::instance::Case;
 
+/// Ends the oracle's name where its programs were whole.
+pub(crate) const WHOLE: &str = "-whole";
+
 /// What was asked of the library.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Choice {
@@ -14,6 +17,8 @@ pub(crate) struct Choice {
     pub(crate) oracle: Option<Oracle>,
     /// The paper's steps, averages and start instead of the defaults of FOM-VI.
     pub(crate) paper_steps: bool,
+    /// Whole programs for the interior-point solver instead of the rows that can matter.
+    pub(crate) whole_programs: bool,
 }
 
 impl Choice {
@@ -21,7 +26,7 @@ impl Choice {
     pub(crate) const AUTO: Choice = Choice::of(Method::Auto, None);
 
     pub(crate) const fn of(method: Method, oracle: Option<Oracle>) -> Choice {
-        Choice { method, oracle, paper_steps: false }
+        Choice { method, oracle, paper_steps: false, whole_programs: false }
     }
 
     pub(crate) fn fom(&self) -> FomSettings {
@@ -32,6 +37,12 @@ impl Choice {
     pub(crate) fn name(&self) -> String {
         let name = word(&self.method);
         if self.paper_steps { format!("{name}-paper") } else { name }
+    }
+
+    /// The oracle's name in results; whole programs have one of their own.
+    pub(crate) fn oracle_name(&self) -> Option<String> {
+        let name = word(&self.oracle?);
+        Some(if self.whole_programs { name + WHOLE } else { name })
     }
 }
 
@@ -74,6 +85,11 @@ pub(crate) struct Record {
     pub(crate) kernel_passes: Option<f64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) oracle_calls: Option<u64>,
+    /// Convex programs of one sweep, and those of them that the solver gave up on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) programs: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) unsolved_programs: Option<u64>,
     /// Midpoint of the bounds at the initial distribution.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) value: Option<f64>,
@@ -126,6 +142,8 @@ impl Record {
             first_order_steps: None,
             kernel_passes: None,
             oracle_calls: None,
+            programs: None,
+            unsolved_programs: None,
             value: None,
             active: None,
             build_seconds: None,
@@ -168,9 +186,10 @@ impl Record {
 
     /// Whether something else ran than was asked for.
     pub(crate) fn replaced(&self) -> bool {
-        let asked = self.method.trim_end_matches("-paper");
-        let method = |ran: &Ran| asked != "auto" && ran.method != asked;
-        let oracle = |ran: &Ran| self.oracle.is_some() && ran.oracle != self.oracle;
+        let wanted = self.method.trim_end_matches("-paper");
+        let method = |ran: &Ran| wanted != "auto" && ran.method != wanted;
+        let asked = self.oracle.as_deref().map(|o| o.trim_end_matches(WHOLE));
+        let oracle = |ran: &Ran| asked.is_some() && ran.oracle.as_deref() != asked;
         self.ran.as_ref().is_some_and(|ran| method(ran) || oracle(ran))
     }
 

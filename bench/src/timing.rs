@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use robust_mdp::{Model, Options, Status, Stop, solve};
 
 use crate::instance::Case;
-use crate::record::{Choice, Record, word};
+use crate::record::{Choice, Record};
 
 /// How long to repeat a measurement.
 #[derive(Clone, Copy, Debug)]
@@ -55,11 +55,12 @@ pub(crate) fn solve_case(
         },
         threads: Some(threads),
         fom: choice.fom(),
+        whole_programs: choice.whole_programs,
         ..Options::default()
     };
     let set = case.uncertainty();
     let mut record = Record::new(suite, case, model.transitions(), &choice.name());
-    record.oracle = choice.oracle.map(|o| word(&o));
+    record.oracle = choice.oracle_name();
     record.gap_asked = Some(until.gap);
     record.threads = threads;
     record.seconds = f64::INFINITY;

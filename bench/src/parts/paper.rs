@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use robust_mdp::{Method, Model, Oracle};
+use robust_mdp::{Method, Model, Options, Oracle, Stop, measure, solve};
 
 use super::{Plan, product};
 use crate::Failure;
@@ -25,6 +25,7 @@ const PAPER_STEPS: (f64, f64) = (120.0, 20.0);
 const ONCE: Patience = Patience { repeats: 1, seconds: 0.0 };
 
 const FOM: Choice = Choice::of(Method::FomVi, Some(Oracle::FirstOrder));
+const INTERIOR_POINT: Choice = Choice::of(Method::Vi, Some(Oracle::InteriorPoint));
 
 pub(super) fn cases(plan: &Plan) -> Vec<Case> {
     let square = product(&instance::SQUARE, plan.choose(&[10], &[30, 50, 100]), &[0.8]);
@@ -53,7 +54,11 @@ pub(super) fn measure(plan: &Plan, case: &Case) -> Result<Vec<Record>, Failure> 
         records.push(run(Choice { paper_steps: true, ..FOM }, limit, ONCE));
     }
     if !square || states <= 50 {
-        records.push(interior_point(plan, case, &model, sweeps));
+        records.push(interior_point(plan, case, &model, sweeps, INTERIOR_POINT)?);
+    }
+    if square && states <= 50 {
+        let whole = Choice { whole_programs: true, ..INTERIOR_POINT };
+        records.push(interior_point(plan, case, &model, sweeps, whole)?);
     }
     for record in &mut records {
         if comparable.0 {
@@ -66,10 +71,33 @@ pub(super) fn measure(plan: &Plan, case: &Case) -> Result<Vec<Record>, Failure> 
     Ok(records)
 }
 
-/// Value iteration with the interior-point oracle: in full if it can be, or else from the time of
-/// some sweeps and the number of sweeps that the same iteration takes with the exact oracle.
-fn interior_point(plan: &Plan, case: &Case, model: &Model, sweeps: Option<u64>) -> Record {
-    let choice = Choice::of(Method::Vi, Some(Oracle::InteriorPoint));
+/// Value iteration with the interior-point oracle, and the programs of one sweep at the solution that
+/// its solver gives up on.
+fn interior_point(
+    plan: &Plan,
+    case: &Case,
+    model: &Model,
+    sweeps: Option<u64>,
+    choice: Choice,
+) -> Result<Record, Failure> {
+    let mut record = timed(plan, case, model, sweeps, choice);
+    let set = case.uncertainty();
+    let options = Options { stop: Stop::at_gap(GAP), threads: Some(1), ..Options::default() };
+    let values = solve(model, &set, &options)?.values;
+    let [programs, unsolved] = measure::programs(model, &set, &values, choice.whole_programs)?;
+    (record.programs, record.unsolved_programs) = (Some(programs), Some(unsolved));
+    if unsolved > 0 {
+        let gave_up =
+            format!("the solver gives up on {unsolved} of {programs} programs of a sweep");
+        record.note =
+            Some(record.note.map_or(gave_up.clone(), |note| format!("{note}; {gave_up}")));
+    }
+    Ok(record)
+}
+
+/// In full if it can be, or else from the time of some sweeps and the number of sweeps that the same
+/// iteration takes with the exact oracle.
+fn timed(plan: &Plan, case: &Case, model: &Model, sweeps: Option<u64>, choice: Choice) -> Record {
     let (longest, sample) = plan.choose((2.0, 1.0), (LONGEST, SAMPLE));
     let run = |max_sweeps, seconds: f64| {
         let until = Until { gap: GAP, limit: Duration::from_secs_f64(seconds), max_sweeps };

@@ -153,6 +153,21 @@ pub fn bellman(
     Ok((bellman.lower, bellman.upper, bellman.policy))
 }
 
+/// The convex programs of one sweep of the interior-point oracle at v, whole or spared the rows that
+/// cannot matter: how many there are and how many of them its solver gives up on.
+pub fn programs(
+    model: &Model,
+    set: &UncertaintySet,
+    values: &[f64],
+    whole: bool,
+) -> Result<[u64; 2], Error> {
+    set.validate(model)?;
+    let (mut games, interrupt) = (Games::interior_point(model, set, whole), Interrupt::new());
+    let Bellman { lower, upper, policy, .. } = &mut Bellman::new(model, set);
+    games.sweep(values, 0.0, lower, upper, policy, None, &interrupt.signal());
+    Ok(games.take_programs())
+}
+
 /// What a sweep of the exact oracle leaves: bounds, policy and chain, states × states.
 #[derive(Debug)]
 pub struct ExactSweep {

@@ -243,3 +243,17 @@ fn evaluations_near_saturation_read_few_kernels() {
         }
     }
 }
+
+/// The first sweep solved every row with a budget of its own, though one look at the nominal rows
+/// tells which of them can be the least.
+#[test]
+fn first_sweeps_solve_few_rows_with_budgets_of_their_own() {
+    let model = Garnet { states: 40, actions: 40, ..Garnet::default() }.model().expect("a model");
+    let stop = Stop { max_sweeps: 1, ..Stop::at_gap(1e-6) };
+    let options = Options { stop, threads: Some(1), ..Options::default() };
+    for set in sets(0.01) {
+        let solution = solve(&model, &set.clone().per_action(), &options).expect("a solution");
+        let passes = solution.work.kernel_passes();
+        assert!(passes < 2.0, "{set:?}: {passes} kernels");
+    }
+}

@@ -200,9 +200,17 @@ fn interior(paper: &[&Record]) -> Option<String> {
         0 => "a reference to check against, not a method to use",
         _ => "sometimes the faster one: see the table",
     };
+    let whole = quotients(&interior_point::whole_runs(paper));
+    let whole = whole.median().map_or_else(String::new, |_| {
+        format!(
+            ", and {} times with whole programs, as in the paper ({} cases)",
+            whole.summary(),
+            whole.len()
+        )
+    });
     Some(format!(
         "**The interior-point oracle** takes {summary} times `auto` (median, least to largest of {} \
-         cases): {verdict}.",
+         cases){whole}: {verdict}.",
         all.len()
     ))
 }

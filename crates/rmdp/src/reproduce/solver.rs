@@ -135,6 +135,7 @@ impl Solver {
             threads: Some(threads),
             fom: self.fom(problem.set),
             published,
+            whole_programs: self.solves_programs(),
             ..Options::default()
         }
     }

@@ -122,6 +122,16 @@ impl<'a> Games<'a> {
         total
     }
 
+    /// Programs of the interior-point oracle since the last call, and those that failed.
+    pub(crate) fn take_programs(&mut self) -> [u64; 2] {
+        let mut total = [0; 2];
+        self.workers.visit(|w| {
+            let [asked, failed] = std::mem::take(&mut w.scratch.programs);
+            total = [total[0] + asked, total[1] + failed];
+        });
+        total
+    }
+
     /// Adds the steps of the state that took most in this sweep, whichever thread it was on.
     fn count_steps(&mut self) {
         let mut most = 0;

@@ -53,16 +53,15 @@ impl<'a> Objectives<'a> {
     /// Fits the lifts of a state: peaks get multipliers, masses become one, and steep multipliers are
     /// lowered until the budget suffices.
     pub(super) fn settle(&self, set: &UncertaintySet, s: usize, lifts: &mut [Lift]) {
-        if !lifts.iter().any(|lift| self.steep(lift)) {
-            return;
-        }
-        let rows: Vec<Row> = lifts.iter().map(|l| self.row(l.row as usize)).collect();
         let together = match set.rectangularity {
-            Rectangularity::State => lifts.len(),
+            Rectangularity::State => lifts.len().max(1),
             Rectangularity::StateAction => 1,
         };
-        for (lifts, rows) in lifts.chunks_mut(together).zip(rows.chunks(together)) {
-            self.fit(rows, lifts, set.radius_at(s, lifts[0].row as usize));
+        for lifts in lifts.chunks_mut(together) {
+            if lifts.iter().any(|lift| self.steep(lift)) {
+                let rows: Vec<Row> = lifts.iter().map(|l| self.row(l.row as usize)).collect();
+                self.fit(&rows, lifts, set.radius_at(s, lifts[0].row as usize));
+            }
         }
     }
 

@@ -52,6 +52,9 @@ pub(super) fn of_run(
     if let Some(published) = options.published {
         lines.push(("published residual", format!("{:?}", published.residual)));
     }
+    if options.whole_programs {
+        lines.push(("programs", "whole".into()));
+    }
     lines
 }
 

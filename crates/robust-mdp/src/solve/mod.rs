@@ -116,7 +116,7 @@ fn drive(
     let operator = match chosen.oracle {
         Oracle::Exact => Operator::exact(model, set),
         Oracle::InteriorPoint => {
-            let games = Games::interior_point(model, set, options.published.is_some());
+            let games = Games::interior_point(model, set, options.whole_programs);
             Operator::of_games(model, set, games)
         }
         Oracle::FirstOrder => {

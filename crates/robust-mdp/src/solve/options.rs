@@ -103,10 +103,13 @@ pub struct Options {
     /// Value iteration as \[GCK21\] runs it, for comparison; see [`Published`].
     #[doc(hidden)]
     pub published: Option<Published>,
+    /// Hands every state's convex program to the interior-point solver whole, as \[GCK21\] does,
+    /// for comparison; otherwise it is spared the rows that cannot matter.
+    #[doc(hidden)]
+    pub whole_programs: bool,
 }
 
-/// How \[GCK21\] runs value iteration and its relatives: from v = 0, with every state's convex
-/// program handed to the interior-point solver whole, until ‖v⁺ − v‖_∞ is small.
+/// How \[GCK21\] runs value iteration and its relatives: from v = 0, until ‖v⁺ − v‖_∞ is small.
 ///
 /// Not part of the public interface; it may change without notice.
 #[doc(hidden)]

@@ -118,6 +118,8 @@ pub struct Scratch {
     pub(crate) buffer: Vec<f64>,
     /// Entries visited so far by all passes.
     pub entries: u64,
+    /// Convex programs handed to a solver so far, and those that it could not solve.
+    pub(crate) programs: [u64; 2],
 }
 
 impl Scratch {
@@ -130,6 +132,7 @@ impl Scratch {
             shift: vec![0.0; rows],
             buffer: vec![0.0; entries],
             entries: 0,
+            programs: [0; 2],
         }
     }
 }

@@ -5,9 +5,7 @@
 //!  "states":[{"name":"ok","actions":[{"name":"run","cost":0.0,"next":[[0,0.2],[1,0.8]]}]}]}
 //! ```
 
-mod explain;
 mod read;
-mod value;
 mod write;
 
 pub(super) use read::read;

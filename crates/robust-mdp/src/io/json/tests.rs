@@ -139,6 +139,46 @@ fn errors_name_the_line() {
     }
 }
 
+/// The parser has looked beyond the value when it is refused, here over the ends of two lines.
+#[test]
+fn errors_name_the_line_of_a_value_that_ends_it() {
+    for text in [
+        "{\"states\":3\n\n",
+        "{\"states\":3\n\n}",
+        "{\"states\":{\n\n}}",
+        "{\"version\":2\n\n}",
+        "{\"version\":[\n\n1]}",
+        "{\"discount\":true\n\n,\"version\":1}",
+        "{\"discount\":-\n\n}",
+        "{\"discount\":1.\n\n}",
+        "{\"discount\":nul\n\n}",
+        "{\"initial\":[\"1\"\n\n]}",
+        "{\"initial\":7\n\n}",
+        "{\"gamma\"\n\n:1}",
+        "7\n\n",
+        "[\n\n]",
+        "null\n\n",
+    ] {
+        let found = message(text);
+        assert!(found.starts_with(", line 1: "), "{text} gives {found}");
+    }
+    for (action, line) in [
+        ("{\"cost\":0,\"next\":[[0,\n\"1\"\n\n]]}", 5),
+        ("{\"cost\":0,\"next\":[[-1\n,1]]}", 4),
+        ("{\"cost\":0,\"next\":[[0\n]\n]}", 5),
+        ("{\"cost\":null\n,\"next\":[[0,1]]}", 4),
+        ("{\"cost\":0,\n\"cost\"\n:1,\"next\":[[0,1]]}", 5),
+        ("{\"cost\":0,\n\"reward\"\n:1,\"next\":[[0,1]]}", 5),
+        ("{\"cost\":0,\"next\":[[0,1]\n,7\n]}", 5),
+        // What is missing is missed at the end.
+        ("{\"cost\":0\n}\n", 5),
+        ("{\"cost\":0,\"next\":[[0,0.5]]\n}\n", 5),
+    ] {
+        let found = with_action(action);
+        assert!(found.starts_with(&format!(", line {line}: state 0")), "{action} gives {found}");
+    }
+}
+
 #[test]
 fn wrong_frames() {
     for (text, expected) in [
@@ -152,7 +192,7 @@ fn wrong_frames() {
         (r#"{"states":[{"actions":[]},7]}"#, ", line 1: state 1: a state must be an object"),
         (r#"{"initial":[0,true]}"#, ", line 1: `initial` must be a list of numbers, found true"),
         ("{1:2}", ", line 1: a key without quotes, expected"),
-        ("{\"format\":\"a\nb\"}", ", line 2: a text runs over the end of its line"),
+        ("{\"format\":\"a\nb\"}", ", line 1: a text runs over the end of its line"),
         ("[1]", ", line 1: a model must be an object with the keys `format`"),
         ("{}", ": the key `format` is missing, expected \"format\":\"robust-mdp\""),
         (r#"{"format":"x"}"#, ", line 1: `format` must be \"robust-mdp\", found \"x\""),

@@ -248,7 +248,8 @@ impl State<'_, '_> {
     /// Rows with budgets of their own, or none at all: the least row counts.
     fn separate(&mut self, x: &mut [f64]) -> Enclosure {
         let rows = self.rows.len();
-        let best_before = (0..rows).find(|&k| self.memory.t[k] > 0.0).unwrap_or(0);
+        let best_before = (0..rows).find(|&k| self.memory.t[k] > 0.0);
+        let best_before = best_before.unwrap_or_else(|| self.floors_from_nominal());
         let mut best = self.row_value(best_before);
         let mut chosen = best_before;
         let nominal = (0..rows).all(|k| self.radius(k) == 0.0);
@@ -299,6 +300,24 @@ impl State<'_, '_> {
         let slack = 16.0 * f64::EPSILON * (value.lower.abs() + self.rows.range + anchor.abs());
         self.memory.floor[k] = value.lower - slack - anchor;
         value
+    }
+
+    /// Where nothing is known of the rows: nature does no worse than the nominal row, which one pass
+    /// tells and which leaves most rows out of the question. The least of them is where to begin.
+    fn floors_from_nominal(&mut self) -> usize {
+        let Scratch { list, value, entries, .. } = &mut *self.scratch;
+        list.clear();
+        list.extend(0..self.rows.len() as u32);
+        value.resize(list.len(), 0.0);
+        *entries += list.iter().map(|&k| self.rows.span(k as usize).len() as u64).sum::<u64>();
+        dispatch(Nominals { rows: self.rows, list, out: value });
+        let anchor = self.ahead.anchor;
+        for (floor, value) in self.memory.floor.iter_mut().zip(&*value) {
+            let slack = 16.0 * f64::EPSILON * (value.abs() + self.rows.range + anchor.abs());
+            *floor = floor.max(value - slack - anchor);
+        }
+        let order = |&a: &usize, &b: &usize| value[a].total_cmp(&value[b]);
+        (0..value.len()).min_by(order).unwrap_or(0)
     }
 
     /// The least nominal value, rows that cannot have it left unread.

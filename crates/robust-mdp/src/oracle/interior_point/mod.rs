@@ -120,7 +120,11 @@ fn raise(
         let matters = |k: &usize| whole || nominal[*k] < to;
         let rows: Vec<usize> = (0..nominal.len()).filter(matters).collect();
         y.copy_from_slice(block.nominal);
-        if let Some(candidate) = solve(distance, block, &rows, &nominal, from) {
+        let candidate = solve(distance, block, &rows, &nominal, from);
+        let failed = candidate.as_ref().is_none_or(|c| !c.solved);
+        scratch.programs[0] += u64::from(!rows.is_empty());
+        scratch.programs[1] += u64::from(!rows.is_empty() && failed);
+        if let Some(candidate) = candidate {
             take(candidate, block, &rows, x, y);
         }
     }

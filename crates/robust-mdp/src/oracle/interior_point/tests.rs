@@ -100,3 +100,16 @@ fn candidates_that_are_no_policy_are_ignored() {
         }
     });
 }
+
+#[test]
+fn only_whole_programs_are_solved_where_the_budget_does_not_bind() {
+    let (states, actions) = (12, 6);
+    let model = Garnet { states, actions, ..Garnet::default() }.model().unwrap();
+    let values: Vec<f64> = (0..states).map(|s| s as f64).collect();
+    for set in [UncertaintySet::ellipsoid(50.0), UncertaintySet::kl(500.0)] {
+        let programs = |whole| crate::measure::programs(&model, &set, &values, whole).unwrap();
+        assert_eq!(programs(false), [0, 0]);
+        let [asked, failed] = programs(true);
+        assert!(asked == states as u64 && failed <= asked, "{asked} {failed}");
+    }
+}

@@ -1,68 +1,9 @@
-//! Every proximal step against its optimality conditions and a brute-force search, every support
-//! function against a plain sort-and-bisect reference, on random and degenerate blocks.
+//! Proximal steps: optimality conditions, and a search where a row is one number.
 
-use super::block::{Block, Emit, Enclosure, Gain, Scratch, Warm};
-use super::{ellipsoid, kl};
+use super::{Owned, blocks, distance};
 use crate::instances::Xoshiro256;
-
-/// A block that owns its arrays.
-#[derive(Clone, Debug)]
-struct Owned {
-    offsets: Vec<usize>,
-    nominal: Vec<f64>,
-    gain: Vec<f64>,
-    nominal_value: Vec<f64>,
-    radius: f64,
-}
-
-impl Owned {
-    fn random(rng: &mut Xoshiro256, rows: usize, width: usize, zeros: f64, size: f64) -> Owned {
-        let (mut nominal, mut gain, mut offsets) = (Vec::new(), Vec::new(), vec![0]);
-        for _ in 0..rows {
-            let mut row: Vec<f64> = (0..width)
-                .map(|_| if rng.uniform() < zeros { 0.0 } else { rng.uniform().powi(3) + 1e-9 })
-                .collect();
-            row[rng.below(width as u64) as usize] += 0.1;
-            let total: f64 = row.iter().sum();
-            nominal.extend(row.iter().map(|p| p / total));
-            gain.extend((0..width).map(|_| size * (rng.uniform() - 0.5)));
-            offsets.push(nominal.len());
-        }
-        Owned { offsets, nominal, gain, nominal_value: vec![0.0; rows], radius: 0.0 }.refresh()
-    }
-
-    fn refresh(mut self) -> Owned {
-        for k in 0..self.nominal_value.len() {
-            let span = self.offsets[k]..self.offsets[k + 1];
-            self.nominal_value[k] = span.map(|i| self.nominal[i] * self.gain[i]).sum();
-        }
-        self
-    }
-
-    /// Objectives shifted so that each row's maximum is 0, for the support functions.
-    fn at_maximum(mut self) -> Owned {
-        for k in 0..self.nominal_value.len() {
-            let b = &mut self.gain[self.offsets[k]..self.offsets[k + 1]];
-            let top = b.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-            b.iter_mut().for_each(|b| *b -= top);
-        }
-        self.refresh()
-    }
-
-    fn block(&self) -> Block<'_> {
-        Block {
-            offsets: &self.offsets,
-            nominal: &self.nominal,
-            gain: Gain::PerRow(&self.gain),
-            nominal_value: &self.nominal_value,
-            radius: self.radius,
-        }
-    }
-
-    fn rows(&self) -> usize {
-        self.nominal_value.len()
-    }
-}
+use crate::uncertainty::block::{Emit, Scratch, Warm};
+use crate::uncertainty::{ellipsoid, kl};
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Step {
@@ -137,15 +78,6 @@ struct State {
     mirror: Vec<f64>,
     row: Vec<f64>,
     budget: f64,
-}
-
-fn distance(kl: bool, y: &[f64], nominal: &[f64]) -> f64 {
-    let terms = y.iter().zip(nominal);
-    if kl {
-        terms.map(|(y, n)| if *y > 0.0 { y * (y / n).ln() - y + n } else { *n }).sum()
-    } else {
-        terms.map(|(y, n)| 0.5 * (y - n) * (y - n)).sum()
-    }
 }
 
 /// One step and its check: feasible, and G − μ∇D constant on each row's support, no larger off it.
@@ -240,36 +172,6 @@ fn check_step(step: Step, block: &Owned, sigma: f64, x: &[f64], state: &mut Stat
     }
 }
 
-fn blocks(rng: &mut Xoshiro256, kl: bool) -> Vec<(Owned, &'static str)> {
-    let mut all = Vec::new();
-    for (rows, width) in [(1, 2), (2, 2), (1, 9), (3, 5), (7, 16), (12, 33), (30, 40)] {
-        for size in [1e-8, 1.0, 20.0, 1e8] {
-            let zeros = if kl { 0.0 } else { 0.4 };
-            all.push((Owned::random(rng, rows, width, zeros, size), "random"));
-        }
-    }
-    let mut constant = Owned::random(rng, 3, 6, 0.0, 1.0);
-    constant.gain.fill(0.7);
-    all.push((constant.refresh(), "constant objective"));
-    let mut tied = Owned::random(rng, 3, 6, 0.0, 1.0);
-    tied.gain.iter_mut().enumerate().for_each(|(i, b)| *b = f64::from(i as u32 % 2));
-    all.push((tied.refresh(), "ties"));
-    let mut uniform = Owned::random(rng, 4, 8, 0.0, 1.0);
-    uniform.nominal.fill(1.0 / 8.0);
-    all.push((uniform.refresh(), "uniform nominal"));
-    let mut lopsided = Owned::random(rng, 2, 4, 0.0, 3.0);
-    for row in lopsided.nominal.chunks_mut(4) {
-        row.copy_from_slice(&[1.0 - 3e-14, 1e-14, 1e-14, 1e-14]);
-    }
-    all.push((lopsided.refresh(), "probabilities of 1e-14"));
-    if !kl {
-        let mut vertex = Owned::random(rng, 3, 5, 0.0, 1.0);
-        vertex.nominal.iter_mut().enumerate().for_each(|(i, p)| *p = f64::from(i % 5 == 2));
-        all.push((vertex.refresh(), "deterministic nominal"));
-    }
-    all
-}
-
 #[test]
 fn proximal_steps_satisfy_their_optimality_conditions() {
     let mut rng = Xoshiro256::new(11);
@@ -340,128 +242,6 @@ fn proximal_steps_beat_a_brute_force_search() {
                         p[k] = (p[k] + s).clamp(0.0, 1.0);
                         assert!(objective(&p) <= mine + 1e-12, "{step:?} near");
                     }
-                }
-            }
-        }
-    }
-}
-
-/// Sorted projection of z on the simplex.
-fn sorted_projection(z: &[f64]) -> Vec<f64> {
-    let mut sorted = z.to_vec();
-    sorted.sort_by(|a, b| b.total_cmp(a));
-    let (mut total, mut theta) = (0.0, 0.0);
-    for (i, z) in sorted.iter().enumerate() {
-        total += z;
-        let candidate = (total - 1.0) / (i + 1) as f64;
-        if z - candidate > 0.0 {
-            theta = candidate;
-        }
-    }
-    z.iter().map(|z| (z - theta).max(0.0)).collect()
-}
-
-/// max Σ x_a⟨b_a, y_a⟩ by bisection on the multiplier.
-fn reference_support(is_kl: bool, block: &Owned, x: &[f64]) -> f64 {
-    let point = |t: f64| -> Vec<f64> {
-        let mut y = Vec::new();
-        for k in 0..block.rows() {
-            let span = block.offsets[k]..block.offsets[k + 1];
-            let (n, b) = (&block.nominal[span.clone()], &block.gain[span]);
-            if is_kl {
-                let weights: Vec<f64> =
-                    n.iter().zip(b).map(|(n, b)| n * (t * x[k] * b).exp()).collect();
-                let total: f64 = weights.iter().sum();
-                y.extend(weights.iter().map(|w| w / total));
-            } else {
-                let z: Vec<f64> = n.iter().zip(b).map(|(n, b)| n + t * x[k] * b).collect();
-                y.extend(sorted_projection(&z));
-            }
-        }
-        y
-    };
-    let value = |y: &[f64]| -> f64 {
-        (0..block.rows())
-            .map(|k| {
-                let span = block.offsets[k]..block.offsets[k + 1];
-                x[k] * span.map(|i| block.gain[i] * y[i]).sum::<f64>()
-            })
-            .sum()
-    };
-    if block.radius == 0.0 {
-        return value(&block.nominal);
-    }
-    let size = block.gain.iter().fold(0.0_f64, |m, b| m.max(b.abs()));
-    if size == 0.0 {
-        return 0.0;
-    }
-    let (mut low, mut high): (f64, f64) = (0.0, 1e12 / size);
-    if distance(is_kl, &point(high), &block.nominal) <= block.radius {
-        return value(&point(high));
-    }
-    for _ in 0..300 {
-        let middle = if low > 0.0 { (low * high).sqrt() } else { high * 1e-3 };
-        if distance(is_kl, &point(middle), &block.nominal) <= block.radius {
-            low = middle;
-        } else {
-            high = middle;
-        }
-        if low == 0.0 && high < 1e-30 {
-            break;
-        }
-    }
-    value(&point(low))
-}
-
-#[test]
-fn support_functions_match_sort_and_bisect() {
-    let mut rng = Xoshiro256::new(3);
-    for is_kl in [false, true] {
-        for (block, why) in blocks(&mut rng, is_kl) {
-            let block = block.at_maximum();
-            let size = block.gain.iter().fold(1e-300_f64, |m, b| m.max(b.abs()));
-            for radius in [0.0, 1e-9, 1e-4, 0.009, 0.011, 0.05, 0.4, 1.5, 3.0, 1e3] {
-                let block = Owned { radius, ..block.clone() };
-                let mut budget = 0.0;
-                let mut row = vec![0.0; block.rows()];
-                for trial in 0..4 {
-                    let mut x: Vec<f64> = (0..block.rows()).map(|_| rng.uniform()).collect();
-                    if trial == 2 {
-                        x.iter_mut().skip(1).for_each(|x| *x = 0.0);
-                    }
-                    let total: f64 = x.iter().sum();
-                    x.iter_mut().for_each(|x| *x /= total);
-                    let mut y = vec![0.0; block.nominal.len()];
-                    let mut scratch = Scratch::new(block.rows(), y.len());
-                    let warm = Warm { budget: &mut budget, row: &mut row };
-                    let support = if is_kl { kl::support } else { ellipsoid::support };
-                    let Enclosure { lower, upper } =
-                        support(block.block(), &x, &mut y, warm, &mut scratch);
-                    let case = format!("kl {is_kl} {why} α={radius:e} size {size:e}");
-                    let exact = reference_support(is_kl, &block, &x);
-                    assert!((upper - exact).abs() <= 1e-10 * size, "{case}: {upper} {exact}");
-                    // The reference knows its own budget to 1e-16 and hence its value to this:
-                    let known = 1e-13 * size + 1e-15 * size / radius.max(1e-30).sqrt();
-                    assert!(upper >= exact - known, "{case}: not an upper bound");
-                    let used = distance(is_kl, &y, &block.nominal);
-                    assert!(used <= radius * (1.0 + 1e-12) + 1e-15, "{case}: uses {used}");
-                    for k in 0..block.rows() {
-                        let span = block.offsets[k]..block.offsets[k + 1];
-                        let total: f64 = y[span].iter().sum();
-                        assert!((total - 1.0).abs() < 1e-12, "{case}: row sums to {total}");
-                    }
-                    let attained: f64 = (0..block.rows())
-                        .map(|k| {
-                            let span = block.offsets[k]..block.offsets[k + 1];
-                            x[k] * span.map(|i| block.gain[i] * y[i]).sum::<f64>()
-                        })
-                        .sum();
-                    assert!((attained - lower).abs() <= 1e-14 * size, "{case}: {attained} {lower}");
-                    let loose = 1e-12 * size + 1e-15 * size / radius.max(1e-30).sqrt();
-                    assert!(
-                        upper - lower <= loose && lower <= upper + loose,
-                        "{case}: {lower} {upper}"
-                    );
                 }
             }
         }

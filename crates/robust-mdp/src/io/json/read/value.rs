@@ -4,6 +4,8 @@ use std::fmt;
 
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 
+use super::lines::Lines;
+
 /// What is to come next in the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Wanted {
@@ -148,7 +150,13 @@ fn shortened(text: &str) -> String {
     short
 }
 
-impl<'de> DeserializeSeed<'de> for Wanted {
+/// Reads one value; an error's line is noted.
+pub(super) struct Single<'l> {
+    pub(super) wanted: Wanted,
+    pub(super) lines: &'l Lines,
+}
+
+impl<'de> DeserializeSeed<'de> for Single<'_> {
     type Value = Value;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
@@ -156,11 +164,11 @@ impl<'de> DeserializeSeed<'de> for Wanted {
     }
 }
 
-impl<'de> Visitor<'de> for Wanted {
+impl<'de> Visitor<'de> for Single<'_> {
     type Value = Value;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.rule())
+        f.write_str(self.wanted.rule())
     }
 
     fn visit_unit<E: Error>(self) -> Result<Value, E> {
@@ -188,11 +196,13 @@ impl<'de> Visitor<'de> for Wanted {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, _: A) -> Result<Value, A::Error> {
-        Err(self.wrong("a list"))
+        self.lines.note();
+        Err(self.wanted.wrong("a list"))
     }
 
     fn visit_map<A: MapAccess<'de>>(self, _: A) -> Result<Value, A::Error> {
-        Err(self.wrong("an object"))
+        self.lines.note();
+        Err(self.wanted.wrong("an object"))
     }
 }
 
@@ -207,12 +217,14 @@ impl Keys {
         Keys { allowed, seen: 0 }
     }
 
-    /// The next key, which must be allowed and new.
+    /// The next key, which must be allowed and new. Its line is noted, or that of the object's end.
     pub(super) fn next<'de, A: MapAccess<'de>>(
         &mut self,
         map: &mut A,
+        lines: &Lines,
     ) -> Result<Option<&'static str>, A::Error> {
-        let Some(k) = map.next_key_seed(Key(self.allowed))? else {
+        let Some(k) = map.next_key_seed(Key { allowed: self.allowed, lines })? else {
+            lines.note();
             return Ok(None);
         };
         if self.seen & (1 << k) != 0 {
@@ -223,16 +235,27 @@ impl Keys {
         Ok(Some(self.allowed[k]))
     }
 
-    pub(super) fn had(&self, key: &str) -> bool {
+    /// An error unless the key was there.
+    pub(super) fn require<E: Error>(&self, key: &str, expected: &str) -> Result<(), E> {
+        match self.had(key) {
+            true => Ok(()),
+            false => Err(E::custom(format!("the key `{key}` is missing, expected {expected}"))),
+        }
+    }
+
+    fn had(&self, key: &str) -> bool {
         let at = self.allowed.iter().position(|k| *k == key);
         at.is_some_and(|k| self.seen & (1 << k) != 0)
     }
 }
 
 /// One of some keys, by its position.
-struct Key(&'static [&'static str]);
+struct Key<'l> {
+    allowed: &'static [&'static str],
+    lines: &'l Lines,
+}
 
-impl<'de> DeserializeSeed<'de> for Key {
+impl<'de> DeserializeSeed<'de> for Key<'_> {
     type Value = usize;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<usize, D::Error> {
@@ -240,17 +263,18 @@ impl<'de> DeserializeSeed<'de> for Key {
     }
 }
 
-impl Visitor<'_> for Key {
+impl Visitor<'_> for Key<'_> {
     type Value = usize;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "one of the keys `{}`", self.0.join("`, `"))
+        write!(f, "one of the keys `{}`", self.allowed.join("`, `"))
     }
 
     fn visit_str<E: Error>(self, key: &str) -> Result<usize, E> {
-        let known = self.0.iter().position(|k| *k == key);
+        self.lines.note();
+        let known = self.allowed.iter().position(|k| *k == key);
         known.ok_or_else(|| {
-            let (key, known) = (shortened(key), self.0.join("`, `"));
+            let (key, known) = (shortened(key), self.allowed.join("`, `"));
             E::custom(format!("unknown key `{key}`, expected one of `{known}`"))
         })
     }

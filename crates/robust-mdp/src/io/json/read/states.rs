@@ -1,0 +1,133 @@
+//! States, actions and transitions.
+
+use serde::de::{Error, IgnoredAny, MapAccess, SeqAccess};
+
+use super::objective::keys_of;
+use super::value::{Keys, Wanted};
+use super::{Depth, Reading};
+use crate::model::Objective;
+
+impl Reading {
+    pub(super) fn read_state<'de, A: MapAccess<'de>>(
+        &mut self,
+        mut map: A,
+    ) -> Result<(), A::Error> {
+        self.at = (self.builder.add_state(None), 0);
+        let mut keys = Keys::new(&["name", "actions"]);
+        while let Some(key) = keys.next(&mut map, &self.lines)? {
+            match key {
+                "name" => {
+                    self.state_name = self.read_name(&mut map)?;
+                    if let Some(name) = &self.state_name {
+                        self.builder.name_state(name);
+                    }
+                }
+                _ => map.next_value_seed(self.part(Wanted::Actions))?,
+            }
+        }
+        keys.require("actions", "\"actions\":[ … ], or [] for a terminal state")?;
+        if self.at.1 == 0 {
+            self.builder.mark_terminal();
+        }
+        self.depth = Depth::Model;
+        self.at = (self.at.0 + 1, 0);
+        Ok(())
+    }
+
+    fn read_name<'de, A: MapAccess<'de>>(
+        &mut self,
+        map: &mut A,
+    ) -> Result<Option<String>, A::Error> {
+        let wanted = Wanted::Name;
+        let given = self.value(map, wanted)?.given();
+        given.map(|v| v.text(wanted)).transpose()
+    }
+
+    pub(super) fn read_action<'de, A: MapAccess<'de>>(
+        &mut self,
+        mut map: A,
+    ) -> Result<(), A::Error> {
+        let mut keys = Keys::new(&["name", "cost", "reward", "next"]);
+        let mut cost: Option<f64> = None;
+        self.row.clear();
+        while let Some(key) = keys.next(&mut map, &self.lines)? {
+            let (objective, wanted) = match key {
+                "name" => {
+                    self.action_name = self.read_name(&mut map)?;
+                    continue;
+                }
+                "next" => {
+                    map.next_value_seed(self.part(Wanted::Next))?;
+                    continue;
+                }
+                "cost" => (Objective::MinCost, Wanted::Cost),
+                _ => (Objective::MaxReward, Wanted::Reward),
+            };
+            self.mean(objective).map_err(A::Error::custom)?;
+            cost = Some(self.value(&mut map, wanted)?.number(wanted)?);
+        }
+        let Some(cost) = cost else {
+            let expected = match self.objective.or(self.meant.map(|(meant, _)| meant)) {
+                Some(objective) => format!("`{}`", keys_of(objective).0),
+                None => "`cost` or `reward`".into(),
+            };
+            return Err(A::Error::custom(format!(
+                "the key {expected} is missing, expected it with a number"
+            )));
+        };
+        keys.require("next", "\"next\":[[state, probability], … ]")?;
+        if self.row.is_empty() {
+            return Err(A::Error::custom(
+                "`next` is an empty list, expected at least one transition",
+            ));
+        }
+        self.finish_action(cost).map_err(A::Error::custom)?;
+        self.depth = Depth::State;
+        self.at.1 += 1;
+        Ok(())
+    }
+
+    pub(super) fn read_transition<'de, A: SeqAccess<'de>>(
+        &mut self,
+        mut seq: A,
+    ) -> Result<(), A::Error> {
+        let short = |n: &str| Wanted::Transition.wrong::<A::Error>(n);
+        let wanted = Wanted::NextState;
+        let Some(to) = self.entry(&mut seq, wanted)? else {
+            return Err(short("an empty list"));
+        };
+        let to = to.whole(wanted)?;
+        let wanted = Wanted::Probability;
+        let Some(prob) = self.entry(&mut seq, wanted)? else {
+            return Err(short("a list of 1 entry"));
+        };
+        let prob = prob.number(wanted)?;
+        let wanted = Wanted::FurtherCost;
+        let further = match self.entry(&mut seq, wanted)? {
+            Some(further) => further.number(wanted)?,
+            None => 0.0,
+        };
+        self.wanted = Wanted::Transition;
+        if seq.next_element::<IgnoredAny>()?.is_some() {
+            return Err(short("a list of more than 3 entries"));
+        }
+        self.row.push((to, prob, further));
+        Ok(())
+    }
+
+    /// Gives the action just read to the builder.
+    fn finish_action(&mut self, cost: f64) -> Result<(), String> {
+        self.builder.add_action(self.action_name.as_deref(), cost);
+        for &(to, prob, further) in &self.row {
+            self.builder.add_transition(usize::try_from(to).unwrap_or(usize::MAX), prob, further);
+        }
+        self.builder.finish_row();
+        if let Some(error) = self.builder.error() {
+            return Err(error.to_string());
+        }
+        match self.stop_at {
+            Some((s, a)) if (s, a.unwrap_or(0)) == self.at => Err("here".into()),
+            _ => Ok(()),
+        }
+    }
+}
