@@ -172,9 +172,14 @@ pub(crate) fn certificates() -> Vec<Vec<u8>> {
     ];
     let made = |set: &UncertaintySet| {
         let solution = solve(&SMALL, set, &plain()).expect("a valid question");
-        certify(&SMALL, set, &solution, Some(1)).expect("a certificate").0.to_bytes()
+        let (joint, _) = certify(&SMALL, set, &solution, Some(1)).expect("a certificate");
+        // Another whose halves have values of their own.
+        let mut parted = joint.clone();
+        let acting = (0..SMALL.states()).filter(|&s| !SMALL.is_terminal(s));
+        acting.for_each(|s| parted.lower[s] -= 1e-9);
+        [joint.to_bytes(), parted.to_bytes()]
     };
-    sets.iter().map(made).collect()
+    sets.iter().flat_map(made).collect()
 }
 
 fn plain() -> Options {
