@@ -17,8 +17,21 @@ pub(crate) struct RowMemory<'a> {
     /// Shifts ν (ellipsoid). Beside t = ∞: the level, less the anchor, to which the budget lifts
     /// all rows; beside t < 0: the row's largest value, less the anchor.
     pub(crate) nu: &'a mut [f64],
-    /// A lower bound of the row's nominal value, less the anchor at that time; −∞ at first.
+    /// A lower bound of the row's nominal value, less the anchor at that time; −∞ where
+    /// nothing is known.
     pub(crate) floor: &'a mut [f64],
+}
+
+impl RowMemory<'_> {
+    /// The row to look at first where one row alone counts: that of the last sweep, which has a
+    /// multiplier, else the one of the lowest floor.
+    pub(super) fn likely_best(&self) -> usize {
+        let lowest = || {
+            let least = dispatch(Least(self.floor));
+            self.floor.iter().position(|floor| *floor == least).unwrap_or(0)
+        };
+        self.t.iter().position(|t| *t > 0.0).unwrap_or_else(lowest)
+    }
 }
 
 /// Arrays over the rows under work are a multiple of this long, at least, so that kernels can visit

@@ -105,17 +105,26 @@ impl<'a> Exact<'a> {
         Outlook::new(self.model.discount(), self.model.states(), self.reading, ranked)
     }
 
+    /// Gives rows of which nothing is known the floors that their costs tell.
+    fn foresee(&self, s: usize, ahead: &Outlook, memory: &mut RowMemory<'_>) {
+        let unknown = memory.floor.first() == Some(&f64::NEG_INFINITY);
+        if unknown && !self.model.has_transition_costs() {
+            ahead.foresee(&self.model.cost[self.model.rows_of(s)], memory.floor);
+        }
+    }
+
     /// Encloses F(v)_s; `x` receives the policy of the upper bound.
     pub(crate) fn update(
         &self,
         s: usize,
         ahead: &Outlook,
         tolerance: f64,
-        memory: RowMemory<'_>,
+        mut memory: RowMemory<'_>,
         x: &mut [f64],
         worker: &mut Worker,
         chain: Option<&mut ChainRows<'_>>,
     ) -> Enclosure {
+        self.foresee(s, ahead, &mut memory);
         let Worker { rows, scratch } = worker;
         if self.nominal {
             let value = self.nominal_update(s, ahead, memory, x, &mut scratch.entries);
@@ -160,11 +169,12 @@ impl<'a> Exact<'a> {
         s: usize,
         ahead: &Outlook,
         tolerance: f64,
-        memory: RowMemory<'_>,
+        mut memory: RowMemory<'_>,
         x: &[f64],
         worker: &mut Worker,
         chain: Option<&mut ChainRows<'_>>,
     ) -> Enclosure {
+        self.foresee(s, ahead, &mut memory);
         let Worker { rows, scratch } = worker;
         if self.nominal {
             let value = self.nominal_response(s, ahead, x, &mut scratch.entries);
@@ -248,7 +258,7 @@ impl State<'_, '_> {
     /// Rows with budgets of their own, or none at all: the least row counts.
     fn separate(&mut self, x: &mut [f64]) -> Enclosure {
         let rows = self.rows.len();
-        let best_before = (0..rows).find(|&k| self.memory.t[k] > 0.0).unwrap_or(0);
+        let best_before = self.memory.likely_best();
         let mut best = self.row_value(best_before);
         let mut chosen = best_before;
         let nominal = (0..rows).all(|k| self.radius(k) == 0.0);

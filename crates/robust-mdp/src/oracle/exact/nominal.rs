@@ -22,8 +22,8 @@ impl Exact<'_> {
         x: &mut [f64],
         entries: &mut u64,
     ) -> Enclosure {
+        let before = memory.likely_best();
         let RowMemory { t, floor, .. } = memory;
-        let before = t.iter().position(|t| *t > 0.0).unwrap_or(0);
         let first_row = self.model.rows_of(s).start;
         let sweep = Least { model: self.model, ahead, first_row, before, floor, entries };
         let (chosen, value) = dispatch(sweep);

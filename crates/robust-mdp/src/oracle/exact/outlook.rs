@@ -188,6 +188,21 @@ impl Outlook {
         }
     }
 
+    /// Floors, as rows remember them, under the nominal values of rows with these costs that have not
+    /// been read: c + Σ y⁰λv ≥ c + λ·min v where costs do not depend on the next state.
+    ///
+    /// Rows sum to one up to n/2 roundings for n ≤ S entries, which moves them by as much of
+    /// λ·max|v| ≤ |offset| + range. That, `offset` and `range` themselves, and the few sums here round
+    /// in proportion to the largest of the terms, with room to spare in 16.
+    pub(super) fn foresee(&self, cost: &[f64], floor: &mut [f64]) {
+        let unit = f64::EPSILON * (16.0 + 0.5 * self.values.len() as f64);
+        let size = self.offset.abs() + self.range + self.anchor.abs();
+        let least = self.offset - self.range - unit * size - self.anchor;
+        for (floor, c) in floor.iter_mut().zip(cost) {
+            *floor = c + least - unit * c.abs();
+        }
+    }
+
     fn refer_to(&mut self, top: f64) {
         self.offset = self.discount * top;
         let (mut sum, mut square, mut least) = (0.0, 0.0, 0.0_f64);
