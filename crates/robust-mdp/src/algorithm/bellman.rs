@@ -89,10 +89,7 @@ impl<'a> Bellman<'a> {
 
     /// Entries of the widest row.
     pub(crate) fn width(&self) -> usize {
-        if self.oracle.spreads() {
-            return self.model.states();
-        }
-        (0..self.model.rows()).map(|r| self.model.span(r).len()).max().unwrap_or(0)
+        if self.oracle.spreads() { self.model.states() } else { self.model.width() }
     }
 
     /// Visits nature's answer to `x` at the values of the last sweep, which was hers, as
@@ -151,7 +148,7 @@ impl<'a> Bellman<'a> {
     /// Makes a chain with room for whatever a sweep may put into it.
     pub(crate) fn make_room(&self, chain: &mut Option<Chain>) {
         if chain.is_none() {
-            let everywhere = self.oracle.spreads();
+            let everywhere = self.oracle.spreads() || self.model.is_dense();
             let states = self.model.states();
             let entries = |s: usize| -> usize {
                 self.model.rows_of(s).map(|r| self.model.span(r).len()).sum()

@@ -30,7 +30,12 @@ impl RowMemory<'_> {
             let least = dispatch(Least(self.floor));
             self.floor.iter().position(|floor| *floor == least).unwrap_or(0)
         };
-        self.t.iter().position(|t| *t > 0.0).unwrap_or_else(lowest)
+        dispatch(First { of: self.t, above: 0.0 }).unwrap_or_else(lowest)
+    }
+
+    /// The row that ended on its maximum, alone.
+    pub(super) fn peaked(&self) -> Option<usize> {
+        dispatch(First { of: self.t, above: f64::MAX })
     }
 }
 
@@ -188,6 +193,28 @@ impl WithSimd for Between<'_> {
         }
         let start = full.len() * lanes;
         out.extend((start..start + last.len()).filter(|&k| belongs(of[k])).map(|k| k as u32));
+    }
+}
+
+/// The first k with of[k] > above.
+struct First<'a> {
+    of: &'a [f64],
+    above: f64,
+}
+
+impl WithSimd for First<'_> {
+    type Output = Option<usize>;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) -> Option<usize> {
+        let First { of, above } = self;
+        let (full, _) = S::as_simd_f64s(of);
+        let lanes = size_of::<S::f64s>() / 8;
+        let low = simd.splat_f64s(above);
+        // Which lane it is differs by instruction set: this says whether there is one.
+        let any = |&x: &S::f64s| simd.first_true_m64s(simd.less_than_f64s(low, x)) < lanes;
+        let start = lanes * full.iter().position(any).unwrap_or(full.len());
+        of[start..].iter().position(|x| *x > above).map(|k| start + k)
     }
 }
 

@@ -137,18 +137,20 @@ pub(super) fn slack(ball: &impl Ball, nominal: f64) -> f64 {
 
 /// min over policies, max over the set: F(v)_s.
 pub(super) fn free<B: Ball>(ball: &mut B, memory: &mut RowMemory<'_>, tolerance: f64) -> Outcome {
-    if let Some(outcome) = still_saturated(ball, memory) {
+    let peaked = memory.peaked();
+    if let Some(outcome) = peaked.and_then(|before| still_saturated(ball, memory, before)) {
         return outcome;
     }
     let ceiling = dispatch(Least(ball.rows().base));
-    let was_saturated = memory.t.contains(&f64::INFINITY);
     ball.begin();
     let mut active = std::mem::take(ball.active());
     active.resume(memory, ball.rows().base);
     *ball.active() = active;
     let mut known = f64::NEG_INFINITY;
     if ball.active().len() == 0 {
-        if was_saturated && let Some(outcome) = saturated(ball, memory, ceiling) {
+        if peaked.is_some()
+            && let Some(outcome) = saturated(ball, memory, ceiling)
+        {
             return outcome;
         }
         match begin(ball, memory, tolerance, ceiling) {

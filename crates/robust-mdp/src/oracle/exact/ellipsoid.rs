@@ -149,9 +149,10 @@ impl Ball for Ellipsoid<'_> {
         self.sums.resize(self.active.len());
         let Active { row, t, nu, pending, .. } = &mut *self.active;
         self.sums.list_stale(pending);
-        for &j in &*pending {
-            *self.entries += self.rows.span(row[j as usize] as usize).len() as u64;
-        }
+        *self.entries += match self.rows.shared() {
+            true => pending.len() * self.rows.span(0).len(),
+            false => pending.iter().map(|&j| self.rows.span(row[j as usize] as usize).len()).sum(),
+        } as u64;
         let (rows, ahead) = (self.rows, self.ahead);
         dispatch(Pass { rows, ahead, stale: pending, row, t, nu, out: self.sums });
     }

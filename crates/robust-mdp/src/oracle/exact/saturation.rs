@@ -23,13 +23,13 @@ pub(super) fn at_peak<B: Ball>(ball: &mut B, memory: &RowMemory<'_>, k: usize) {
     ball.active().push(k, base, f64::INFINITY, 0.0);
 }
 
-/// A state that was saturated and must still be: rows priced on the way to the level cost what they
+/// A state that was saturated, on the peak of row `before`, and must still be: rows priced on the way to the level cost what they
 /// did, those on their peaks are priced again, and all others have stayed above.
 pub(super) fn still_saturated<B: Ball>(
     ball: &mut B,
     memory: &mut RowMemory<'_>,
+    before: usize,
 ) -> Option<Outcome> {
-    let before = memory.t.iter().position(|t| *t == f64::INFINITY)?;
     let drift = ball.drift().0;
     let level = memory.nu[before];
     if level == f64::NEG_INFINITY {

@@ -104,9 +104,14 @@ impl Sums {
     }
 
     pub(super) fn list_stale(&self, out: &mut Vec<u32>) {
-        out.clear();
-        let safe = |j: u32| self.safety[j as usize] >= 0.0; // not where it is no number
-        out.extend((0..self.rows as u32).filter(|&j| !safe(j)));
+        out.resize(self.rows, 0);
+        let mut stale = 0;
+        for (j, &safety) in self.safety[..self.rows].iter().enumerate() {
+            out[stale] = j as u32;
+            let safe = safety >= 0.0; // not where it is no number
+            stale += usize::from(!safe);
+        }
+        out.truncate(stale);
     }
 }
 
