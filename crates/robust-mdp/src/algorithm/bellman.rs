@@ -250,6 +250,18 @@ impl<'a> Bellman<'a> {
         }
     }
 
+    /// Updates one state before the others, always the same one, where these can learn from it.
+    fn send_pilot(&mut self, tolerance: f64) {
+        let acting = (0..self.model.states()).find(|&s| !self.model.is_terminal(s));
+        let Some(s) = acting else { return };
+        let rows = self.model.rows_of(s);
+        let Hand { worker, rows: scratch } = self.workers.first();
+        let x = &mut self.policy[rows.clone()];
+        self.ahead.pilot = self.memory.show(rows, scratch, |memory| {
+            self.oracle.pilot(s, &self.ahead, tolerance, memory, x, worker)
+        });
+    }
+
     /// Encloses F(v) or F_x(v) state by state, each as narrow as `tolerance` if rounding allows.
     pub(crate) fn sweep(
         &mut self,
@@ -259,6 +271,9 @@ impl<'a> Bellman<'a> {
         chain: Option<&mut Chain>,
     ) {
         self.ahead.set(v);
+        if let Player::Both = player {
+            self.send_pilot(tolerance);
+        }
         let (model, oracle, ahead) = (self.model, self.oracle, &self.ahead);
         let with_chain = chain.is_some();
         let (rows, shape) = match chain {

@@ -79,6 +79,13 @@ pub(super) trait Ball {
     }
     /// Forgets what was read of other states.
     fn begin(&mut self);
+    /// Moves the multipliers of the last sweep to where they are more likely to be.
+    fn move_along(&mut self) {}
+    /// Puts rows below the ceiling to work, unread, at multipliers that are likely for them; false
+    /// where nothing is known.
+    fn guess(&mut self, _ceiling: f64) -> bool {
+        false
+    }
     /// Prepares the rows under work from the j-th on, which have no multiplier yet and whose nominal
     /// values have been read in this sweep.
     fn admit(&mut self, j: usize);
@@ -146,6 +153,7 @@ pub(super) fn free<B: Ball>(ball: &mut B, memory: &mut RowMemory<'_>, tolerance:
     let mut active = std::mem::take(ball.active());
     active.resume(memory, ball.rows().base);
     *ball.active() = active;
+    ball.move_along();
     let mut known = f64::NEG_INFINITY;
     if ball.active().len() == 0 {
         if peaked.is_some()
@@ -165,15 +173,18 @@ pub(super) fn free<B: Ball>(ball: &mut B, memory: &mut RowMemory<'_>, tolerance:
 }
 
 enum Begun {
-    /// Multipliers are set; the lowest nominal value.
+    /// Multipliers are set; no nominal value is lower.
     At(f64),
     Done(Outcome),
 }
 
 /// Multipliers for a state that has none.
 fn begin<B: Ball>(ball: &mut B, memory: &mut RowMemory<'_>, tolerance: f64, ceiling: f64) -> Begun {
-    admit_below(ball, memory, ceiling);
     let drift = ball.drift().0;
+    if ball.guess(ceiling) {
+        return Begun::At(dispatch(Least(memory.floor)) + drift);
+    }
+    admit_below(ball, memory, ceiling);
     let known = dispatch(Least(memory.floor)) + drift;
     if ball.peaks_are_bases()
         && let Some(outcome) = super::saturation::cheaply_saturated(ball, memory, ceiling)

@@ -17,6 +17,7 @@ use super::centred::{Centred, OneRow};
 use super::driver::{Assessed, Ball, Lifted, Moved};
 use super::forms::{Assess, Raise};
 use super::outlook::Outlook;
+use super::pilot::Pilot;
 use super::rows::Rows;
 use super::sums::{Pass, Sums};
 use crate::lanes::dispatch;
@@ -123,6 +124,19 @@ impl Ball for Ellipsoid<'_> {
 
     fn begin(&mut self) {
         self.sums.clear();
+    }
+
+    fn move_along(&mut self) {
+        if let Some(Pilot::Moves(lines)) = self.ahead.pilot {
+            self.move_like(lines);
+        }
+    }
+
+    fn guess(&mut self, ceiling: f64) -> bool {
+        match self.ahead.pilot {
+            Some(Pilot::Sums(sums)) => self.begin_like(sums, ceiling),
+            _ => false,
+        }
     }
 
     fn admit(&mut self, from: usize) {

@@ -18,6 +18,7 @@ mod lifts;
 mod nested;
 mod nominal;
 pub(crate) mod outlook;
+mod pilot;
 mod rows;
 mod saturation;
 mod sums;

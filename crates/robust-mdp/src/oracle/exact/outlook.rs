@@ -1,5 +1,6 @@
 //! What every state's update needs of the value vector, computed once a sweep.
 
+use super::pilot::Pilot;
 use super::rows::Reading;
 use crate::checkpoint::{Snapshot, Tape};
 
@@ -30,6 +31,8 @@ pub(crate) struct Outlook {
     /// States by falling value, where asked for; kept up while states move one by one only where
     /// rows have tails.
     pub(crate) ranking: Option<Ranking>,
+    /// Where rows may begin in this sweep.
+    pub(crate) pilot: Option<Pilot>,
     tails: bool,
 }
 
@@ -135,6 +138,7 @@ impl Outlook {
             anchor: 0.0,
             stamp: 0,
             ranking: ranked.then(|| Ranking::new(states)),
+            pilot: None,
             tails: reading == Reading::WithTail,
         }
     }
@@ -152,6 +156,7 @@ impl Outlook {
             self.drift += self.discount * fall - rounding;
         }
         self.anchor = self.drift;
+        self.pilot = None;
         self.values.copy_from_slice(values);
         self.refer_to(top);
         self.stamp += 1;
