@@ -107,6 +107,10 @@ pub(super) trait Ball {
     fn scale(&mut self, x: &[f64]) -> bool;
     /// The largest value of row k and the least budget that attains it.
     fn peak(&mut self, k: usize) -> (f64, f64);
+    /// The largest value of row k.
+    fn summit(&mut self, k: usize) -> f64 {
+        self.peak(k).0
+    }
     /// Row k lifted to the value μ, give or take `slack`, below its peak and above its nominal value,
     /// which was read before; `guess` is a multiplier that may be near, if positive.
     fn lift(&mut self, k: usize, mu: f64, slack: f64, guess: f64) -> Lifted;

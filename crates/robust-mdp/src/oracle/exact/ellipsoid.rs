@@ -245,6 +245,10 @@ impl Ball for Ellipsoid<'_> {
         true
     }
 
+    fn summit(&mut self, k: usize) -> f64 {
+        self.rows.base[k]
+    }
+
     fn peak(&mut self, k: usize) -> (f64, f64) {
         // Only entries at the maximum, w = 0, stay active at this t.
         let at = self.centred(k, 1e300 / (1.0 + self.rows.range), -1.0, 0.0);

@@ -238,3 +238,58 @@ impl Snapshot for Outlook {
         tape.count(&mut self.stamp);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::instances::Xoshiro256;
+    use crate::model::distribution::normalise;
+
+    /// c + λ·Σ p·v, to about twice the digits.
+    fn value(c: f64, discount: f64, p: &[f64], v: &[f64]) -> Double {
+        p.iter().zip(v).fold(Double::default().add(c), |sum, (&p, &v)| {
+            let product = discount * v;
+            sum.add_product(p, product).add_product(p, discount.mul_add(v, -product))
+        })
+    }
+
+    /// Floors lie below the values that they stand for, and not far below the least of these.
+    #[test]
+    fn floors_hold_before_a_row_is_read() {
+        let mut random = Xoshiro256::new(7);
+        for case in 0..4000 {
+            let states = [1, 2, 7, 40, 300][case % 5];
+            let discount = [0.0, 0.5, 0.95, 0.9999][case / 5 % 4];
+            let mut size = || [1e-8, 1.0, 1e8, 1e100][(4.0 * random.uniform()) as usize];
+            let (centre, spread, cost) = (size(), size(), size());
+            let mut signed = || 2.0 * random.uniform() - 1.0;
+            let centre = centre * signed();
+            let spread = if case % 7 == 0 { 0.0 } else { spread };
+            let v: Vec<f64> = (0..states).map(|_| centre + spread * signed()).collect();
+            let c = cost * signed();
+            let mut p: Vec<f64> = (0..states).map(|_| signed().abs()).collect();
+            if case % 3 == 0 {
+                // The row that has no more than this: all on the least value.
+                let least = (0..states).min_by(|&i, &j| v[i].total_cmp(&v[j])).unwrap_or(0);
+                p.iter_mut().enumerate().for_each(|(i, p)| *p = f64::from(i == least));
+            }
+            let sum: f64 = p.iter().sum();
+            p.iter_mut().for_each(|p| *p /= sum);
+            normalise(&mut p).expect("nearly one");
+            let mut ahead = Outlook::new(discount, states, Reading::Shared, false);
+            // Later sweeps have an anchor; the floor is as good there.
+            for moved in [0.0, 0.0, 3.0, -1.0] {
+                let at: Vec<f64> = v.iter().map(|v| v + moved * centre).collect();
+                ahead.set(&at);
+                let mut floor = [f64::NEG_INFINITY];
+                ahead.foresee(&[c], &mut floor);
+                let exact = value(c, discount, &p, &at);
+                let gap = exact.add(-floor[0]).add(-ahead.drift).value();
+                let largest = at.iter().fold(c.abs(), |m, v| m.max(v.abs()));
+                assert!(gap >= 0.0, "case {case}: {gap} at {largest}");
+                let wide = ahead.range + 1e-12 * (largest + ahead.drift.abs());
+                assert!(gap <= 1.001 * wide, "case {case}: {gap} above {wide}");
+            }
+        }
+    }
+}

@@ -118,11 +118,15 @@ pub(super) fn saturated<B: Ball>(
     for k in 0..ball.rows().len() {
         // Rows that cannot have the lowest peak need not be looked at.
         if memory.floor[k] + drift <= bound.min(ceiling) {
-            let (peak, _) = ball.peak(k);
+            let peak = ball.summit(k);
             if peak < ceiling {
                 (ceiling, lowest) = (peak, k);
             }
         }
+    }
+    // That row has to reach its peak, whatever the others cost.
+    if ball.peak(lowest).1 > ball.radius() {
+        return None;
     }
     let depth = (ceiling - dispatch(Least(memory.floor)) - drift).max(0.0);
     for headroom in [HEADROOM, 0.0] {
