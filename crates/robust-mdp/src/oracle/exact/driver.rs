@@ -14,7 +14,7 @@
 use super::active::{Active, Least, RowMemory};
 use super::nested::{nested, nested_fixed};
 use super::rows::{Nominals, Rows};
-use super::saturation::{at_peak, saturated, saturated_fixed, still_saturated};
+use super::saturation::{at_peak, cheaply_saturated, saturated, saturated_fixed, still_saturated};
 use crate::lanes::dispatch;
 use crate::uncertainty::Enclosure;
 
@@ -188,11 +188,13 @@ fn begin<B: Ball>(ball: &mut B, memory: &mut RowMemory<'_>, tolerance: f64, ceil
     if ball.guess(ceiling) {
         return Begun::At(dispatch(Least(memory.floor)) + drift);
     }
+    // What is known of rows in advance may do; what their nominal values tell is more.
+    if let Some(outcome) = cheaply_saturated(ball, memory, ceiling) {
+        return Begun::Done(outcome);
+    }
     admit_below(ball, memory, ceiling);
     let known = dispatch(Least(memory.floor)) + drift;
-    if ball.peaks_are_bases()
-        && let Some(outcome) = super::saturation::cheaply_saturated(ball, memory, ceiling)
-    {
+    if let Some(outcome) = cheaply_saturated(ball, memory, ceiling) {
         return Begun::Done(outcome);
     }
     for _ in 0..JOINT_STEPS {

@@ -69,8 +69,15 @@ pub(super) fn cheaply_saturated<B: Ball>(
     memory: &mut RowMemory<'_>,
     ceiling: f64,
 ) -> Option<Outcome> {
+    // One row at least goes all the way.
+    if !ball.peaks_are_bases() || ball.move_cost(1.0, f64::INFINITY) > ball.radius() {
+        return None;
+    }
     let (drift, anchor) = ball.drift();
     let lowest = dispatch(Least(memory.floor)) + drift;
+    if lowest == f64::NEG_INFINITY {
+        return None;
+    }
     for headroom in [HEADROOM, 0.0] {
         let level = ceiling + headroom * (ceiling - lowest).max(0.0);
         let mut cost = 0.0;
