@@ -42,7 +42,7 @@ impl Exact<'_> {
         let alike = self.reading == Reading::Shared
             && self.set.distance == Distance::Ellipsoid
             && self.set.rectangularity == Rectangularity::State
-            && !self.nominal;
+            && self.set.radius_at(s, self.model.rows_of(s).start) > 0.0;
         if !alike {
             return None;
         }
@@ -64,8 +64,8 @@ impl Exact<'_> {
         let memory = RowMemory { t: &mut *new_t, nu: &mut *new_nu, floor };
         self.update(s, ahead, tolerance, memory, x, worker, None);
         if is_new {
-            let (active, sums) = (&worker.scratch.active, &worker.scratch.sums);
-            return (2 * active.len() >= t.len()).then(|| means(active, sums)).flatten();
+            let lifted = new_t.iter().filter(|t| lifted(t)).count();
+            return means(&worker.scratch.sums, lifted).filter(|_| 2 * lifted >= t.len());
         }
         let kept = (0..t.len()).filter(|&k| lifted(&t[k]) && lifted(&new_t[k]));
         if 2 * kept.clone().count() < t.len() {
@@ -77,10 +77,13 @@ impl Exact<'_> {
     }
 }
 
-/// Sums of the rows under work, in the mean.
-fn means(active: &Active, sums: &Sums) -> Option<Pilot> {
-    let used = active.len();
-    let mean = |x: &Vec<f64>| x[..used].iter().sum::<f64>() / used as f64;
+/// Sums of the rows under work, in the mean; `None` where these are not the rows that were lifted, as
+/// after the nested search.
+fn means(sums: &Sums, lifted: usize) -> Option<Pilot> {
+    if sums.len() != lifted {
+        return None;
+    }
+    let mean = |x: &Vec<f64>| x[..lifted].iter().sum::<f64>() / lifted as f64;
     let all = [&sums.n, &sums.sy, &sums.sw, &sums.sww, &sums.syw, &sums.off].map(mean);
     all.iter().all(|x| x.is_finite()).then_some(Pilot::Sums(all))
 }

@@ -61,6 +61,10 @@ impl Sums {
         self.rows = 0;
     }
 
+    pub(super) fn len(&self) -> usize {
+        self.rows
+    }
+
     /// Room for this many rows; new ones have to be read.
     pub(super) fn resize(&mut self, rows: usize) {
         if self.n.len() < rows {
