@@ -89,10 +89,7 @@ impl<'a> Bellman<'a> {
 
     /// Entries of the widest row.
     pub(crate) fn width(&self) -> usize {
-        if self.oracle.spreads() {
-            return self.model.states();
-        }
-        (0..self.model.rows()).map(|r| self.model.span(r).len()).max().unwrap_or(0)
+        if self.oracle.spreads() { self.model.states() } else { self.model.width() }
     }
 
     /// Visits nature's answer to `x` at the values of the last sweep, which was hers, as
@@ -162,7 +159,7 @@ impl<'a> Bellman<'a> {
     /// Makes a chain with room for whatever a sweep may put into it.
     pub(crate) fn make_room(&self, chain: &mut Option<Chain>) {
         if chain.is_none() {
-            let everywhere = self.oracle.spreads();
+            let everywhere = self.oracle.spreads() || self.model.is_dense();
             let states = self.model.states();
             let entries = |s: usize| -> usize {
                 self.model.rows_of(s).map(|r| self.model.span(r).len()).sum()
@@ -264,6 +261,18 @@ impl<'a> Bellman<'a> {
         }
     }
 
+    /// Updates one state before the others, always the same one, where these can learn from it.
+    fn send_pilot(&mut self, tolerance: f64) {
+        let acting = (0..self.model.states()).find(|&s| !self.model.is_terminal(s));
+        let Some(s) = acting else { return };
+        let rows = self.model.rows_of(s);
+        let Hand { worker, rows: scratch } = self.workers.first();
+        let x = &mut self.policy[rows.clone()];
+        self.ahead.pilot = self.memory.show(rows, scratch, |memory| {
+            self.oracle.pilot(s, &self.ahead, tolerance, memory, x, worker)
+        });
+    }
+
     /// Encloses F(v) or F_x(v) state by state, each as narrow as `tolerance` if rounding allows.
     pub(crate) fn sweep(
         &mut self,
@@ -273,6 +282,9 @@ impl<'a> Bellman<'a> {
         chain: Option<&mut Chain>,
     ) {
         self.ahead.set(v);
+        if let Player::Both = player {
+            self.send_pilot(tolerance);
+        }
         let (model, oracle, ahead) = (self.model, self.oracle, &self.ahead);
         let with_chain = chain.is_some();
         let (rows, shape) = match chain {

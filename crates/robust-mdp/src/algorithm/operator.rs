@@ -79,8 +79,12 @@ impl<'a> Operator<'a> {
     /// the same unit.
     pub(crate) fn leap_price(&self) -> (u64, u64) {
         let states = self.model.states() as u64;
-        let used = self.policy().iter().enumerate().filter(|(_, x)| **x > 0.0);
-        let entries = used.map(|(r, _)| self.model.span(r).len() as u64).sum::<u64>();
+        let entries = if self.model.is_dense() {
+            self.policy().iter().filter(|x| **x > 0.0).count() as u64 * states
+        } else {
+            let used = self.policy().iter().enumerate().filter(|(_, x)| **x > 0.0);
+            used.map(|(r, _)| self.model.span(r).len() as u64).sum::<u64>()
+        };
         let elimination = states.saturating_pow(3) / 64 + states * states;
         (entries, elimination.min(20 * (2 * entries + 6 * states)))
     }

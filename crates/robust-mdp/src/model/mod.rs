@@ -152,6 +152,12 @@ impl Model {
         }
     }
 
+    /// Entries of the widest row.
+    pub(crate) fn width(&self) -> usize {
+        let rows = if self.is_dense() { self.rows().min(1) } else { self.rows() };
+        (0..rows).map(|r| self.span(r).len()).max().unwrap_or(0)
+    }
+
     /// Whether rows are stored densely, without indices.
     pub fn is_dense(&self) -> bool {
         matches!(self.storage, Storage::Dense)
@@ -228,8 +234,19 @@ impl Model {
     /// The largest |cost| of a row or stored transition.
     pub fn largest_cost(&self) -> f64 {
         match self.transition_cost {
-            None => self.cost.iter().fold(0.0, |m, c| m.max(c.abs())),
+            None => largest(&self.cost),
             Some(_) => (0..self.rows()).map(|r| self.row(r).largest_cost()).fold(0.0, f64::max),
         }
     }
+}
+
+/// The largest |x|, of numbers.
+pub(crate) fn largest(x: &[f64]) -> f64 {
+    let larger = |m: f64, x: f64| if x.abs() > m { x.abs() } else { m };
+    let (parts, rest) = x.as_chunks::<8>();
+    let mut most = [0.0; 8];
+    for part in parts {
+        most.iter_mut().zip(part).for_each(|(m, &x)| *m = larger(*m, x));
+    }
+    most.iter().chain(rest).fold(0.0, |m, &x| larger(m, x))
 }

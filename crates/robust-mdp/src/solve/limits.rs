@@ -5,7 +5,7 @@ use crate::algorithm::fom_vi::FomSettings;
 use crate::error::Error;
 use crate::game::Layout;
 use crate::geometry::Geometry;
-use crate::model::Model;
+use crate::model::{Model, largest};
 use crate::oracle::first_order::Setup;
 use crate::uncertainty::{Distance, UncertaintySet};
 
@@ -53,8 +53,8 @@ pub(crate) fn check_scale(model: &Model) -> Result<(), Error> {
 /// No value is farther from 0: no step costs more than the largest cost.
 pub(super) fn farthest_value(model: &Model) -> f64 {
     // Next states that a row does not list cost what the row costs.
-    let largest = model.cost.iter().fold(model.largest_cost(), |m, c| m.max(c.abs()));
-    largest / (1.0 - model.discount())
+    let cost = model.largest_cost().max(largest(&model.cost));
+    cost / (1.0 - model.discount())
 }
 
 /// Values to start from in the sign of costs, moved to where values can be.

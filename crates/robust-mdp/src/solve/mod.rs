@@ -108,11 +108,7 @@ fn drive(
     }
     run.work.kernel_entries = model.transitions() as u64;
     let spreads = set.distance == Distance::Ellipsoid && set.support == Support::All;
-    run.width = if spreads {
-        model.states()
-    } else {
-        (0..model.rows()).map(|r| model.span(r).len()).max().unwrap_or(0)
-    };
+    run.width = if spreads { model.states() } else { model.width() };
     let operator = match chosen.oracle {
         Oracle::Exact => Operator::exact(model, set),
         Oracle::InteriorPoint => {

@@ -17,8 +17,26 @@ pub(crate) struct RowMemory<'a> {
     /// Shifts ν (ellipsoid). Beside t = ∞: the level, less the anchor, to which the budget lifts
     /// all rows; beside t < 0: the row's largest value, less the anchor.
     pub(crate) nu: &'a mut [f64],
-    /// A lower bound of the row's nominal value, less the anchor at that time; −∞ at first.
+    /// A lower bound of the row's nominal value, less the anchor at that time; −∞ where
+    /// nothing is known.
     pub(crate) floor: &'a mut [f64],
+}
+
+impl RowMemory<'_> {
+    /// The row to look at first where one row alone counts: that of the last sweep, which has a
+    /// multiplier, else the one of the lowest floor.
+    pub(super) fn likely_best(&self) -> usize {
+        let lowest = || {
+            let least = dispatch(Least(self.floor));
+            self.floor.iter().position(|floor| *floor == least).unwrap_or(0)
+        };
+        dispatch(First { of: self.t, above: 0.0 }).unwrap_or_else(lowest)
+    }
+
+    /// The row that ended on its maximum, alone.
+    pub(super) fn peaked(&self) -> Option<usize> {
+        dispatch(First { of: self.t, above: f64::MAX })
+    }
 }
 
 /// Arrays over the rows under work are a multiple of this long, at least, so that kernels can visit
@@ -175,6 +193,28 @@ impl WithSimd for Between<'_> {
         }
         let start = full.len() * lanes;
         out.extend((start..start + last.len()).filter(|&k| belongs(of[k])).map(|k| k as u32));
+    }
+}
+
+/// The first k with of[k] > above.
+struct First<'a> {
+    of: &'a [f64],
+    above: f64,
+}
+
+impl WithSimd for First<'_> {
+    type Output = Option<usize>;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) -> Option<usize> {
+        let First { of, above } = self;
+        let (full, _) = S::as_simd_f64s(of);
+        let lanes = size_of::<S::f64s>() / 8;
+        let low = simd.splat_f64s(above);
+        // Which lane it is differs by instruction set: this says whether there is one.
+        let any = |&x: &S::f64s| simd.first_true_m64s(simd.less_than_f64s(low, x)) < lanes;
+        let start = lanes * full.iter().position(any).unwrap_or(full.len());
+        of[start..].iter().position(|x| *x > above).map(|k| start + k)
     }
 }
 

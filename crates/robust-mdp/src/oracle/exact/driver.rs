@@ -14,7 +14,7 @@
 use super::active::{Active, Least, RowMemory};
 use super::nested::{nested, nested_fixed};
 use super::rows::{Nominals, Rows};
-use super::saturation::{at_peak, saturated, saturated_fixed, still_saturated};
+use super::saturation::{at_peak, cheaply_saturated, saturated, saturated_fixed, still_saturated};
 use crate::lanes::dispatch;
 use crate::uncertainty::Enclosure;
 
@@ -79,6 +79,13 @@ pub(super) trait Ball {
     }
     /// Forgets what was read of other states.
     fn begin(&mut self);
+    /// Moves the multipliers of the last sweep to where they are more likely to be.
+    fn move_along(&mut self) {}
+    /// Puts rows below the ceiling to work, unread, at multipliers that are likely for them; false
+    /// where nothing is known.
+    fn guess(&mut self, _ceiling: f64) -> bool {
+        false
+    }
     /// Prepares the rows under work from the j-th on, which have no multiplier yet and whose nominal
     /// values have been read in this sweep.
     fn admit(&mut self, j: usize);
@@ -100,6 +107,10 @@ pub(super) trait Ball {
     fn scale(&mut self, x: &[f64]) -> bool;
     /// The largest value of row k and the least budget that attains it.
     fn peak(&mut self, k: usize) -> (f64, f64);
+    /// The largest value of row k.
+    fn summit(&mut self, k: usize) -> f64 {
+        self.peak(k).0
+    }
     /// Row k lifted to the value μ, give or take `slack`, below its peak and above its nominal value,
     /// which was read before; `guess` is a multiplier that may be near, if positive.
     fn lift(&mut self, k: usize, mu: f64, slack: f64, guess: f64) -> Lifted;
@@ -137,18 +148,21 @@ pub(super) fn slack(ball: &impl Ball, nominal: f64) -> f64 {
 
 /// min over policies, max over the set: F(v)_s.
 pub(super) fn free<B: Ball>(ball: &mut B, memory: &mut RowMemory<'_>, tolerance: f64) -> Outcome {
-    if let Some(outcome) = still_saturated(ball, memory) {
+    let peaked = memory.peaked();
+    if let Some(outcome) = peaked.and_then(|before| still_saturated(ball, memory, before)) {
         return outcome;
     }
     let ceiling = dispatch(Least(ball.rows().base));
-    let was_saturated = memory.t.contains(&f64::INFINITY);
     ball.begin();
     let mut active = std::mem::take(ball.active());
     active.resume(memory, ball.rows().base);
     *ball.active() = active;
+    ball.move_along();
     let mut known = f64::NEG_INFINITY;
     if ball.active().len() == 0 {
-        if was_saturated && let Some(outcome) = saturated(ball, memory, ceiling) {
+        if peaked.is_some()
+            && let Some(outcome) = saturated(ball, memory, ceiling)
+        {
             return outcome;
         }
         match begin(ball, memory, tolerance, ceiling) {
@@ -163,19 +177,24 @@ pub(super) fn free<B: Ball>(ball: &mut B, memory: &mut RowMemory<'_>, tolerance:
 }
 
 enum Begun {
-    /// Multipliers are set; the lowest nominal value.
+    /// Multipliers are set; no nominal value is lower.
     At(f64),
     Done(Outcome),
 }
 
 /// Multipliers for a state that has none.
 fn begin<B: Ball>(ball: &mut B, memory: &mut RowMemory<'_>, tolerance: f64, ceiling: f64) -> Begun {
-    admit_below(ball, memory, ceiling);
     let drift = ball.drift().0;
+    if ball.guess(ceiling) {
+        return Begun::At(dispatch(Least(memory.floor)) + drift);
+    }
+    // What is known of rows in advance may do; what their nominal values tell is more.
+    if let Some(outcome) = cheaply_saturated(ball, memory, ceiling) {
+        return Begun::Done(outcome);
+    }
+    admit_below(ball, memory, ceiling);
     let known = dispatch(Least(memory.floor)) + drift;
-    if ball.peaks_are_bases()
-        && let Some(outcome) = super::saturation::cheaply_saturated(ball, memory, ceiling)
-    {
+    if let Some(outcome) = cheaply_saturated(ball, memory, ceiling) {
         return Begun::Done(outcome);
     }
     for _ in 0..JOINT_STEPS {

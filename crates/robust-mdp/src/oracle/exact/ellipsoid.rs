@@ -17,6 +17,7 @@ use super::centred::{Centred, OneRow};
 use super::driver::{Assessed, Ball, Lifted, Moved};
 use super::forms::{Assess, Raise};
 use super::outlook::Outlook;
+use super::pilot::Pilot;
 use super::rows::Rows;
 use super::sums::{Pass, Sums};
 use crate::lanes::dispatch;
@@ -125,6 +126,19 @@ impl Ball for Ellipsoid<'_> {
         self.sums.clear();
     }
 
+    fn move_along(&mut self) {
+        if let Some(Pilot::Moves(lines)) = self.ahead.pilot {
+            self.move_like(lines);
+        }
+    }
+
+    fn guess(&mut self, ceiling: f64) -> bool {
+        match self.ahead.pilot {
+            Some(Pilot::Sums(sums)) => self.begin_like(sums, ceiling),
+            _ => false,
+        }
+    }
+
     fn admit(&mut self, from: usize) {
         self.sums.resize(self.active.len());
         for j in from..self.active.len() {
@@ -149,9 +163,10 @@ impl Ball for Ellipsoid<'_> {
         self.sums.resize(self.active.len());
         let Active { row, t, nu, pending, .. } = &mut *self.active;
         self.sums.list_stale(pending);
-        for &j in &*pending {
-            *self.entries += self.rows.span(row[j as usize] as usize).len() as u64;
-        }
+        *self.entries += match self.rows.shared() {
+            true => pending.len() * self.rows.span(0).len(),
+            false => pending.iter().map(|&j| self.rows.span(row[j as usize] as usize).len()).sum(),
+        } as u64;
         let (rows, ahead) = (self.rows, self.ahead);
         dispatch(Pass { rows, ahead, stale: pending, row, t, nu, out: self.sums });
     }
@@ -228,6 +243,10 @@ impl Ball for Ellipsoid<'_> {
             (self.active.t[j], self.active.nu[j]) = (t, nu);
         }
         true
+    }
+
+    fn summit(&mut self, k: usize) -> f64 {
+        self.rows.base[k]
     }
 
     fn peak(&mut self, k: usize) -> (f64, f64) {

@@ -18,6 +18,7 @@ mod lifts;
 mod nested;
 mod nominal;
 pub(crate) mod outlook;
+mod pilot;
 mod rows;
 mod saturation;
 mod sums;
@@ -105,17 +106,26 @@ impl<'a> Exact<'a> {
         Outlook::new(self.model.discount(), self.model.states(), self.reading, ranked)
     }
 
+    /// Gives rows of which nothing is known the floors that their costs tell.
+    fn foresee(&self, s: usize, ahead: &Outlook, memory: &mut RowMemory<'_>) {
+        let unknown = memory.floor.first() == Some(&f64::NEG_INFINITY);
+        if unknown && !self.model.has_transition_costs() {
+            ahead.foresee(&self.model.cost[self.model.rows_of(s)], memory.floor);
+        }
+    }
+
     /// Encloses F(v)_s; `x` receives the policy of the upper bound.
     pub(crate) fn update(
         &self,
         s: usize,
         ahead: &Outlook,
         tolerance: f64,
-        memory: RowMemory<'_>,
+        mut memory: RowMemory<'_>,
         x: &mut [f64],
         worker: &mut Worker,
         chain: Option<&mut ChainRows<'_>>,
     ) -> Enclosure {
+        self.foresee(s, ahead, &mut memory);
         let Worker { rows, scratch } = worker;
         if self.nominal {
             let value = self.nominal_update(s, ahead, memory, x, &mut scratch.entries);
@@ -160,11 +170,12 @@ impl<'a> Exact<'a> {
         s: usize,
         ahead: &Outlook,
         tolerance: f64,
-        memory: RowMemory<'_>,
+        mut memory: RowMemory<'_>,
         x: &[f64],
         worker: &mut Worker,
         chain: Option<&mut ChainRows<'_>>,
     ) -> Enclosure {
+        self.foresee(s, ahead, &mut memory);
         let Worker { rows, scratch } = worker;
         if self.nominal {
             let value = self.nominal_response(s, ahead, x, &mut scratch.entries);
@@ -302,22 +313,27 @@ impl State<'_, '_> {
         value
     }
 
-    /// Where nothing is known of the rows: nature does no worse than the nominal row, which one pass
-    /// tells and which leaves most rows out of the question. The least of them is where to begin.
+    /// Where no row has been solved: nature does no worse than the nominal row, which one pass tells and
+    /// which leaves most rows out of the question. The least of them is where to begin. Rows that cost more
+    /// than another can ever be worth are not read.
     fn floors_from_nominal(&mut self) -> usize {
         let Scratch { list, value, entries, .. } = &mut *self.scratch;
+        let bar = dispatch(active::Least(self.rows.base)) - self.ahead.drift;
         list.clear();
-        list.extend(0..self.rows.len() as u32);
+        list.extend((0..self.rows.len() as u32).filter(|&k| self.memory.floor[k as usize] < bar));
         value.resize(list.len(), 0.0);
         *entries += list.iter().map(|&k| self.rows.span(k as usize).len() as u64).sum::<u64>();
         dispatch(Nominals { rows: self.rows, list, out: value });
-        let anchor = self.ahead.anchor;
-        for (floor, value) in self.memory.floor.iter_mut().zip(&*value) {
+        let (anchor, mut least) = (self.ahead.anchor, (f64::INFINITY, 0));
+        for (&k, &value) in list.iter().zip(&*value) {
             let slack = 16.0 * f64::EPSILON * (value.abs() + self.rows.range + anchor.abs());
+            let floor = &mut self.memory.floor[k as usize];
             *floor = floor.max(value - slack - anchor);
+            if value < least.0 {
+                least = (value, k as usize);
+            }
         }
-        let order = |&a: &usize, &b: &usize| value[a].total_cmp(&value[b]);
-        (0..value.len()).min_by(order).unwrap_or(0)
+        least.1
     }
 
     /// The least nominal value, rows that cannot have it left unread.

@@ -22,8 +22,8 @@ impl Exact<'_> {
         x: &mut [f64],
         entries: &mut u64,
     ) -> Enclosure {
+        let before = memory.likely_best();
         let RowMemory { t, floor, .. } = memory;
-        let before = t.iter().position(|t| *t > 0.0).unwrap_or(0);
         let first_row = self.model.rows_of(s).start;
         let sweep = Least { model: self.model, ahead, first_row, before, floor, entries };
         let (chosen, value) = dispatch(sweep);
@@ -53,6 +53,7 @@ impl Exact<'_> {
         for (r, &x) in self.model.rows_of(s).zip(x).filter(|(_, x)| **x > 0.0) {
             let row = self.model.row(r);
             match row.next {
+                None if chain.is_dense() && x == 1.0 => chain.entries.copy_from_slice(row.prob),
                 None if chain.is_dense() => {
                     chain.entries.iter_mut().zip(row.prob).for_each(|(sum, p)| *sum += x * p);
                 }
@@ -117,13 +118,24 @@ impl WithSimd for Least<'_> {
         let (mut chosen, mut best) = (before, read(simd, model, ahead, first_row + before));
         floor[before] = remembered(best, ahead);
         *entries += model.span(first_row + before).len() as u64;
-        for (k, floor) in floor.iter_mut().enumerate() {
-            if *floor + ahead.drift < best && k != before {
-                let value = read(simd, model, ahead, first_row + k);
-                *floor = remembered(value, ahead);
-                *entries += model.span(first_row + k).len() as u64;
-                if value < best {
-                    (chosen, best) = (k, value);
+        let lanes = size_of::<S::f64s>() / 8;
+        let drift = simd.splat_f64s(ahead.drift);
+        for (i, floor) in floor.chunks_mut(lanes).enumerate() {
+            if let [floor] = S::as_simd_f64s(floor).0 {
+                let below = simd.add_f64s(*floor, drift);
+                let below = simd.less_than_f64s(below, simd.splat_f64s(best));
+                if simd.first_true_m64s(below) >= lanes {
+                    continue;
+                }
+            }
+            for (k, floor) in (i * lanes..).zip(floor) {
+                if *floor + ahead.drift < best && k != before {
+                    let value = read(simd, model, ahead, first_row + k);
+                    *floor = remembered(value, ahead);
+                    *entries += model.span(first_row + k).len() as u64;
+                    if value < best {
+                        (chosen, best) = (k, value);
+                    }
                 }
             }
         }

@@ -23,13 +23,13 @@ pub(super) fn at_peak<B: Ball>(ball: &mut B, memory: &RowMemory<'_>, k: usize) {
     ball.active().push(k, base, f64::INFINITY, 0.0);
 }
 
-/// A state that was saturated and must still be: rows priced on the way to the level cost what they
+/// A state that was saturated, on the peak of row `before`, and must still be: rows priced on the way to the level cost what they
 /// did, those on their peaks are priced again, and all others have stayed above.
 pub(super) fn still_saturated<B: Ball>(
     ball: &mut B,
     memory: &mut RowMemory<'_>,
+    before: usize,
 ) -> Option<Outcome> {
-    let before = memory.t.iter().position(|t| *t == f64::INFINITY)?;
     let drift = ball.drift().0;
     let level = memory.nu[before];
     if level == f64::NEG_INFINITY {
@@ -69,8 +69,15 @@ pub(super) fn cheaply_saturated<B: Ball>(
     memory: &mut RowMemory<'_>,
     ceiling: f64,
 ) -> Option<Outcome> {
+    // One row at least goes all the way.
+    if !ball.peaks_are_bases() || ball.move_cost(1.0, f64::INFINITY) > ball.radius() {
+        return None;
+    }
     let (drift, anchor) = ball.drift();
     let lowest = dispatch(Least(memory.floor)) + drift;
+    if lowest == f64::NEG_INFINITY {
+        return None;
+    }
     for headroom in [HEADROOM, 0.0] {
         let level = ceiling + headroom * (ceiling - lowest).max(0.0);
         let mut cost = 0.0;
@@ -118,11 +125,15 @@ pub(super) fn saturated<B: Ball>(
     for k in 0..ball.rows().len() {
         // Rows that cannot have the lowest peak need not be looked at.
         if memory.floor[k] + drift <= bound.min(ceiling) {
-            let (peak, _) = ball.peak(k);
+            let peak = ball.summit(k);
             if peak < ceiling {
                 (ceiling, lowest) = (peak, k);
             }
         }
+    }
+    // That row has to reach its peak, whatever the others cost.
+    if ball.peak(lowest).1 > ball.radius() {
+        return None;
     }
     let depth = (ceiling - dispatch(Least(memory.floor)) - drift).max(0.0);
     for headroom in [HEADROOM, 0.0] {

@@ -61,6 +61,10 @@ impl Sums {
         self.rows = 0;
     }
 
+    pub(super) fn len(&self) -> usize {
+        self.rows
+    }
+
     /// Room for this many rows; new ones have to be read.
     pub(super) fn resize(&mut self, rows: usize) {
         if self.n.len() < rows {
@@ -104,9 +108,14 @@ impl Sums {
     }
 
     pub(super) fn list_stale(&self, out: &mut Vec<u32>) {
-        out.clear();
-        let safe = |j: u32| self.safety[j as usize] >= 0.0; // not where it is no number
-        out.extend((0..self.rows as u32).filter(|&j| !safe(j)));
+        out.resize(self.rows, 0);
+        let mut stale = 0;
+        for (j, &safety) in self.safety[..self.rows].iter().enumerate() {
+            out[stale] = j as u32;
+            let safe = safety >= 0.0; // not where it is no number
+            stale += usize::from(!safe);
+        }
+        out.truncate(stale);
     }
 }
 
