@@ -262,6 +262,7 @@ impl<'a> Bellman<'a> {
         chain: Option<&mut Chain>,
     ) {
         self.ahead.set(v);
+        self.ahead.allow(tolerance);
         let (model, oracle, ahead) = (self.model, self.oracle, &self.ahead);
         let with_chain = chain.is_some();
         let (rows, shape) = match chain {

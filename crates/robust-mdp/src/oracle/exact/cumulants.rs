@@ -6,7 +6,7 @@ use pulp::{Simd, WithSimd};
 use super::active::{Active, PADDING};
 use super::driver::Assessed;
 use super::forms::IOTA;
-use super::table::{ORDER, REACH, block};
+use super::table::{ORDER, REACH, REST, block};
 use crate::lanes::{ln, ln_1p_small};
 use crate::uncertainty::Enclosure;
 
@@ -22,29 +22,32 @@ pub(super) struct Cumulants {
     pub(super) centre: Vec<f64>,
     /// ⟨y⁰, w⟩ and ⟨y⁰, w²⟩ of the rows, by number, whose nominal values were read.
     pub(super) nominal: Vec<[f64; 2]>,
-    /// Negative: the row is to be read.
-    pub(super) safety: Vec<f64>,
+    /// |t − centre|·range; beyond `reach` the row is to be read.
+    pub(super) off: Vec<f64>,
+    pub(super) reach: f64,
+    /// Readings of the state so far.
+    pub(super) readings: usize,
     rows: usize,
 }
 
 impl Cumulants {
     /// Forgets the rows of the last state.
-    pub(super) fn clear(&mut self) {
-        self.rows = 0;
+    pub(super) fn clear(&mut self, reach: f64) {
+        (self.rows, self.readings, self.reach) = (0, 0, reach);
     }
 
     /// Room for this many rows; new ones have to be read.
     pub(super) fn resize(&mut self, rows: usize) {
         if self.log.len() < rows {
             let room = (2 * rows).next_multiple_of(PADDING);
-            let Cumulants { log, mean, variance, centre, safety, moments, .. } = self;
-            for array in [log, mean, variance, centre, safety] {
+            let Cumulants { log, mean, variance, centre, off, moments, .. } = self;
+            for array in [log, mean, variance, centre, off] {
                 array.resize(room, 0.0);
             }
             moments.resize(room * ORDER, 0.0);
         }
         if rows > self.rows {
-            self.safety[self.rows..rows].fill(-1.0);
+            self.off[self.rows..rows].fill(f64::INFINITY);
             self.centre[self.rows..rows].fill(f64::INFINITY);
         }
         self.rows = rows;
@@ -52,13 +55,9 @@ impl Cumulants {
 
     pub(super) fn swap(&mut self, i: usize, j: usize) {
         if i != j {
-            for array in [
-                &mut self.log,
-                &mut self.mean,
-                &mut self.variance,
-                &mut self.centre,
-                &mut self.safety,
-            ] {
+            for array in
+                [&mut self.log, &mut self.mean, &mut self.variance, &mut self.centre, &mut self.off]
+            {
                 array.swap(i, j);
             }
             let (left, right) = (block(i).start + i % PADDING, block(j).start + j % PADDING);
@@ -70,19 +69,19 @@ impl Cumulants {
 
     pub(super) fn set(&mut self, j: usize, [log, mean, variance]: [f64; 3]) {
         (self.log[j], self.mean[j], self.variance[j]) = (log, mean, variance);
-        self.safety[j] = 0.0;
+        self.off[j] = 0.0;
     }
 
     /// How many rows are to be read, and how many lie further than this from what was read.
     pub(super) fn unsafe_rows(&self, farthest: f64) -> (usize, usize) {
-        let safety = &self.safety[..self.rows];
-        let within = |bar: f64| safety.iter().map(|s| usize::from(*s >= bar)).sum::<usize>();
-        (self.rows - within(0.0), self.rows - within(REACH - farthest))
+        let off = &self.off[..self.rows];
+        let within = |bar: f64| off.iter().map(|off| usize::from(*off <= bar)).sum::<usize>();
+        (self.rows - within(self.reach), self.rows - within(farthest))
     }
 
     pub(super) fn list_stale(&self, out: &mut Vec<u32>) {
         out.clear();
-        let safe = |j: u32| self.safety[j as usize] >= 0.0; // not where it is no number
+        let safe = |j: u32| self.off[j as usize] <= self.reach; // not where it is no number
         out.extend((0..self.rows as u32).filter(|&j| !safe(j)));
     }
 }
@@ -102,7 +101,7 @@ impl WithSimd for Evaluate<'_> {
         let Evaluate { active, out, range } = self;
         let lanes = size_of::<S::f64s>() / 8;
         let (zero, one) = (simd.splat_f64s(0.0), simd.splat_f64s(1.0));
-        let (reach, half) = (simd.splat_f64s(REACH), simd.splat_f64s(0.5 * range));
+        let (half, eighth) = (simd.splat_f64s(0.5 * range), simd.splat_f64s(0.125));
         let range = simd.splat_f64s(range);
         let mut at = 0;
         while at < active.len() {
@@ -127,8 +126,10 @@ impl WithSimd for Evaluate<'_> {
             let begin = simd.select_f64s(first, one, moment(0));
             let total = simd.add_f64s(begin, rest);
             let mut log = ln(simd, total);
-            if simd.first_true_m64s(first) < lanes {
-                log = simd.select_f64s(first, ln_1p_small(simd, rest), log);
+            let small = simd.less_than_or_equal_f64s(simd.abs_f64s(rest), eighth);
+            let small = simd.and_m64s(first, small);
+            if simd.first_true_m64s(small) < lanes {
+                log = simd.select_f64s(small, ln_1p_small(simd, rest), log);
             }
             let inverse = simd.div_f64s(one, total);
             let mean = simd.mul_f64s(s1, inverse);
@@ -139,7 +140,7 @@ impl WithSimd for Evaluate<'_> {
             store(&mut out.log, simd.sub_f64s(log, simd.mul_f64s(delta, half)));
             store(&mut out.mean, simd.sub_f64s(mean, half));
             store(&mut out.variance, simd.max_f64s(variance, zero));
-            store(&mut out.safety, simd.sub_f64s(reach, off));
+            store(&mut out.off, off);
             at += lanes;
         }
     }
@@ -151,6 +152,7 @@ pub(super) struct Assess<'a> {
     pub(super) cumulants: &'a Cumulants,
     pub(super) radius: f64,
     pub(super) drift: f64,
+    pub(super) range: f64,
     pub(super) fixed: bool,
 }
 
@@ -159,7 +161,7 @@ impl WithSimd for Assess<'_> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) -> Assessed {
-        let Assess { active, cumulants, radius, drift, fixed } = self;
+        let Assess { active, cumulants, radius, drift, range, fixed } = self;
         let rows = active.len();
         let lanes = size_of::<S::f64s>() / 8;
         let (zero, infinity) = (simd.splat_f64s(0.0), simd.splat_f64s(f64::INFINITY));
@@ -169,6 +171,11 @@ impl WithSimd for Assess<'_> {
         let (mut total, mut value, mut logs, mut used) = (zero, zero, zero, zero);
         let (mut mean_value, mut mean_floor, mut check) = (zero, zero, zero);
         let (mut least, mut least_floor) = (infinity, infinity);
+        // What the series leave out, where it is more than rounding.
+        let wide = cumulants.reach > REACH;
+        let rest = simd.splat_f64s(if wide { REST } else { 0.0 });
+        let (half, radial) = (simd.splat_f64s(0.5), simd.splat_f64s(0.5 * range));
+        let (eighth, mut astray) = (simd.splat_f64s(0.125), zero);
         let mut at = 0;
         while at < rows {
             let live = simd.less_than_f64s(iota, simd.splat_f64s((rows - at) as f64));
@@ -176,8 +183,16 @@ impl WithSimd for Assess<'_> {
             let keep = |x: S::f64s| simd.select_f64s(live, x, zero);
             let (t, base, floor) = (load(&active.t), load(&active.base), load(&active.floor));
             let (log, mean) = (load(&cumulants.log), load(&cumulants.mean));
-            let row_value = simd.add_f64s(base, mean);
+            let z = simd.mul_f64s(half, load(&cumulants.off));
+            let z2 = simd.mul_f64s(z, z);
+            let z3 = simd.mul_f64s(z2, z);
+            let left_out = simd.mul_f64s(rest, simd.mul_f64s(simd.mul_f64s(z3, z3), z));
+            let mean_off = simd.mul_f64s(radial, left_out);
+            let log_off = simd.mul_f64s(eighth, simd.mul_f64s(left_out, z));
+            let row_value = simd.add_f64s(base, simd.sub_f64s(mean, mean_off));
             let cost = simd.sub_f64s(simd.mul_f64s(t, mean), log);
+            let cost = simd.add_f64s(cost, simd.mul_add_e_f64s(t, mean_off, log_off));
+            astray = simd.add_f64s(astray, keep(log_off));
             let worth = simd.mul_f64s(t, simd.sub_f64s(base, reference));
             total = simd.add_f64s(total, keep(t));
             value = simd.add_f64s(value, keep(worth));
@@ -206,7 +221,7 @@ impl WithSimd for Assess<'_> {
         let sound = !upper.is_nan() && sum(check).is_finite() && lower.is_finite();
         let bounds = Enclosure {
             lower: if sound { lower } else { f64::NEG_INFINITY },
-            upper: if sound { upper } else { f64::INFINITY },
+            upper: if sound { upper + sum(astray) / total } else { f64::INFINITY },
         };
         Assessed { bounds, mu: upper }
     }

@@ -271,24 +271,28 @@ impl WithSimd for Tabled<'_> {
     fn with_simd<S: Simd>(self, simd: S) -> Option<f64> {
         let Tabled { nominal, ahead, t, table, y } = self;
         let w = &*ahead.shared;
-        let (base, middle) = table.middle(simd, t, ahead.range, w, ahead.stamp)?;
-        // e^u, u = (t − t_c)w, with the sixth power replaced by its fit for |u| ≤ H: 4e-12.
-        const H: f64 = 0.0625;
-        const FIT: [f64; 6] = [
-            1.0 + H * H * H * H * H * H / (32.0 * 720.0),
+        let grid = ahead.grid();
+        let (base, middle) = table.middle(simd, t, &grid)?;
+        // e^u, u = (t − t_c)(w + h), with the sixth power replaced by its fit for |u| ≤ √H: H³/23040.
+        let half = simd.splat_f64s(0.5 * ahead.range);
+        let reach = 0.5 * ahead.reach;
+        let h = reach * reach;
+        let fits = [
+            1.0 + h * h * h / (32.0 * 720.0),
             1.0,
-            0.5 - 9.0 * H * H * H * H / (16.0 * 720.0),
+            0.5 - 9.0 * h * h / (16.0 * 720.0),
             1.0 / 6.0,
-            1.0 / 24.0 + 1.5 * H * H / 720.0,
+            1.0 / 24.0 + 1.5 * h / 720.0,
             1.0 / 120.0,
         ];
         let delta = t - middle;
         let (mut power, mut fit) = (1.0, [simd.splat_f64s(0.0); 6]);
-        for (fit, c) in fit.iter_mut().zip(FIT) {
+        for (fit, c) in fit.iter_mut().zip(fits) {
             *fit = simd.splat_f64s(c * power);
             power *= delta;
         }
         let at = |y0: S::f64s, w: S::f64s, base: S::f64s| {
+            let w = simd.add_f64s(w, half);
             let mut p = fit[5];
             for j in (0..5).rev() {
                 p = simd.mul_add_e_f64s(p, w, fit[j]);

@@ -28,6 +28,8 @@ const FARTHEST: f64 = 1.5;
 const AHEAD_STEPS: usize = 4;
 const NEAR: f64 = 0.01;
 const ROW_STEPS: usize = 200;
+/// Readings of a state after which moments have not helped.
+const READINGS: usize = 6;
 
 /// The ball around one state's rows.
 pub(super) struct Kl<'a> {
@@ -76,7 +78,7 @@ impl Kl<'_> {
             let range = self.rows.range;
             dispatch(Evaluate { active: self.active, out: self.cumulants, range });
         } else {
-            self.cumulants.safety.fill(-1.0);
+            self.cumulants.off.fill(f64::INFINITY);
         }
     }
 
@@ -110,7 +112,7 @@ impl Kl<'_> {
                 self.moved();
             }
             let (active, cumulants) = (&mut *self.active, &*self.cumulants);
-            let mu = dispatch(Assess { active, cumulants, radius, drift, fixed: false }).mu;
+            let mu = dispatch(Assess { active, cumulants, radius, drift, range, fixed: false }).mu;
             if mu.is_nan() || mu >= ceiling {
                 return;
             }
@@ -183,7 +185,7 @@ impl Ball for Kl<'_> {
     }
 
     fn begin(&mut self) {
-        self.cumulants.clear();
+        self.cumulants.clear(self.ahead.reach);
     }
 
     fn admit(&mut self, from: usize) {
@@ -220,21 +222,24 @@ impl Ball for Kl<'_> {
 
     fn read(&mut self) {
         self.cumulants.resize(self.active.len());
+        self.cumulants.readings += 1;
+        let by_moments = self.tabled() && self.cumulants.readings <= READINGS;
+        if !by_moments {
+            self.cumulants.reach = 0.0;
+        }
         let mut stale = std::mem::take(&mut self.active.pending);
         self.cumulants.list_stale(&mut stale);
         if stale.is_empty() {
             self.active.pending = stale;
             return;
         }
-        if self.tabled() {
+        if by_moments {
             let Cumulants { moments, centre, .. } = &mut *self.cumulants;
             let Active { row, t, .. } = &*self.active;
             *self.entries += (stale.len() * self.ahead.shared.len()) as u64;
             dispatch(MomentPass {
                 table: self.table,
-                w: &self.ahead.shared,
-                range: self.rows.range,
-                stamp: self.ahead.stamp,
+                grid: self.ahead.grid(),
                 nominal: self.rows.nominal(),
                 stale: &mut stale,
                 row,
@@ -259,8 +264,8 @@ impl Ball for Kl<'_> {
 
     fn assess(&mut self, fixed: bool) -> Assessed {
         let (active, cumulants) = (&*self.active, &*self.cumulants);
-        let (radius, drift) = (self.radius, self.ahead.drift);
-        let mut at = dispatch(Assess { active, cumulants, radius, drift, fixed });
+        let (radius, drift, range) = (self.radius, self.ahead.drift, self.rows.range);
+        let mut at = dispatch(Assess { active, cumulants, radius, drift, range, fixed });
         if active.multipliers().iter().all(|t| *t == 0.0) {
             at.mu = self.first_value();
         }
