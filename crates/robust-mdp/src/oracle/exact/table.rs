@@ -198,6 +198,8 @@ impl WithSimd for MomentPass<'_> {
     fn with_simd<S: Simd>(self, simd: S) {
         let MomentPass { table, grid, nominal, stale, row, t, centre, moments } = self;
         let width = grid.w.len();
+        // As many sums as there are registers.
+        let most = if size_of::<S::f64s>() == 8 * ORDER { GROUP } else { GROUP / 2 };
         table.sort(stale, t, &grid);
         for i in 0..table.used.len() {
             let cell = table.used[i] as usize;
@@ -210,7 +212,7 @@ impl WithSimd for MomentPass<'_> {
             while next != NONE {
                 let mut some = [next; GROUP];
                 let mut count = 0;
-                while count < GROUP && next != NONE {
+                while count < most && next != NONE {
                     some[count] = next;
                     next = table.next[next as usize];
                     count += 1;
@@ -222,33 +224,29 @@ impl WithSimd for MomentPass<'_> {
                         moments[order * PADDING + j as usize % PADDING] = sum;
                     }
                 };
-                match count {
-                    1 => {
-                        let [sums] = row_moments::<S, 1, 8>(simd, [y0(some[0])], basis);
-                        keep(some[0], sums);
-                    }
-                    2 => {
-                        let two = [some[0], some[1]];
-                        let sums = row_moments::<S, 2, 4>(simd, two.map(y0), basis);
-                        two.iter().zip(sums).for_each(|(&j, sums)| keep(j, sums));
-                    }
-                    3 => {
-                        let three = [some[0], some[1], some[2]];
-                        let sums = row_moments::<S, 3, 2>(simd, three.map(y0), basis);
-                        three.iter().zip(sums).for_each(|(&j, sums)| keep(j, sums));
-                    }
-                    _ => {
-                        let sums = row_moments::<S, GROUP, 2>(simd, some.map(y0), basis);
+                macro_rules! read {
+                    ($rows:literal, $chains:literal) => {{
+                        let some: [u32; $rows] = std::array::from_fn(|k| some[k]);
+                        let sums = row_moments::<S, $rows, $chains>(simd, some.map(y0), basis);
                         some.iter().zip(sums).for_each(|(&j, sums)| keep(j, sums));
-                    }
+                    }};
+                }
+                // Where a group is not full its first row is read again.
+                match count {
+                    1 => read!(1, 8),
+                    2 => read!(2, 4),
+                    3 => read!(3, 2),
+                    4 => read!(4, 2),
+                    5 | 6 => read!(6, 1),
+                    _ => read!(8, 1),
                 }
             }
         }
     }
 }
 
-/// Rows of a cell that are read together.
-const GROUP: usize = 4;
+/// Rows of a cell that are read together: the more, the better they come from memory.
+const GROUP: usize = 8;
 
 /// Where the moments of row j lie, interleaved with those of its neighbours.
 #[inline(always)]
