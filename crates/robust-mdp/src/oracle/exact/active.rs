@@ -34,7 +34,7 @@ pub(super) struct Active {
     pub(super) nu: Vec<f64>,
     /// As in [`RowMemory`].
     pub(super) floor: Vec<f64>,
-    /// Nominal values of rows that were admitted in this sweep.
+    /// Nominal values of rows that were admitted in this sweep; not a number of others.
     pub(super) nominal: Vec<f64>,
     screen: Vec<f64>,
     /// Rows to be read, and what they say.
@@ -84,7 +84,7 @@ impl Active {
             let k = k as usize;
             (self.base[j], self.t[j]) = (base[k], memory.t[k]);
             (self.nu[j], self.floor[j]) = (memory.nu[k], memory.floor[k]);
-            self.screen[k] = f64::INFINITY;
+            (self.nominal[j], self.screen[k]) = (f64::NAN, f64::INFINITY);
         }
     }
 

@@ -141,15 +141,21 @@ pub(super) fn free<B: Ball>(ball: &mut B, memory: &mut RowMemory<'_>, tolerance:
         return outcome;
     }
     let ceiling = dispatch(Least(ball.rows().base));
-    let was_saturated = memory.t.contains(&f64::INFINITY);
+    let at_peak = memory.t.iter().position(|t| *t == f64::INFINITY);
     ball.begin();
     let mut active = std::mem::take(ball.active());
     active.resume(memory, ball.rows().base);
     *ball.active() = active;
     let mut known = f64::NEG_INFINITY;
     if ball.active().len() == 0 {
-        if was_saturated && let Some(outcome) = saturated(ball, memory, ceiling) {
-            return outcome;
+        if let Some(k) = at_peak {
+            // Without a level it was not saturated, but so nearly that joint steps led nowhere.
+            let nearly = memory.nu[k] == f64::NEG_INFINITY;
+            match saturated(ball, memory, ceiling) {
+                Some(outcome) => return outcome,
+                None if nearly => return nested(ball, memory, tolerance),
+                None => {}
+            }
         }
         match begin(ball, memory, tolerance, ceiling) {
             Begun::At(lowest) => known = lowest,

@@ -74,7 +74,7 @@ impl Kl<'_> {
 
     /// Rows whose moments reach the new multipliers need not be read again.
     fn moved(&mut self) {
-        if self.tabled() {
+        if self.tabled() && self.cumulants.readings > 0 {
             let range = self.rows.range;
             dispatch(Evaluate { active: self.active, out: self.cumulants, range });
         } else {
@@ -89,7 +89,8 @@ impl Kl<'_> {
         if 4 * rows < self.rows.len() {
             return;
         }
-        if !self.tabled() || self.cumulants.unsafe_rows(FARTHEST).0 < rows.div_ceil(8) {
+        let read = self.tabled() && self.cumulants.readings > 0;
+        if !read || self.cumulants.unsafe_rows(FARTHEST).0 < rows.div_ceil(8) {
             return;
         }
         let ceiling = dispatch(Least(self.rows.base));
@@ -283,7 +284,9 @@ impl Ball for Kl<'_> {
                 let fresh = self.active.fresh[j];
                 if fresh.is_nan() || fresh <= 0.0 {
                     // Either the row needs no lift, or the step was too long.
-                    if self.nominal(k) >= mu {
+                    let known = self.active.nominal[j];
+                    let nominal = if known.is_nan() { self.nominal(k) } else { known };
+                    if nominal >= mu {
                         continue;
                     }
                     if t == 0.0 {

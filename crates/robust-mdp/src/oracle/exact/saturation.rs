@@ -10,8 +10,8 @@ use super::driver::{Ball, Outcome, noise};
 use crate::lanes::dispatch;
 use crate::uncertainty::Enclosure;
 
-/// Headroom, as a share of what the lowest row is lifted.
-const HEADROOM: f64 = 1.0 / 16.0;
+/// Headroom, as a share of what the lowest row is lifted: for sweeps far apart, for close ones, none.
+const HEADROOM: [f64; 3] = [1.0 / 16.0, 1.0 / 4096.0, 0.0];
 
 /// Rows are priced above the level by this share of the way to their peaks.
 const PRICING: f64 = 1.0 / 64.0;
@@ -71,7 +71,7 @@ pub(super) fn cheaply_saturated<B: Ball>(
 ) -> Option<Outcome> {
     let (drift, anchor) = ball.drift();
     let lowest = dispatch(Least(memory.floor)) + drift;
-    for headroom in [HEADROOM, 0.0] {
+    for headroom in HEADROOM {
         let level = ceiling + headroom * (ceiling - lowest).max(0.0);
         let mut cost = 0.0;
         for (k, &base) in ball.rows().base.iter().enumerate() {
@@ -125,7 +125,7 @@ pub(super) fn saturated<B: Ball>(
         }
     }
     let depth = (ceiling - dispatch(Least(memory.floor)) - drift).max(0.0);
-    for headroom in [HEADROOM, 0.0] {
+    for headroom in HEADROOM {
         let level = ceiling + if depth.is_finite() { headroom * depth } else { 0.0 };
         if priced(ball, memory, level) <= ball.radius() {
             at_peak(ball, memory, lowest);
