@@ -20,7 +20,7 @@ use crate::lanes::dispatch;
 /// Multipliers beyond this, in units of 1/range, are left to the nested search.
 const STEEPEST: f64 = 500.0;
 /// The longest first step, in the same units.
-const LONGEST: f64 = 4.0;
+const LONGEST: f64 = 6.0;
 /// Moments tell where to read next this far from the middle of their cell, in the same units: there
 /// they are off by less than a thousandth.
 const FARTHEST: f64 = 1.5;
@@ -85,8 +85,8 @@ impl Kl<'_> {
     /// Further steps on moments that do not hold to rounding any more, before rows are read again.
     fn look_ahead(&mut self) {
         let rows = self.active.len();
-        // Few rows are read again soon, and others may join them.
-        if 4 * rows < self.rows.len() {
+        // Few rows are read again soon, and others may join them; those that reach far hold already.
+        if 4 * rows < self.rows.len() || 4.0 * self.cumulants.reach > FARTHEST {
             return;
         }
         let read = self.tabled() && self.cumulants.readings > 0;

@@ -31,7 +31,7 @@ const CELLS: usize = (STEEPEST / (CELL * REACH)) as usize;
 pub(super) const REST: f64 = 1.1e-3;
 /// The share of a tolerance that the rest of the series may take in one row's value; in a state's it
 /// is a few times as much.
-const SHARE: f64 = 1.0 / 16.0;
+const SHARE: f64 = 1.0 / 8.0;
 
 /// How far moments may serve where answers need be no narrower than this.
 pub(super) fn reach(tolerance: f64, range: f64) -> f64 {
