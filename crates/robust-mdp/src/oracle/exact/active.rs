@@ -43,7 +43,9 @@ pub(super) struct Active {
     /// Multipliers to come.
     pub(super) fresh: Vec<f64>,
     pub(super) fresh_nu: Vec<f64>,
-    /// For the rare ways: prices by row, nominal values and lifts of all rows.
+    /// For the rare ways: largest values with their cost, prices by row, nominal values and lifts of
+    /// all rows.
+    pub(super) peaks: Vec<Option<(f64, f64)>>,
     pub(super) charged: Vec<(f64, usize)>,
     pub(super) nominal_of: Vec<f64>,
     pub(super) lifted: Vec<Option<Lifted>>,

@@ -81,8 +81,15 @@ impl Cumulants {
 
     pub(super) fn list_stale(&self, out: &mut Vec<u32>) {
         out.clear();
-        let safe = |j: u32| self.off[j as usize] <= self.reach; // not where it is no number
-        out.extend((0..self.rows as u32).filter(|&j| !safe(j)));
+        // Whole registers first: either all rows are to be read or few.
+        for (block, off) in self.off[..self.rows].chunks(PADDING).enumerate() {
+            let safe = |off: &f64| *off <= self.reach; // not where it is no number
+            let safe_rows: usize = off.iter().map(|off| usize::from(safe(off))).sum();
+            if safe_rows < off.len() {
+                let start = (block * PADDING) as u32;
+                out.extend((start..).zip(off).filter(|(_, off)| !safe(off)).map(|(j, _)| j));
+            }
+        }
     }
 }
 

@@ -39,6 +39,9 @@ impl State<'_, '_> {
         let mut filled = 0;
         for (k, &x) in x.iter().enumerate().filter(|(_, x)| **x > 0.0) {
             let (t, nu) = (self.memory.t[k].abs(), self.memory.nu[k]);
+            if t.is_infinite() && self.radius(k) > 0.0 && self.emit_ranked_peak(k, x, chain) {
+                continue;
+            }
             let shape = match self.oracle.set.distance {
                 _ if self.radius(k) == 0.0 || t == 0.0 => Shape::Nominal,
                 _ if t.is_infinite() => Shape::Peak,
@@ -49,6 +52,24 @@ impl State<'_, '_> {
             };
             self.emit_row(k, x, shape, chain, &mut filled);
         }
+    }
+
+    /// Puts a row of a KL ball on its peak where the ranking tells which entries that takes.
+    fn emit_ranked_peak(&mut self, k: usize, x: f64, chain: &mut ChainRows<'_>) -> bool {
+        let ranked = self.oracle.set.distance == Distance::Kl
+            && self.rows.shared()
+            && !self.ahead.in_place
+            && chain.is_dense();
+        let (Some(ranking), true) = (&self.ahead.ranking, ranked) else { return false };
+        let nominal = self.rows.row(k).0;
+        let (top, mass, seen) = ranking.top(nominal);
+        self.scratch.entries += seen as u64;
+        for (&i, &level) in ranking.order[..seen].iter().zip(&ranking.level) {
+            if level == top {
+                chain.entries[i as usize] += x * (nominal[i as usize] / mass);
+            }
+        }
+        true
     }
 
     /// The row's largest w where exponentials might vanish otherwise.

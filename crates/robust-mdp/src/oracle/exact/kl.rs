@@ -312,11 +312,8 @@ impl Ball for Kl<'_> {
         let steepest = STEEPEST / self.rows.range;
         self.moved();
         self.look_ahead();
-        if self.active.multipliers().iter().all(|t| *t <= steepest) {
-            Moved::All
-        } else {
-            Moved::Stuck
-        }
+        let within = self.active.multipliers().iter().map(|t| usize::from(*t <= steepest));
+        if within.sum::<usize>() == self.active.len() { Moved::All } else { Moved::Stuck }
     }
 
     fn scale(&mut self, x: &[f64]) -> bool {

@@ -115,30 +115,42 @@ pub(super) fn saturated<B: Ball>(
 ) -> Option<Outcome> {
     let (drift, anchor) = ball.drift();
     let (mut ceiling, mut lowest) = (f64::INFINITY, 0);
+    let mut peaks = std::mem::take(&mut ball.active().peaks);
+    peaks.clear();
+    peaks.resize(ball.rows().len(), None);
     for k in 0..ball.rows().len() {
         // Rows that cannot have the lowest peak need not be looked at.
         if memory.floor[k] + drift <= bound.min(ceiling) {
-            let (peak, _) = ball.peak(k);
+            let (peak, cost) = ball.peak(k);
+            peaks[k] = Some((peak, cost));
             if peak < ceiling {
                 (ceiling, lowest) = (peak, k);
             }
         }
     }
     let depth = (ceiling - dispatch(Least(memory.floor)) - drift).max(0.0);
+    let mut outcome = None;
     for headroom in HEADROOM {
         let level = ceiling + if depth.is_finite() { headroom * depth } else { 0.0 };
-        if priced(ball, memory, level) <= ball.radius() {
+        if priced(ball, memory, level, &mut peaks) <= ball.radius() {
             at_peak(ball, memory, lowest);
             let bounds = Enclosure { lower: ceiling, upper: ceiling };
-            return Some(Outcome::Peak { bounds, level: level - anchor });
+            outcome = Some(Outcome::Peak { bounds, level: level - anchor });
+            break;
         }
     }
-    None
+    ball.active().peaks = peaks;
+    outcome
 }
 
 /// At most what it costs to lift all rows to the level, or to their peaks where these are lower; as
 /// tight as it takes to compare with the budget. Priced rows get t = −price and ν = their peak.
-fn priced<B: Ball>(ball: &mut B, memory: &mut RowMemory<'_>, level: f64) -> f64 {
+fn priced<B: Ball>(
+    ball: &mut B,
+    memory: &mut RowMemory<'_>,
+    level: f64,
+    peaks: &mut [Option<(f64, f64)>],
+) -> f64 {
     let ((drift, anchor), radius) = (ball.drift(), ball.radius());
     let mut charged = std::mem::take(&mut ball.active().charged);
     charged.clear();
@@ -149,7 +161,7 @@ fn priced<B: Ball>(ball: &mut B, memory: &mut RowMemory<'_>, level: f64) -> f64 
         if floor >= level {
             continue;
         }
-        let (peak, peak_cost) = ball.peak(k);
+        let (peak, peak_cost) = *peaks[k].get_or_insert_with(|| ball.peak(k));
         memory.nu[k] = peak - anchor;
         let mut price = peak_cost;
         if peak <= level {
@@ -168,7 +180,7 @@ fn priced<B: Ball>(ball: &mut B, memory: &mut RowMemory<'_>, level: f64) -> f64 
         if exact + loose <= radius || exact > radius {
             break;
         }
-        let cost = price_of(ball, k, level);
+        let cost = peaks[k].map_or(f64::INFINITY, |peak| price_of(ball, k, level, peak));
         memory.t[k] = -cost.max(f64::MIN_POSITIVE);
         exact += cost;
         loose = (loose - price).max(0.0);
@@ -178,12 +190,11 @@ fn priced<B: Ball>(ball: &mut B, memory: &mut RowMemory<'_>, level: f64) -> f64 
 }
 
 /// What it costs to lift row `k` to the level, below its peak.
-fn price_of<B: Ball>(ball: &mut B, k: usize, level: f64) -> f64 {
+fn price_of<B: Ball>(ball: &mut B, k: usize, level: f64, (peak, peak_cost): (f64, f64)) -> f64 {
     if ball.nominal(k) >= level {
         return 0.0;
     }
     // A little higher, so that less care arrives.
-    let (peak, peak_cost) = ball.peak(k);
     let more = PRICING * (peak - level);
     let lifted = ball.lift(k, level + more, more, 0.0);
     let arrived = lifted.value >= level - noise(ball, level);
