@@ -10,8 +10,10 @@ use super::driver::{Ball, Outcome, noise};
 use crate::lanes::dispatch;
 use crate::uncertainty::Enclosure;
 
-/// Headroom, as a share of what the lowest row is lifted: for sweeps far apart, for close ones, none.
-const HEADROOM: [f64; 3] = [1.0 / 16.0, 1.0 / 4096.0, 0.0];
+/// Headroom, as a share of what the lowest row is lifted: where it costs nothing to ask for it, and
+/// where rows are priced one by one, for sweeps far apart, for close ones, and none.
+const CHEAP_HEADROOM: [f64; 2] = [1.0 / 16.0, 0.0];
+const HEADROOM: [f64; 3] = [1.0 / 64.0, 1.0 / 4096.0, 0.0];
 
 /// Rows are priced above the level by this share of the way to their peaks.
 const PRICING: f64 = 1.0 / 64.0;
@@ -71,7 +73,7 @@ pub(super) fn cheaply_saturated<B: Ball>(
 ) -> Option<Outcome> {
     let (drift, anchor) = ball.drift();
     let lowest = dispatch(Least(memory.floor)) + drift;
-    for headroom in HEADROOM {
+    for headroom in CHEAP_HEADROOM {
         let level = ceiling + headroom * (ceiling - lowest).max(0.0);
         let mut cost = 0.0;
         for (k, &base) in ball.rows().base.iter().enumerate() {
