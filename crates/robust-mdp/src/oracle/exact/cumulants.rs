@@ -81,14 +81,13 @@ impl Cumulants {
 
     pub(super) fn list_stale(&self, out: &mut Vec<u32>) {
         out.clear();
-        // Whole registers first: either all rows are to be read or few.
-        for (block, off) in self.off[..self.rows].chunks(PADDING).enumerate() {
-            let safe = |off: &f64| *off <= self.reach; // not where it is no number
-            let safe_rows: usize = off.iter().map(|off| usize::from(safe(off))).sum();
-            if safe_rows < off.len() {
-                let start = (block * PADDING) as u32;
-                out.extend((start..).zip(off).filter(|(_, off)| !safe(off)).map(|(j, _)| j));
-            }
+        let off = &self.off[..self.rows];
+        let safe = |off: &f64| *off <= self.reach; // not where it is no number
+        // Most often none is safe or all are.
+        match off.iter().map(|off| usize::from(safe(off))).sum() {
+            0 => out.extend(0..self.rows as u32),
+            safe_rows if safe_rows == self.rows => {}
+            _ => out.extend((0..).zip(off).filter(|(_, off)| !safe(off)).map(|(j, _)| j)),
         }
     }
 }
@@ -277,5 +276,68 @@ impl WithSimd for Step<'_> {
         }
         let sum = simd.reduce_sum_f64s(sum);
         if sum.is_nan() { f64::NAN } else { simd.reduce_min_f64s(least) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::table::{Grid, MomentPass, Table};
+    use super::*;
+    use crate::lanes::dispatch;
+
+    /// Rows of all shapes at the edges of their cells, as far as moments ever serve.
+    #[test]
+    fn moments_are_as_near_as_bounds_take_them_to_be() {
+        let (width, rows, range) = (23, 9, 3.0);
+        let w: Vec<f64> = (0..width).map(|i| -range * (i * 7 % width) as f64 / 22.0).collect();
+        let mut nominal = Vec::new();
+        for r in 0..rows {
+            // From masses at both ends alone to evenly spread ones.
+            let weight = |w: &f64| (w / range + 0.5).abs().powi(2 * (rows - r) as i32) + 1e-12;
+            let total: f64 = w.iter().map(weight).sum();
+            nominal.extend(w.iter().map(|w| weight(w) / total));
+        }
+        let mut table = Table::default();
+        let mut stamp = 0;
+        for reach in [REACH, 0.3, 1.5] {
+            for start in [0.0, 0.4, 3.0, 17.0] {
+                stamp += 1;
+                let (mut active, mut cumulants) = (Active::default(), Cumulants::default());
+                active.clear(&vec![0.0; rows]);
+                (0..rows).for_each(|k| active.push(k, 0.0, start, 0.0));
+                cumulants.clear(reach);
+                cumulants.resize(rows);
+                let grid = Grid { w: &w, range, reach, stamp };
+                let mut stale = Vec::new();
+                cumulants.list_stale(&mut stale);
+                assert_eq!(stale.len(), rows);
+                let Cumulants { moments, centre, .. } = &mut cumulants;
+                let Active { row, t, .. } = &active;
+                let (table, nominal) = (&mut table, &nominal[..]);
+                let stale = &mut stale;
+                dispatch(MomentPass { table, grid, nominal, stale, row, t, centre, moments });
+                assert!(stale.is_empty());
+                for k in 0..rows {
+                    let sign = if k % 2 == 0 { 1.0 } else { -1.0 };
+                    active.t[k] = (cumulants.centre[k] + sign * reach / range).max(0.0);
+                }
+                dispatch(Evaluate { active: &active, out: &mut cumulants, range });
+                for k in 0..rows {
+                    let (t, y0) = (active.t[k], &nominal[k * width..][..width]);
+                    let sum = |power: i32| -> f64 {
+                        y0.iter().zip(&w).map(|(y, w)| y * (t * w).exp() * w.powi(power)).sum()
+                    };
+                    let (log, mean) = (sum(0).ln(), sum(1) / sum(0));
+                    let z = 0.5 * cumulants.off[k];
+                    let rest = REST * z.powi(7);
+                    let (log_off, mean_off) = (rest * z / 8.0 + 1e-14, 0.5 * range * rest + 1e-13);
+                    assert!((cumulants.log[k] - log).abs() <= log_off, "ψ: {reach} {start} {k}");
+                    assert!(
+                        (cumulants.mean[k] - mean).abs() <= mean_off,
+                        "ψ': {reach} {start} {k}"
+                    );
+                }
+            }
+        }
     }
 }

@@ -75,7 +75,7 @@ impl Grid<'_> {
     #[inline(always)]
     fn cell(&self, t: f64) -> Option<usize> {
         let steep = t * self.range;
-        (steep <= STEEPEST).then(|| (steep / (CELL * self.reach) + 0.5) as u32 as usize)
+        (steep <= STEEPEST).then(|| (steep * (1.0 / (CELL * self.reach)) + 0.5) as u32 as usize)
     }
 
     /// The t_c of a cell.
