@@ -282,6 +282,7 @@ impl<'a> Bellman<'a> {
         chain: Option<&mut Chain>,
     ) {
         self.ahead.set(v);
+        self.ahead.allow(tolerance);
         if let Player::Both = player {
             self.send_pilot(tolerance);
         }
@@ -335,5 +336,37 @@ impl Snapshot for Bellman<'_> {
         let mut entries = self.take_entries();
         tape.count(&mut entries);
         self.workers.first().worker.give_entries(entries);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::instances::{Costs, Garnet};
+
+    /// The less is asked for, the farther moments of KL rows serve: bounds must allow for that.
+    #[test]
+    fn wide_answers_enclose_narrow_ones() {
+        for (costs, radius) in [(Costs::Iid, 3.0), (Costs::StateDriven, 12.0)] {
+            let (states, actions, discount) = (24, 20, 0.9);
+            let garnet =
+                Garnet { states, actions, branching: 0.5, costs, band: None, discount, seed: 5 };
+            let (model, set) = (garnet.model().unwrap(), UncertaintySet::kl(radius));
+            let values: Vec<f64> = (0..24).map(|s| (s * 7919 % 1009) as f64 / 100.0).collect();
+            let sweep = |tolerance: f64| {
+                let mut bellman = Bellman::new(&model, &set);
+                bellman.sweep(&values, Player::Both, tolerance, None);
+                (bellman.lower, bellman.upper)
+            };
+            let (lower, upper) = sweep(0.0);
+            for tolerance in [1.0, 1e-2, 1e-4, 1e-6, 1e-8, 1e-10] {
+                let wide = sweep(tolerance);
+                for s in 0..states {
+                    let (low, high) = (wide.0[s], wide.1[s]);
+                    assert!(low <= upper[s] + 1e-12 && high >= lower[s] - 1e-12, "state {s}");
+                    assert!(high - low <= tolerance + 1e-12, "state {s}: {low} to {high}");
+                }
+            }
+        }
     }
 }

@@ -52,7 +52,7 @@ pub(super) struct Active {
     pub(super) nu: Vec<f64>,
     /// As in [`RowMemory`].
     pub(super) floor: Vec<f64>,
-    /// Nominal values of rows that were admitted in this sweep.
+    /// Nominal values of rows that were admitted in this sweep; not a number of others.
     pub(super) nominal: Vec<f64>,
     screen: Vec<f64>,
     /// Rows to be read, and what they say.
@@ -61,7 +61,9 @@ pub(super) struct Active {
     /// Multipliers to come.
     pub(super) fresh: Vec<f64>,
     pub(super) fresh_nu: Vec<f64>,
-    /// For the rare ways: prices by row, nominal values and lifts of all rows.
+    /// For the rare ways: largest values with their cost, prices by row, nominal values and lifts of
+    /// all rows.
+    pub(super) peaks: Vec<Option<(f64, f64)>>,
     pub(super) charged: Vec<(f64, usize)>,
     pub(super) nominal_of: Vec<f64>,
     pub(super) lifted: Vec<Option<Lifted>>,
@@ -102,7 +104,7 @@ impl Active {
             let k = k as usize;
             (self.base[j], self.t[j]) = (base[k], memory.t[k]);
             (self.nu[j], self.floor[j]) = (memory.nu[k], memory.floor[k]);
-            self.screen[k] = f64::INFINITY;
+            (self.nominal[j], self.screen[k]) = (f64::NAN, f64::INFINITY);
         }
     }
 

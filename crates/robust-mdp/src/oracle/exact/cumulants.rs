@@ -6,7 +6,7 @@ use pulp::{Simd, WithSimd};
 use super::active::{Active, PADDING};
 use super::driver::Assessed;
 use super::forms::IOTA;
-use super::table::{ORDER, REACH, block};
+use super::table::{ORDER, REACH, REST, block};
 use crate::lanes::{ln, ln_1p_small};
 use crate::uncertainty::Enclosure;
 
@@ -22,29 +22,32 @@ pub(super) struct Cumulants {
     pub(super) centre: Vec<f64>,
     /// ⟨y⁰, w⟩ and ⟨y⁰, w²⟩ of the rows, by number, whose nominal values were read.
     pub(super) nominal: Vec<[f64; 2]>,
-    /// Negative: the row is to be read.
-    pub(super) safety: Vec<f64>,
+    /// |t − centre|·range; beyond `reach` the row is to be read.
+    pub(super) off: Vec<f64>,
+    pub(super) reach: f64,
+    /// Readings of the state so far.
+    pub(super) readings: usize,
     rows: usize,
 }
 
 impl Cumulants {
     /// Forgets the rows of the last state.
-    pub(super) fn clear(&mut self) {
-        self.rows = 0;
+    pub(super) fn clear(&mut self, reach: f64) {
+        (self.rows, self.readings, self.reach) = (0, 0, reach);
     }
 
     /// Room for this many rows; new ones have to be read.
     pub(super) fn resize(&mut self, rows: usize) {
         if self.log.len() < rows {
             let room = (2 * rows).next_multiple_of(PADDING);
-            let Cumulants { log, mean, variance, centre, safety, moments, .. } = self;
-            for array in [log, mean, variance, centre, safety] {
+            let Cumulants { log, mean, variance, centre, off, moments, .. } = self;
+            for array in [log, mean, variance, centre, off] {
                 array.resize(room, 0.0);
             }
             moments.resize(room * ORDER, 0.0);
         }
         if rows > self.rows {
-            self.safety[self.rows..rows].fill(-1.0);
+            self.off[self.rows..rows].fill(f64::INFINITY);
             self.centre[self.rows..rows].fill(f64::INFINITY);
         }
         self.rows = rows;
@@ -52,13 +55,9 @@ impl Cumulants {
 
     pub(super) fn swap(&mut self, i: usize, j: usize) {
         if i != j {
-            for array in [
-                &mut self.log,
-                &mut self.mean,
-                &mut self.variance,
-                &mut self.centre,
-                &mut self.safety,
-            ] {
+            for array in
+                [&mut self.log, &mut self.mean, &mut self.variance, &mut self.centre, &mut self.off]
+            {
                 array.swap(i, j);
             }
             let (left, right) = (block(i).start + i % PADDING, block(j).start + j % PADDING);
@@ -70,20 +69,26 @@ impl Cumulants {
 
     pub(super) fn set(&mut self, j: usize, [log, mean, variance]: [f64; 3]) {
         (self.log[j], self.mean[j], self.variance[j]) = (log, mean, variance);
-        self.safety[j] = 0.0;
+        self.off[j] = 0.0;
     }
 
     /// How many rows are to be read, and how many lie further than this from what was read.
     pub(super) fn unsafe_rows(&self, farthest: f64) -> (usize, usize) {
-        let safety = &self.safety[..self.rows];
-        let within = |bar: f64| safety.iter().map(|s| usize::from(*s >= bar)).sum::<usize>();
-        (self.rows - within(0.0), self.rows - within(REACH - farthest))
+        let off = &self.off[..self.rows];
+        let within = |bar: f64| off.iter().map(|off| usize::from(*off <= bar)).sum::<usize>();
+        (self.rows - within(self.reach), self.rows - within(farthest))
     }
 
     pub(super) fn list_stale(&self, out: &mut Vec<u32>) {
         out.clear();
-        let safe = |j: u32| self.safety[j as usize] >= 0.0; // not where it is no number
-        out.extend((0..self.rows as u32).filter(|&j| !safe(j)));
+        let off = &self.off[..self.rows];
+        let safe = |off: &f64| *off <= self.reach; // not where it is no number
+        // Most often none is safe or all are.
+        match off.iter().map(|off| usize::from(safe(off))).sum() {
+            0 => out.extend(0..self.rows as u32),
+            safe_rows if safe_rows == self.rows => {}
+            _ => out.extend((0..).zip(off).filter(|(_, off)| !safe(off)).map(|(j, _)| j)),
+        }
     }
 }
 
@@ -102,7 +107,7 @@ impl WithSimd for Evaluate<'_> {
         let Evaluate { active, out, range } = self;
         let lanes = size_of::<S::f64s>() / 8;
         let (zero, one) = (simd.splat_f64s(0.0), simd.splat_f64s(1.0));
-        let (reach, half) = (simd.splat_f64s(REACH), simd.splat_f64s(0.5 * range));
+        let (half, eighth) = (simd.splat_f64s(0.5 * range), simd.splat_f64s(0.125));
         let range = simd.splat_f64s(range);
         let mut at = 0;
         while at < active.len() {
@@ -127,8 +132,10 @@ impl WithSimd for Evaluate<'_> {
             let begin = simd.select_f64s(first, one, moment(0));
             let total = simd.add_f64s(begin, rest);
             let mut log = ln(simd, total);
-            if simd.first_true_m64s(first) < lanes {
-                log = simd.select_f64s(first, ln_1p_small(simd, rest), log);
+            let small = simd.less_than_or_equal_f64s(simd.abs_f64s(rest), eighth);
+            let small = simd.and_m64s(first, small);
+            if simd.first_true_m64s(small) < lanes {
+                log = simd.select_f64s(small, ln_1p_small(simd, rest), log);
             }
             let inverse = simd.div_f64s(one, total);
             let mean = simd.mul_f64s(s1, inverse);
@@ -139,7 +146,7 @@ impl WithSimd for Evaluate<'_> {
             store(&mut out.log, simd.sub_f64s(log, simd.mul_f64s(delta, half)));
             store(&mut out.mean, simd.sub_f64s(mean, half));
             store(&mut out.variance, simd.max_f64s(variance, zero));
-            store(&mut out.safety, simd.sub_f64s(reach, off));
+            store(&mut out.off, off);
             at += lanes;
         }
     }
@@ -151,6 +158,7 @@ pub(super) struct Assess<'a> {
     pub(super) cumulants: &'a Cumulants,
     pub(super) radius: f64,
     pub(super) drift: f64,
+    pub(super) range: f64,
     pub(super) fixed: bool,
 }
 
@@ -159,7 +167,7 @@ impl WithSimd for Assess<'_> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) -> Assessed {
-        let Assess { active, cumulants, radius, drift, fixed } = self;
+        let Assess { active, cumulants, radius, drift, range, fixed } = self;
         let rows = active.len();
         let lanes = size_of::<S::f64s>() / 8;
         let (zero, infinity) = (simd.splat_f64s(0.0), simd.splat_f64s(f64::INFINITY));
@@ -169,6 +177,11 @@ impl WithSimd for Assess<'_> {
         let (mut total, mut value, mut logs, mut used) = (zero, zero, zero, zero);
         let (mut mean_value, mut mean_floor, mut check) = (zero, zero, zero);
         let (mut least, mut least_floor) = (infinity, infinity);
+        // What the series leave out, where it is more than rounding.
+        let wide = cumulants.reach > REACH;
+        let rest = simd.splat_f64s(if wide { REST } else { 0.0 });
+        let (half, radial) = (simd.splat_f64s(0.5), simd.splat_f64s(0.5 * range));
+        let (eighth, mut astray) = (simd.splat_f64s(0.125), zero);
         let mut at = 0;
         while at < rows {
             let live = simd.less_than_f64s(iota, simd.splat_f64s((rows - at) as f64));
@@ -176,8 +189,16 @@ impl WithSimd for Assess<'_> {
             let keep = |x: S::f64s| simd.select_f64s(live, x, zero);
             let (t, base, floor) = (load(&active.t), load(&active.base), load(&active.floor));
             let (log, mean) = (load(&cumulants.log), load(&cumulants.mean));
-            let row_value = simd.add_f64s(base, mean);
+            let z = simd.mul_f64s(half, load(&cumulants.off));
+            let z2 = simd.mul_f64s(z, z);
+            let z3 = simd.mul_f64s(z2, z);
+            let left_out = simd.mul_f64s(rest, simd.mul_f64s(simd.mul_f64s(z3, z3), z));
+            let mean_off = simd.mul_f64s(radial, left_out);
+            let log_off = simd.mul_f64s(eighth, simd.mul_f64s(left_out, z));
+            let row_value = simd.add_f64s(base, simd.sub_f64s(mean, mean_off));
             let cost = simd.sub_f64s(simd.mul_f64s(t, mean), log);
+            let cost = simd.add_f64s(cost, simd.mul_add_e_f64s(t, mean_off, log_off));
+            astray = simd.add_f64s(astray, keep(log_off));
             let worth = simd.mul_f64s(t, simd.sub_f64s(base, reference));
             total = simd.add_f64s(total, keep(t));
             value = simd.add_f64s(value, keep(worth));
@@ -206,7 +227,7 @@ impl WithSimd for Assess<'_> {
         let sound = !upper.is_nan() && sum(check).is_finite() && lower.is_finite();
         let bounds = Enclosure {
             lower: if sound { lower } else { f64::NEG_INFINITY },
-            upper: if sound { upper } else { f64::INFINITY },
+            upper: if sound { upper + sum(astray) / total } else { f64::INFINITY },
         };
         Assessed { bounds, mu: upper }
     }
@@ -255,5 +276,68 @@ impl WithSimd for Step<'_> {
         }
         let sum = simd.reduce_sum_f64s(sum);
         if sum.is_nan() { f64::NAN } else { simd.reduce_min_f64s(least) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::table::{Grid, MomentPass, Table};
+    use super::*;
+    use crate::lanes::dispatch;
+
+    /// Rows of all shapes at the edges of their cells, as far as moments ever serve.
+    #[test]
+    fn moments_are_as_near_as_bounds_take_them_to_be() {
+        let (width, rows, range) = (23, 9, 3.0);
+        let w: Vec<f64> = (0..width).map(|i| -range * (i * 7 % width) as f64 / 22.0).collect();
+        let mut nominal = Vec::new();
+        for r in 0..rows {
+            // From masses at both ends alone to evenly spread ones.
+            let weight = |w: &f64| (w / range + 0.5).abs().powi(2 * (rows - r) as i32) + 1e-12;
+            let total: f64 = w.iter().map(weight).sum();
+            nominal.extend(w.iter().map(|w| weight(w) / total));
+        }
+        let mut table = Table::default();
+        let mut stamp = 0;
+        for reach in [REACH, 0.3, 1.5] {
+            for start in [0.0, 0.4, 3.0, 17.0] {
+                stamp += 1;
+                let (mut active, mut cumulants) = (Active::default(), Cumulants::default());
+                active.clear(&vec![0.0; rows]);
+                (0..rows).for_each(|k| active.push(k, 0.0, start, 0.0));
+                cumulants.clear(reach);
+                cumulants.resize(rows);
+                let grid = Grid { w: &w, range, reach, stamp };
+                let mut stale = Vec::new();
+                cumulants.list_stale(&mut stale);
+                assert_eq!(stale.len(), rows);
+                let Cumulants { moments, centre, .. } = &mut cumulants;
+                let Active { row, t, .. } = &active;
+                let (table, nominal) = (&mut table, &nominal[..]);
+                let stale = &mut stale;
+                dispatch(MomentPass { table, grid, nominal, stale, row, t, centre, moments });
+                assert!(stale.is_empty());
+                for k in 0..rows {
+                    let sign = if k % 2 == 0 { 1.0 } else { -1.0 };
+                    active.t[k] = (cumulants.centre[k] + sign * reach / range).max(0.0);
+                }
+                dispatch(Evaluate { active: &active, out: &mut cumulants, range });
+                for k in 0..rows {
+                    let (t, y0) = (active.t[k], &nominal[k * width..][..width]);
+                    let sum = |power: i32| -> f64 {
+                        y0.iter().zip(&w).map(|(y, w)| y * (t * w).exp() * w.powi(power)).sum()
+                    };
+                    let (log, mean) = (sum(0).ln(), sum(1) / sum(0));
+                    let z = 0.5 * cumulants.off[k];
+                    let rest = REST * z.powi(7);
+                    let (log_off, mean_off) = (rest * z / 8.0 + 1e-14, 0.5 * range * rest + 1e-13);
+                    assert!((cumulants.log[k] - log).abs() <= log_off, "ψ: {reach} {start} {k}");
+                    assert!(
+                        (cumulants.mean[k] - mean).abs() <= mean_off,
+                        "ψ': {reach} {start} {k}"
+                    );
+                }
+            }
+        }
     }
 }

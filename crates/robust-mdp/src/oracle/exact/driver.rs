@@ -107,9 +107,10 @@ pub(super) trait Ball {
     fn scale(&mut self, x: &[f64]) -> bool;
     /// The largest value of row k and the least budget that attains it.
     fn peak(&mut self, k: usize) -> (f64, f64);
-    /// The largest value of row k.
-    fn summit(&mut self, k: usize) -> f64 {
-        self.peak(k).0
+    /// The largest value of row k, and the least budget that attains it where that comes with it.
+    fn summit(&mut self, k: usize) -> (f64, Option<f64>) {
+        let (peak, cost) = self.peak(k);
+        (peak, Some(cost))
     }
     /// Row k lifted to the value μ, give or take `slack`, below its peak and above its nominal value,
     /// which was read before; `guess` is a multiplier that may be near, if positive.
@@ -160,10 +161,14 @@ pub(super) fn free<B: Ball>(ball: &mut B, memory: &mut RowMemory<'_>, tolerance:
     ball.move_along();
     let mut known = f64::NEG_INFINITY;
     if ball.active().len() == 0 {
-        if peaked.is_some()
-            && let Some(outcome) = saturated(ball, memory, ceiling)
-        {
-            return outcome;
+        if let Some(k) = peaked {
+            // Without a level it was not saturated, but so nearly that joint steps led nowhere.
+            let nearly = memory.nu[k] == f64::NEG_INFINITY;
+            match saturated(ball, memory, ceiling) {
+                Some(outcome) => return outcome,
+                None if nearly => return nested(ball, memory, tolerance),
+                None => {}
+            }
         }
         match begin(ball, memory, tolerance, ceiling) {
             Begun::At(lowest) => known = lowest,

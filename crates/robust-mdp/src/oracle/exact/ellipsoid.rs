@@ -245,8 +245,8 @@ impl Ball for Ellipsoid<'_> {
         true
     }
 
-    fn summit(&mut self, k: usize) -> f64 {
-        self.rows.base[k]
+    fn summit(&mut self, k: usize) -> (f64, Option<f64>) {
+        (self.rows.base[k], None)
     }
 
     fn peak(&mut self, k: usize) -> (f64, f64) {

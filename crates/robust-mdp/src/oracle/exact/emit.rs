@@ -39,6 +39,9 @@ impl State<'_, '_> {
         let mut filled = 0;
         for (k, &x) in x.iter().enumerate().filter(|(_, x)| **x > 0.0) {
             let (t, nu) = (self.memory.t[k].abs(), self.memory.nu[k]);
+            if t.is_infinite() && self.radius(k) > 0.0 && self.emit_ranked_peak(k, x, chain) {
+                continue;
+            }
             let shape = match self.oracle.set.distance {
                 _ if self.radius(k) == 0.0 || t == 0.0 => Shape::Nominal,
                 _ if t.is_infinite() => Shape::Peak,
@@ -49,6 +52,24 @@ impl State<'_, '_> {
             };
             self.emit_row(k, x, shape, chain, &mut filled);
         }
+    }
+
+    /// Puts a row of a KL ball on its peak where the ranking tells which entries that takes.
+    fn emit_ranked_peak(&mut self, k: usize, x: f64, chain: &mut ChainRows<'_>) -> bool {
+        let ranked = self.oracle.set.distance == Distance::Kl
+            && self.rows.shared()
+            && !self.ahead.in_place
+            && chain.is_dense();
+        let (Some(ranking), true) = (&self.ahead.ranking, ranked) else { return false };
+        let nominal = self.rows.row(k).0;
+        let (top, mass, seen) = ranking.top(nominal);
+        self.scratch.entries += seen as u64;
+        for (&i, &level) in ranking.order[..seen].iter().zip(&ranking.level) {
+            if level == top {
+                chain.entries[i as usize] += x * (nominal[i as usize] / mass);
+            }
+        }
+        true
     }
 
     /// The row's largest w where exponentials might vanish otherwise.
@@ -271,24 +292,28 @@ impl WithSimd for Tabled<'_> {
     fn with_simd<S: Simd>(self, simd: S) -> Option<f64> {
         let Tabled { nominal, ahead, t, table, y } = self;
         let w = &*ahead.shared;
-        let (base, middle) = table.middle(simd, t, ahead.range, w, ahead.stamp)?;
-        // e^u, u = (t − t_c)w, with the sixth power replaced by its fit for |u| ≤ H: 4e-12.
-        const H: f64 = 0.0625;
-        const FIT: [f64; 6] = [
-            1.0 + H * H * H * H * H * H / (32.0 * 720.0),
+        let grid = ahead.grid();
+        let (base, middle) = table.middle(simd, t, &grid)?;
+        // e^u, u = (t − t_c)(w + h), with the sixth power replaced by its fit for |u| ≤ √H: H³/23040.
+        let half = simd.splat_f64s(0.5 * ahead.range);
+        let reach = 0.5 * ahead.reach;
+        let h = reach * reach;
+        let fits = [
+            1.0 + h * h * h / (32.0 * 720.0),
             1.0,
-            0.5 - 9.0 * H * H * H * H / (16.0 * 720.0),
+            0.5 - 9.0 * h * h / (16.0 * 720.0),
             1.0 / 6.0,
-            1.0 / 24.0 + 1.5 * H * H / 720.0,
+            1.0 / 24.0 + 1.5 * h / 720.0,
             1.0 / 120.0,
         ];
         let delta = t - middle;
         let (mut power, mut fit) = (1.0, [simd.splat_f64s(0.0); 6]);
-        for (fit, c) in fit.iter_mut().zip(FIT) {
+        for (fit, c) in fit.iter_mut().zip(fits) {
             *fit = simd.splat_f64s(c * power);
             power *= delta;
         }
         let at = |y0: S::f64s, w: S::f64s, base: S::f64s| {
+            let w = simd.add_f64s(w, half);
             let mut p = fit[5];
             for j in (0..5).rev() {
                 p = simd.mul_add_e_f64s(p, w, fit[j]);

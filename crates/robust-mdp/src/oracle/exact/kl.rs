@@ -20,7 +20,7 @@ use crate::lanes::dispatch;
 /// Multipliers beyond this, in units of 1/range, are left to the nested search.
 const STEEPEST: f64 = 500.0;
 /// The longest first step, in the same units.
-const LONGEST: f64 = 4.0;
+const LONGEST: f64 = 6.0;
 /// Moments tell where to read next this far from the middle of their cell, in the same units: there
 /// they are off by less than a thousandth.
 const FARTHEST: f64 = 1.5;
@@ -28,6 +28,8 @@ const FARTHEST: f64 = 1.5;
 const AHEAD_STEPS: usize = 4;
 const NEAR: f64 = 0.01;
 const ROW_STEPS: usize = 200;
+/// Readings of a state after which moments have not helped.
+const READINGS: usize = 6;
 
 /// The ball around one state's rows.
 pub(super) struct Kl<'a> {
@@ -72,22 +74,23 @@ impl Kl<'_> {
 
     /// Rows whose moments reach the new multipliers need not be read again.
     fn moved(&mut self) {
-        if self.tabled() {
+        if self.tabled() && self.cumulants.readings > 0 {
             let range = self.rows.range;
             dispatch(Evaluate { active: self.active, out: self.cumulants, range });
         } else {
-            self.cumulants.safety.fill(-1.0);
+            self.cumulants.off.fill(f64::INFINITY);
         }
     }
 
     /// Further steps on moments that do not hold to rounding any more, before rows are read again.
     fn look_ahead(&mut self) {
         let rows = self.active.len();
-        // Few rows are read again soon, and others may join them.
-        if 4 * rows < self.rows.len() {
+        // Few rows are read again soon, and others may join them; those that reach far hold already.
+        if 4 * rows < self.rows.len() || 4.0 * self.cumulants.reach > FARTHEST {
             return;
         }
-        if !self.tabled() || self.cumulants.unsafe_rows(FARTHEST).0 < rows.div_ceil(8) {
+        let read = self.tabled() && self.cumulants.readings > 0;
+        if !read || self.cumulants.unsafe_rows(FARTHEST).0 < rows.div_ceil(8) {
             return;
         }
         let ceiling = dispatch(Least(self.rows.base));
@@ -110,7 +113,7 @@ impl Kl<'_> {
                 self.moved();
             }
             let (active, cumulants) = (&mut *self.active, &*self.cumulants);
-            let mu = dispatch(Assess { active, cumulants, radius, drift, fixed: false }).mu;
+            let mu = dispatch(Assess { active, cumulants, radius, drift, range, fixed: false }).mu;
             if mu.is_nan() || mu >= ceiling {
                 return;
             }
@@ -183,7 +186,7 @@ impl Ball for Kl<'_> {
     }
 
     fn begin(&mut self) {
-        self.cumulants.clear();
+        self.cumulants.clear(self.ahead.reach);
     }
 
     fn admit(&mut self, from: usize) {
@@ -220,21 +223,24 @@ impl Ball for Kl<'_> {
 
     fn read(&mut self) {
         self.cumulants.resize(self.active.len());
+        self.cumulants.readings += 1;
+        let by_moments = self.tabled() && self.cumulants.readings <= READINGS;
+        if !by_moments {
+            self.cumulants.reach = 0.0;
+        }
         let mut stale = std::mem::take(&mut self.active.pending);
         self.cumulants.list_stale(&mut stale);
         if stale.is_empty() {
             self.active.pending = stale;
             return;
         }
-        if self.tabled() {
+        if by_moments {
             let Cumulants { moments, centre, .. } = &mut *self.cumulants;
             let Active { row, t, .. } = &*self.active;
             *self.entries += (stale.len() * self.ahead.shared.len()) as u64;
             dispatch(MomentPass {
                 table: self.table,
-                w: &self.ahead.shared,
-                range: self.rows.range,
-                stamp: self.ahead.stamp,
+                grid: self.ahead.grid(),
                 nominal: self.rows.nominal(),
                 stale: &mut stale,
                 row,
@@ -259,8 +265,8 @@ impl Ball for Kl<'_> {
 
     fn assess(&mut self, fixed: bool) -> Assessed {
         let (active, cumulants) = (&*self.active, &*self.cumulants);
-        let (radius, drift) = (self.radius, self.ahead.drift);
-        let mut at = dispatch(Assess { active, cumulants, radius, drift, fixed });
+        let (radius, drift, range) = (self.radius, self.ahead.drift, self.rows.range);
+        let mut at = dispatch(Assess { active, cumulants, radius, drift, range, fixed });
         if active.multipliers().iter().all(|t| *t == 0.0) {
             at.mu = self.first_value();
         }
@@ -278,7 +284,9 @@ impl Ball for Kl<'_> {
                 let fresh = self.active.fresh[j];
                 if fresh.is_nan() || fresh <= 0.0 {
                     // Either the row needs no lift, or the step was too long.
-                    if self.nominal(k) >= mu {
+                    let known = self.active.nominal[j];
+                    let nominal = if known.is_nan() { self.nominal(k) } else { known };
+                    if nominal >= mu {
                         continue;
                     }
                     if t == 0.0 {
@@ -304,11 +312,8 @@ impl Ball for Kl<'_> {
         let steepest = STEEPEST / self.rows.range;
         self.moved();
         self.look_ahead();
-        if self.active.multipliers().iter().all(|t| *t <= steepest) {
-            Moved::All
-        } else {
-            Moved::Stuck
-        }
+        let within = self.active.multipliers().iter().map(|t| usize::from(*t <= steepest));
+        if within.sum::<usize>() == self.active.len() { Moved::All } else { Moved::Stuck }
     }
 
     fn scale(&mut self, x: &[f64]) -> bool {

@@ -22,7 +22,13 @@ pub(super) fn nested<B: Ball>(ball: &mut B, memory: &mut RowMemory<'_>, toleranc
     lifted.clear();
     lifted.resize(rows, None);
     nominal.clear();
+    let drift = ball.drift().0;
     for k in 0..rows {
+        // A row whose nominal value cannot be below the others' peaks is never lifted.
+        if memory.floor[k] + drift > ceiling {
+            nominal.push(f64::INFINITY);
+            continue;
+        }
         let (peak, _) = ball.peak(k);
         if peak < ceiling {
             (ceiling, lowest) = (peak, k);

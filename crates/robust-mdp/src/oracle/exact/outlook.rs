@@ -2,6 +2,7 @@
 
 use super::pilot::Pilot;
 use super::rows::Reading;
+use super::table::{self, Grid};
 use crate::checkpoint::{Snapshot, Tape};
 
 /// The values of a sweep: λ(v − max v), their order and how far they may have fallen since.
@@ -26,6 +27,8 @@ pub(crate) struct Outlook {
     /// The drift to subtract from what is found now: `drift`, but without the falls of the sweep in
     /// progress when states move one by one.
     pub(crate) anchor: f64,
+    /// How far moments of rows serve, see [`table`].
+    pub(super) reach: f64,
     /// Sweeps so far, for caches of what depends on the values.
     pub(crate) stamp: u64,
     /// States by falling value, where asked for; kept up while states move one by one only where
@@ -136,6 +139,7 @@ impl Outlook {
             sums: [0.0; 2],
             drift: 0.0,
             anchor: 0.0,
+            reach: table::REACH,
             stamp: 0,
             ranking: ranked.then(|| Ranking::new(states)),
             pilot: None,
@@ -159,7 +163,18 @@ impl Outlook {
         self.pilot = None;
         self.values.copy_from_slice(values);
         self.refer_to(top);
+        self.reach = table::REACH;
         self.stamp += 1;
+    }
+
+    /// Answers need be no narrower than this until the next values.
+    pub(crate) fn allow(&mut self, tolerance: f64) {
+        self.reach = table::reach(tolerance, self.range);
+    }
+
+    /// What tables of exponentials are made for.
+    pub(super) fn grid(&self) -> Grid<'_> {
+        Grid { w: &self.shared, range: self.range, reach: self.reach, stamp: self.stamp }
     }
 
     /// Begins a sweep in which states move one by one.

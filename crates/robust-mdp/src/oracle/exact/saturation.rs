@@ -10,8 +10,10 @@ use super::driver::{Ball, Outcome, noise};
 use crate::lanes::dispatch;
 use crate::uncertainty::Enclosure;
 
-/// Headroom, as a share of what the lowest row is lifted.
-const HEADROOM: f64 = 1.0 / 16.0;
+/// Headroom, as a share of what the lowest row is lifted: where it costs nothing to ask for it, and
+/// where rows are priced one by one, for sweeps far apart, for close ones, and none.
+const CHEAP_HEADROOM: [f64; 2] = [1.0 / 16.0, 0.0];
+const HEADROOM: [f64; 3] = [1.0 / 64.0, 1.0 / 4096.0, 0.0];
 
 /// Rows are priced above the level by this share of the way to their peaks.
 const PRICING: f64 = 1.0 / 64.0;
@@ -23,8 +25,9 @@ pub(super) fn at_peak<B: Ball>(ball: &mut B, memory: &RowMemory<'_>, k: usize) {
     ball.active().push(k, base, f64::INFINITY, 0.0);
 }
 
-/// A state that was saturated, on the peak of row `before`, and must still be: rows priced on the way to the level cost what they
-/// did, those on their peaks are priced again, and all others have stayed above.
+/// A state that was saturated, on the peak of row `before`, and must still be: rows priced on the way
+/// to the level cost what they did, those on their peaks are priced again, and all others have stayed
+/// above.
 pub(super) fn still_saturated<B: Ball>(
     ball: &mut B,
     memory: &mut RowMemory<'_>,
@@ -78,7 +81,7 @@ pub(super) fn cheaply_saturated<B: Ball>(
     if lowest == f64::NEG_INFINITY {
         return None;
     }
-    for headroom in [HEADROOM, 0.0] {
+    for headroom in CHEAP_HEADROOM {
         let level = ceiling + headroom * (ceiling - lowest).max(0.0);
         let mut cost = 0.0;
         for (k, &base) in ball.rows().base.iter().enumerate() {
@@ -122,34 +125,48 @@ pub(super) fn saturated<B: Ball>(
 ) -> Option<Outcome> {
     let (drift, anchor) = ball.drift();
     let (mut ceiling, mut lowest) = (f64::INFINITY, 0);
+    let mut peaks = std::mem::take(&mut ball.active().peaks);
+    peaks.clear();
+    peaks.resize(ball.rows().len(), None);
     for k in 0..ball.rows().len() {
         // Rows that cannot have the lowest peak need not be looked at.
         if memory.floor[k] + drift <= bound.min(ceiling) {
-            let peak = ball.summit(k);
+            let (peak, cost) = ball.summit(k);
+            peaks[k] = cost.map(|cost| (peak, cost));
             if peak < ceiling {
                 (ceiling, lowest) = (peak, k);
             }
         }
     }
     // That row has to reach its peak, whatever the others cost.
-    if ball.peak(lowest).1 > ball.radius() {
+    let (_, cost) = *peaks[lowest].get_or_insert_with(|| ball.peak(lowest));
+    if cost > ball.radius() {
+        ball.active().peaks = peaks;
         return None;
     }
     let depth = (ceiling - dispatch(Least(memory.floor)) - drift).max(0.0);
-    for headroom in [HEADROOM, 0.0] {
+    let mut outcome = None;
+    for headroom in HEADROOM {
         let level = ceiling + if depth.is_finite() { headroom * depth } else { 0.0 };
-        if priced(ball, memory, level) <= ball.radius() {
+        if priced(ball, memory, level, &mut peaks) <= ball.radius() {
             at_peak(ball, memory, lowest);
             let bounds = Enclosure { lower: ceiling, upper: ceiling };
-            return Some(Outcome::Peak { bounds, level: level - anchor });
+            outcome = Some(Outcome::Peak { bounds, level: level - anchor });
+            break;
         }
     }
-    None
+    ball.active().peaks = peaks;
+    outcome
 }
 
 /// At most what it costs to lift all rows to the level, or to their peaks where these are lower; as
 /// tight as it takes to compare with the budget. Priced rows get t = −price and ν = their peak.
-fn priced<B: Ball>(ball: &mut B, memory: &mut RowMemory<'_>, level: f64) -> f64 {
+fn priced<B: Ball>(
+    ball: &mut B,
+    memory: &mut RowMemory<'_>,
+    level: f64,
+    peaks: &mut [Option<(f64, f64)>],
+) -> f64 {
     let ((drift, anchor), radius) = (ball.drift(), ball.radius());
     let mut charged = std::mem::take(&mut ball.active().charged);
     charged.clear();
@@ -160,7 +177,7 @@ fn priced<B: Ball>(ball: &mut B, memory: &mut RowMemory<'_>, level: f64) -> f64 
         if floor >= level {
             continue;
         }
-        let (peak, peak_cost) = ball.peak(k);
+        let (peak, peak_cost) = *peaks[k].get_or_insert_with(|| ball.peak(k));
         memory.nu[k] = peak - anchor;
         let mut price = peak_cost;
         if peak <= level {
@@ -179,7 +196,7 @@ fn priced<B: Ball>(ball: &mut B, memory: &mut RowMemory<'_>, level: f64) -> f64 
         if exact + loose <= radius || exact > radius {
             break;
         }
-        let cost = price_of(ball, k, level);
+        let cost = peaks[k].map_or(f64::INFINITY, |peak| price_of(ball, k, level, peak));
         memory.t[k] = -cost.max(f64::MIN_POSITIVE);
         exact += cost;
         loose = (loose - price).max(0.0);
@@ -189,12 +206,11 @@ fn priced<B: Ball>(ball: &mut B, memory: &mut RowMemory<'_>, level: f64) -> f64 
 }
 
 /// What it costs to lift row `k` to the level, below its peak.
-fn price_of<B: Ball>(ball: &mut B, k: usize, level: f64) -> f64 {
+fn price_of<B: Ball>(ball: &mut B, k: usize, level: f64, (peak, peak_cost): (f64, f64)) -> f64 {
     if ball.nominal(k) >= level {
         return 0.0;
     }
     // A little higher, so that less care arrives.
-    let (peak, peak_cost) = ball.peak(k);
     let more = PRICING * (peak - level);
     let lifted = ball.lift(k, level + more, more, 0.0);
     let arrived = lifted.value >= level - noise(ball, level);

@@ -6,7 +6,11 @@
 //! with bases φ that serve every row of every state. The moments M_j = ⟨y⁰, φ_j⟩ of a row, one pass
 //! of [`ORDER`] dot products, then give Σ y⁰e^{tw} and its derivatives at any t near t_c without
 //! another look at the row. With |t − t_c|·range ≤ [`REACH`] the series is truncated at a relative
-//! error of (REACH/2)⁸/8! < 1e-16, its derivative at (REACH/2)⁷/7! < 2e-14 of the range.
+//! error of (REACH/2)⁸/8! < 1e-16, its derivative at (REACH/2)⁷/7! < 2e-14 of the range. Where answers
+//! need not be as narrow as that, cells are wider, and bounds allow for the rest of the series: with
+//! z = |t − t_c|·h it is at most z⁸/8!·e²ᶻ of the sum and, with the mean no larger than h in size,
+//!   |error of ψ'| ≤ h·(z⁷/7! + z⁸/8!)·e²ᶻ/(1 − z⁸/8!·e²ᶻ),  |error of ψ| ≤ −ln(1 − z⁸/8!·e²ᶻ);
+//! up to z = ¾ these are below h·[`REST`]·z⁷ and [`REST`]·z⁸/8.
 
 use pulp::{Simd, WithSimd};
 
@@ -15,12 +19,29 @@ use crate::lanes::exp;
 
 /// Terms of the series.
 pub(super) const ORDER: usize = 8;
-/// Width of a cell in units of t·range.
-const CELL: f64 = 0.125;
-/// Moments serve t this far from the middle of their cell, in the same units.
-pub(super) const REACH: f64 = 0.5625 * CELL;
-/// Cells beyond this are not tabulated: t·range ≤ 64.
-const CELLS: usize = 512;
+/// Moments serve t this far from the middle of their cell, in units of t·range, at least and at most.
+pub(super) const REACH: f64 = 0.0703125;
+const FARTHEST_REACH: f64 = 1.5;
+/// Width of a cell against that: rows that moved a little need not be read again.
+const CELL: f64 = 1.0 / 0.5625;
+/// Cells beyond this t·range are not tabulated.
+const STEEPEST: f64 = 64.0;
+const CELLS: usize = (STEEPEST / (CELL * REACH)) as usize;
+/// See above.
+pub(super) const REST: f64 = 1.1e-3;
+/// The share of a tolerance that the rest of the series may take in one row's value; in a state's it
+/// is a few times as much.
+const SHARE: f64 = 1.0 / 8.0;
+
+/// How far moments may serve where answers need be no narrower than this.
+pub(super) fn reach(tolerance: f64, range: f64) -> f64 {
+    let rest = |reach: f64| 0.5 * range * REST * (0.5 * reach).powi(7);
+    let mut reach = REACH;
+    while reach < FARTHEST_REACH && rest(1.25 * reach) <= SHARE * tolerance {
+        reach = (1.25 * reach).min(FARTHEST_REACH);
+    }
+    reach
+}
 
 /// Bases of the cells used so far, for one value vector.
 #[derive(Debug, Default)]
@@ -40,17 +61,28 @@ pub(super) struct Table {
 
 const NONE: u32 = u32::MAX;
 
-/// The cell of t; `None` beyond the table.
-#[inline(always)]
-fn cell(t: f64, range: f64) -> Option<usize> {
-    let at = t * range * (1.0 / CELL) + 0.5;
-    (at < (CELLS + 1) as f64).then_some(at as u32 as usize)
+/// What cells are made for: w with their spread, how far moments serve, and the number of the sweep.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Grid<'a> {
+    pub(super) w: &'a [f64],
+    pub(super) range: f64,
+    pub(super) reach: f64,
+    pub(super) stamp: u64,
 }
 
-/// The t_c of a cell.
-#[inline(always)]
-fn middle_of(cell: usize, range: f64) -> f64 {
-    cell as f64 * CELL / range
+impl Grid<'_> {
+    /// The cell of t; `None` beyond the table.
+    #[inline(always)]
+    fn cell(&self, t: f64) -> Option<usize> {
+        let steep = t * self.range;
+        (steep <= STEEPEST).then(|| (steep * (1.0 / (CELL * self.reach)) + 0.5) as u32 as usize)
+    }
+
+    /// The t_c of a cell.
+    #[inline(always)]
+    fn middle_of(&self, cell: usize) -> f64 {
+        cell as f64 * (CELL * self.reach) / self.range
+    }
 }
 
 impl Table {
@@ -63,7 +95,7 @@ impl Table {
     }
 
     /// Strings the rows of each cell together; those beyond the table stay in `stale`.
-    fn sort(&mut self, stale: &mut Vec<u32>, t: &[f64], range: f64) {
+    fn sort(&mut self, stale: &mut Vec<u32>, t: &[f64], grid: &Grid<'_>) {
         self.prepare();
         if self.next.len() < t.len() {
             self.next.resize(t.len(), NONE);
@@ -73,7 +105,7 @@ impl Table {
         let (mut cells, mut left) = (0, 0);
         for i in 0..stale.len() {
             let j = stale[i];
-            let Some(cell) = cell(t[j as usize], range) else {
+            let Some(cell) = grid.cell(t[j as usize]) else {
                 stale[left] = j;
                 left += 1;
                 continue;
@@ -89,7 +121,8 @@ impl Table {
 
     /// The bases of a cell at these w, computed on first use in a sweep.
     #[inline(always)]
-    fn fill<S: Simd>(&mut self, simd: S, cell: usize, range: f64, w: &[f64], stamp: u64) {
+    fn fill<S: Simd>(&mut self, simd: S, cell: usize, grid: &Grid<'_>) {
+        let Grid { w, range, stamp, .. } = *grid;
         if self.filled[cell] == stamp {
             return;
         }
@@ -108,7 +141,7 @@ impl Table {
         let basis = &mut self.bases[cell];
         basis.resize(w.len() * (ORDER + 1), 0.0);
         let (products, first) = basis.split_at_mut(w.len() * ORDER);
-        let t = simd.splat_f64s(middle_of(cell, range));
+        let t = simd.splat_f64s(grid.middle_of(cell));
         let (full, rest) = S::as_simd_f64s(w);
         let (out, out_rest) = S::as_mut_simd_f64s(first);
         for (&w, out) in full.iter().zip(out) {
@@ -134,24 +167,19 @@ impl Table {
         &mut self,
         simd: S,
         t: f64,
-        range: f64,
-        w: &[f64],
-        stamp: u64,
+        grid: &Grid<'_>,
     ) -> Option<(&[f64], f64)> {
-        let cell = cell(t, range)?;
+        let cell = grid.cell(t)?;
         self.prepare();
-        self.fill(simd, cell, range, w, stamp);
-        Some((&self.bases[cell][w.len() * ORDER..], middle_of(cell, range)))
+        self.fill(simd, cell, grid);
+        Some((&self.bases[cell][grid.w.len() * ORDER..], grid.middle_of(cell)))
     }
 }
 
 /// What the moments of rows are read from.
 pub(super) struct MomentPass<'a> {
     pub(super) table: &'a mut Table,
-    /// The w of all rows, their spread and the number of the sweep.
-    pub(super) w: &'a [f64],
-    pub(super) range: f64,
-    pub(super) stamp: u64,
+    pub(super) grid: Grid<'a>,
     /// y⁰ of all rows of the state.
     pub(super) nominal: &'a [f64],
     /// Places among the rows under work that are to be read; those beyond the table are left.
@@ -168,13 +196,15 @@ impl WithSimd for MomentPass<'_> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
-        let MomentPass { table, w, range, stamp, nominal, stale, row, t, centre, moments } = self;
-        let width = w.len();
-        table.sort(stale, t, range);
+        let MomentPass { table, grid, nominal, stale, row, t, centre, moments } = self;
+        let width = grid.w.len();
+        // As many sums as there are registers.
+        let most = if size_of::<S::f64s>() == 8 * ORDER { GROUP } else { GROUP / 2 };
+        table.sort(stale, t, &grid);
         for i in 0..table.used.len() {
             let cell = table.used[i] as usize;
-            let middle = middle_of(cell, range);
-            table.fill(simd, cell, range, w, stamp);
+            let middle = grid.middle_of(cell);
+            table.fill(simd, cell, &grid);
             let basis = &table.bases[cell][..width * ORDER];
             let y0 = |j: u32| &nominal[row[j as usize] as usize * width..][..width];
             let mut next = table.first[cell];
@@ -182,7 +212,7 @@ impl WithSimd for MomentPass<'_> {
             while next != NONE {
                 let mut some = [next; GROUP];
                 let mut count = 0;
-                while count < GROUP && next != NONE {
+                while count < most && next != NONE {
                     some[count] = next;
                     next = table.next[next as usize];
                     count += 1;
@@ -194,33 +224,29 @@ impl WithSimd for MomentPass<'_> {
                         moments[order * PADDING + j as usize % PADDING] = sum;
                     }
                 };
-                match count {
-                    1 => {
-                        let [sums] = row_moments::<S, 1, 8>(simd, [y0(some[0])], basis);
-                        keep(some[0], sums);
-                    }
-                    2 => {
-                        let two = [some[0], some[1]];
-                        let sums = row_moments::<S, 2, 4>(simd, two.map(y0), basis);
-                        two.iter().zip(sums).for_each(|(&j, sums)| keep(j, sums));
-                    }
-                    3 => {
-                        let three = [some[0], some[1], some[2]];
-                        let sums = row_moments::<S, 3, 2>(simd, three.map(y0), basis);
-                        three.iter().zip(sums).for_each(|(&j, sums)| keep(j, sums));
-                    }
-                    _ => {
-                        let sums = row_moments::<S, GROUP, 2>(simd, some.map(y0), basis);
+                macro_rules! read {
+                    ($rows:literal, $chains:literal) => {{
+                        let some: [u32; $rows] = std::array::from_fn(|k| some[k]);
+                        let sums = row_moments::<S, $rows, $chains>(simd, some.map(y0), basis);
                         some.iter().zip(sums).for_each(|(&j, sums)| keep(j, sums));
-                    }
+                    }};
+                }
+                // Where a group is not full its first row is read again.
+                match count {
+                    1 => read!(1, 8),
+                    2 => read!(2, 4),
+                    3 => read!(3, 2),
+                    4 => read!(4, 2),
+                    5 | 6 => read!(6, 1),
+                    _ => read!(8, 1),
                 }
             }
         }
     }
 }
 
-/// Rows of a cell that are read together.
-const GROUP: usize = 4;
+/// Rows of a cell that are read together: the more, the better they come from memory.
+const GROUP: usize = 8;
 
 /// Where the moments of row j lie, interleaved with those of its neighbours.
 #[inline(always)]
