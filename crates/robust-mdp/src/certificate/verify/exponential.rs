@@ -7,14 +7,14 @@
 //! of the series are off by less than 1.3u, and |q| ≤ 0.57 by six roundings more at most, so that
 //! n = e^r − 1 is off by less than 5u|r|. Then e^a = 2^k + 2^k·n is off by less than 5u of itself, and
 //! e^a − 1 = (2^k − 1) + 2^k·n, at least 0.29 in size for k < 0 and 0.41·2^(k − 1) for k > 0, by less
-//! than 12u. [`EXP_ERROR`] allows 24u.
+//! than 12u.
 
 use pulp::Simd;
 
 use super::lane::Lane;
 
 /// |computed − exact| ≤ this many units of the exact value, for e^a and for e^a − 1.
-pub(super) const EXP_ERROR: f64 = 24.0;
+pub(super) const EXP_ERROR: f64 = 12.0;
 
 /// Arguments are brought to ±LIMIT; e^−LIMIT is less than 1e-304.
 pub(super) const LIMIT: f64 = 700.0;

@@ -91,7 +91,7 @@ impl Div for Ball {
     #[inline(always)]
     fn div(self, by: Ball) -> Ball {
         let b = by.mid - by.radius();
-        let inverse = if b > 0.0 { 1.0 / b } else { f64::NAN };
+        let inverse = Some(1.0 / b).filter(|x| b > 0.0 && x.is_normal()).unwrap_or(f64::NAN);
         let mid = self.mid * inverse;
         let off = (self.rad + 2.1 * mid.abs() * by.rad) * inverse;
         Ball { mid, rad: off + 4.0 * UNIT * mid.abs() + TINY }

@@ -73,7 +73,7 @@ pub(super) struct Scratch {
 pub(super) struct Row<'a> {
     entries: Entries<'a>,
     /// −min of w'.
-    pub(super) depth: f64,
+    depth: f64,
     omega: f64,
     /// The other states, where they may have mass too, and λ(v − max v) of those listed.
     outside: Option<(&'a Ranking, &'a [f64])>,
@@ -168,45 +168,46 @@ impl<'a> Row<'a> {
         self.value(self.of_sum(value) / self.of_sum(mass))
     }
 
-    /// How far computed t·w' − ν may be from exact, in units of w'; `None` if the multipliers say no more than
-    /// the row's top does.
+    /// How far computed t·w' − ν may be from exact, in units of w' (but for unlisted states beyond 2|ν|/t, which
+    /// have no mass either way); `None` if the multipliers say no more than the row's top does.
     #[inline(always)]
     pub(super) fn extra(&self, t: f64, nu: f64) -> Option<f64> {
         let extra = 4.0 * UNIT * (self.depth + nu.abs() / t);
-        let usable = t.is_normal() && extra <= self.depth && (!self.kl || nu >= -LIMIT);
-        usable.then_some(extra)
+        // a = tw' − ν ≤ 700 for KL, so that bringing it to ±700 only raises it.
+        let in_range = t.is_normal() && (1.0 / t).is_normal() && (!self.kl || nu >= -LIMIT);
+        (in_range && extra <= self.depth).then_some(extra)
     }
 
     /// What multipliers say, where they have an [`extra`](Row::extra).
     #[inline(always)]
     pub(super) fn at<S: Simd>(&self, simd: S, t: f64, nu: f64) -> Reading {
-        let Reading { dual, value, distance } = match self.kl {
+        let found = match self.kl {
             true => self.kl_at(simd, t, nu),
             false => self.ellipsoid_at(simd, t, nu),
         };
-        // Also where they are not numbers.
-        let dual = if dual < 0.0 { dual } else { 0.0 };
-        Reading { dual, value, distance: if distance < 0.0 { 0.0 } else { distance } }
+        // Also where it is not a number.
+        Reading { dual: if found.dual < 0.0 { found.dual } else { 0.0 }, ..found }
     }
 
-    /// The kernel is y ∝ pe for the computed e = e^{a + δ}, |δ| ≤ 25u. Σ pf(a + δ)/Σpe is at least its
+    /// The kernel is y ∝ pe for the computed e = e^{a + δ}, |δ| ≤ 13u. Σ pf(a + δ)/Σpe is at least its
     /// distance, f(a) = ae^a − e^a + 1, and f(a + δ) ≤ f(a) + |δ|(|a| + |δ|)e, where |a|e ≤ |e − 1| + f(a).
     #[inline(always)]
     fn kl_at<S: Simd>(&self, simd: S, t: f64, nu: f64) -> Reading {
         let [mass, excess, size, tilted] = self.entries.sums(simd, Kl(t, nu));
         let spent = tilted - excess;
-        // Twice this is more than the roundings of both sums, of e and of e − 1 and those 25u.
-        let kappa = roundings(self.entries.p.len(), EXP_ERROR + 56.0);
+        // Twice this covers both sums, e and e − 1 in them, their difference and δ:
+        // (n/8 + 17) + (n/8 + 16) + 1 + 13 ≤ 2(n/8 + 4 + 12 + 14).
+        let kappa = roundings(self.entries.p.len(), EXP_ERROR + 14.0);
         let (mass, error) = (self.of_sum(mass), kappa * (size + spent.abs()));
         let excess = Ball { mid: excess, rad: kappa * size + TINY };
         // ln z ≤ z − 1.
         let dual = (excess / mass + nu).hi();
         let mut own = mass + excess;
-        own.rad += 26.0 * UNIT * own.mid.abs();
-        let squares = 1000.0 * UNIT * UNIT * own.mid;
+        own.rad += 14.0 * UNIT * own.mid.abs();
+        let squares = 200.0 * UNIT * UNIT * own.mid;
         let distance = (Ball { mid: spent, rad: 2.0 * error + squares + TINY } / own).hi();
-        // tw' = a + ν, but where a was brought to −700.
-        let tilted = Ball { mid: tilted, rad: error + TINY * (1.0 + t * self.depth) };
+        // tw' = a + ν, but where a was brought to −700: that has 1e-304 of the mass, and ω more room than that.
+        let tilted = Ball { mid: tilted, rad: error + TINY };
         let value = self.value((tilted / own + nu) / Ball::from(t));
         Reading { dual, value, distance }
     }
@@ -229,7 +230,8 @@ impl<'a> Row<'a> {
         let linear = Ball { mid: -linear, rad: rho * slope + rounding + TINY };
         // p/Σp in place of p, at most κp away: φ = c(c/2 − p) moves by at most |c| with p.
         let kappa = 1.02 * ((1.0 - mass.mid).abs() + 2.0 * rho);
-        let other = if mass.mid > 0.99 { 2.0 * kappa * (slope + kappa) } else { f64::NAN };
+        let near = (1.0 - mass.mid).abs() < 0.01;
+        let other = if near { 2.0 * kappa * (slope + kappa) } else { f64::NAN };
         let dual = (linear + all * 0.5 + nu + (other + missed)).hi();
         let apart = loss + beyond;
         let own = mass + apart;

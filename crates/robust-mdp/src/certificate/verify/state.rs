@@ -3,7 +3,7 @@
 use pulp::{Simd, WithSimd};
 use rayon::prelude::*;
 
-use super::rounding::{Ball, Sum, TINY, UNIT, above, sum_above};
+use super::rounding::{Ball, Sum, above, sum_above};
 use super::row::{Ahead, Reading, Row, Scratch, Value};
 use crate::certificate::{Certificate, Weight};
 use crate::lanes::dispatch;
@@ -133,7 +133,7 @@ impl<'a> Proof<'a> {
     #[inline(always)]
     fn lifted(&self, row: usize, Reading { value, distance, .. }: Reading) -> Lifted {
         let kl = self.certificate.set.distance == Distance::Kl;
-        Lifted { row, value, spent: if kl { distance } else { 0.5 * (distance * distance) } }
+        Lifted { row, value, spent: if kl { distance } else { above(0.5 * (distance * distance)) } }
     }
 
     /// (L): a kernel that is in the set by construction.
@@ -162,23 +162,22 @@ impl<'a> Proof<'a> {
         for r in self.model.rows_of(s) {
             let cost = self.model.cost[r];
             let excess = |Value { top, below, off }| sum_above([from, -cost, -top, -below, off]);
-            // With nominal rows for what the budget leaves, before these are read.
-            let (share, mut found, most) = match lifted.next_if(|l| l.row == r) {
-                None => (0.0, 0.0, excess(least)),
-                Some(&Lifted { value, spent, .. }) => {
-                    let own = || spent * (1.0 + 8.0 * UNIT) + TINY;
-                    let alone = || allowed(set.distance, own(), set.radius_at(s, r));
-                    let share = if shared { common } else { alone() };
-                    let found = excess(value);
-                    (share, found, above(found + above((1.0 - share) * spread)))
-                }
+            let (share, mut found) = match lifted.next_if(|l| l.row == r) {
+                None => (0.0, 0.0),
+                Some(l) if shared => (common, excess(l.value)),
+                Some(l) => (allowed(set.distance, l.spent, set.radius_at(s, r)), excess(l.value)),
             };
             if share != 1.0 {
+                // Nominal rows make up for the rest. What that costs at most is known before they are read
+                // (and `spread` has room for the roundings).
+                let most = match share {
+                    0.0 => excess(least),
+                    _ => above(found + above((1.0 - share) * spread)),
+                };
                 if most <= worst.0 {
                     continue;
                 }
-                let row = Row::new(self.model, set, ahead, r, scratch);
-                let nominal = excess(row.nominal(simd));
+                let nominal = excess(Row::new(self.model, set, ahead, r, scratch).nominal(simd));
                 found = match share {
                     0.0 => nominal,
                     _ => (Ball::from(nominal) + (Ball::from(found) + -nominal) * share).hi(),
@@ -220,7 +219,7 @@ fn starts(model: &Model, rows: impl Iterator<Item = u32>) -> Vec<usize> {
 }
 
 /// A share of the way from the nominal rows that the budget allows if the whole way spends `used`:
-/// distances are convex, and that of the ellipsoid is a square.
+/// distances are convex, and that of the ellipsoid is a square. None of it if that is not a number.
 fn allowed(distance: Distance, used: f64, radius: f64) -> f64 {
     if used <= radius {
         return 1.0;

@@ -6,7 +6,7 @@
 //!
 //! Error: w > top + ν/t where h counts, so that |w| and |w − top| are at most
 //! R = |top| + |ν|/t. An operation of double-double is off by 2⁻¹⁰² of the magnitudes in it; sums of
-//! k such terms less m listed ones by (k + m + 8)·k·R·2⁻¹⁰⁰, and squares by R times that; underflow adds
+//! k such terms less m listed ones by (k + m + 8)·k·R·2⁻⁹⁸, and squares by R times that; underflow adds
 //! less than 2⁻¹⁰²² a term. Steep t make much of this, but never more than what 0 ≤ h ≤ |ν| allows.
 
 use super::rounding::{Ball, TINY, UNIT};

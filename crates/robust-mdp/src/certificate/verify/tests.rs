@@ -317,6 +317,34 @@ fn a_claim_without_room_names_no_state_that_has_none() {
 }
 
 #[test]
+fn shifts_too_low_for_the_exponential_prove_nothing_wrong() {
+    // Nature moves 0.87 of the mass to a next state of probability 1e-300.
+    let mut builder = ModelBuilder::new(0.5);
+    builder.add_state(None);
+    builder.add_action(None, 0.6);
+    builder.add_transition(0, 1e-300, 0.0);
+    builder.add_transition(1, 1.0, 0.0);
+    builder.add_state(None);
+    builder.mark_terminal();
+    let model = builder.build().expect("a model");
+    let set = UncertaintySet::kl(600.0).per_action();
+    let solution = solve(&model, &set, &Options::default()).expect("a solution");
+    let (mut certificate, proved) = certify(&model, &set, &solution, None).expect("a certificate");
+    assert!(proved.gap < 1e-5 && proved.lower[0] > 1.05, "{proved:?}");
+    certificate.claim.lower = f64::NEG_INFINITY;
+    (certificate.claim.upper, certificate.claim.gap) = (f64::INFINITY, f64::INFINITY);
+    // Multipliers too steep for anything: the row's peak bounds the policy, and the nominal row the kernel.
+    certificate.scale[0] = 1e-308;
+    let steep = verify(&model, &certificate, None).expect("bounds");
+    assert!(steep.upper[0] >= proved.upper[0] && steep.lower[0] <= proved.lower[0]);
+    // Here e^{tw' − ν} would be e^1e6 on the peak and was brought to e^700.
+    (certificate.upper[0], certificate.lower[0]) = (1.0, 0.0);
+    (certificate.policy[0].shift, certificate.scale[0]) = (-1e6, 1.0 / 2.2e6);
+    let wrong = verify(&model, &certificate, None).expect("bounds");
+    assert!(wrong.upper[0] >= proved.lower[0], "{wrong:?}");
+}
+
+#[test]
 fn bounds_have_the_same_bits_on_every_instruction_set() {
     let garnet = Garnet { states: 43, actions: 6, costs: Costs::StateDriven, ..Garnet::default() };
     let [dense, sparse] = [0.6, 0.2].map(|branching| Garnet { branching, ..garnet });
