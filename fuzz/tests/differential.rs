@@ -16,7 +16,7 @@ fn random_problems_are_solved_alike_and_verified() {
 /// wider than twice the asked gap if all states were moved for its sake.
 #[test]
 fn roundings_of_one_state_do_not_widen_all() {
-    for seed in [12_357, 77_235] {
+    for seed in [34_384, 56_144, 77_763] {
         let tally = compare(seed).unwrap_or_else(|what| panic!("seed {seed}: {what}"));
         assert!(tally.certified > 0 && tally.widest <= 1.0, "seed {seed}: {tally:?}");
     }
