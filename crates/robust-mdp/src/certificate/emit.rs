@@ -166,7 +166,7 @@ impl<'a> Emission<'a> {
         if care == Care::Fitted {
             self.bellman = Bellman::new(model, set);
         }
-        let (fingerprint, ((policy, scale), lifts)) = join(
+        let (fingerprint, ((policy, scale), mut lifts)) = join(
             || known.unwrap_or_else(|| model.fingerprint()),
             || match care {
                 // Cold sweeps of both players know cheaper ways than nature's.
@@ -178,7 +178,6 @@ impl<'a> Emission<'a> {
             },
         );
         self.fingerprint = Some(fingerprint);
-        let mut lifts = lifts;
         if care == Care::Joint {
             self.leave_out(&policy, &scale, &mut lifts);
         }
@@ -261,20 +260,15 @@ impl<'a> Emission<'a> {
             out.extend(lifts.into_iter().filter(usable));
         })
     }
-}
 
-impl Emission<'_> {
     /// Leaves out the lifts of states (rows, if these have budgets of their own) that have the policy's.
     fn leave_out(&self, policy: &[Weight], scale: &[f64], lifts: &mut Vec<Lift>) {
-        let shared = self.set.rectangularity == Rectangularity::State;
         let mut implied = vec![false; self.model.rows()];
-        for s in 0..if shared { self.model.states() } else { 0 } {
-            implied[self.model.rows_of(s)].fill(scale[s] > 0.0);
-        }
-        if !shared {
-            for (weight, mu) in policy.iter().zip(scale) {
-                implied[weight.row as usize] = *mu > 0.0;
-            }
+        match self.set.rectangularity {
+            Rectangularity::State => (0..self.model.states())
+                .for_each(|s| implied[self.model.rows_of(s)].fill(scale[s] > 0.0)),
+            Rectangularity::StateAction => (policy.iter().zip(scale))
+                .for_each(|(weight, mu)| implied[weight.row as usize] = *mu > 0.0),
         }
         lifts.retain(|lift| !implied[lift.row as usize]);
     }

@@ -99,8 +99,8 @@ impl Certificate {
             Radius::PerState(radii) => (1, radii),
             Radius::PerRow(radii) => (2, radii),
         };
-        let bits = |v: &[f64]| v.iter().map(|x| x.to_bits()).collect::<Vec<u64>>();
-        let joint = bits(&self.upper) == bits(&self.lower);
+        let [upper, lower] = [&self.upper, &self.lower].map(|v| v.iter().map(|x| x.to_bits()));
+        let joint = upper.eq(lower);
         let lower = if joint { &[][..] } else { &self.lower };
         let mut out = Vec::new();
         out.extend(MAGIC);
