@@ -269,7 +269,7 @@ impl<'a> Bellman<'a> {
         let Hand { worker, rows: scratch } = self.workers.first();
         let x = &mut self.policy[rows.clone()];
         self.ahead.pilot = self.memory.show(rows, scratch, |memory| {
-            self.oracle.pilot(s, &self.ahead, tolerance, memory, x, worker)
+            self.oracle.pilot(s, &mut self.ahead, tolerance, memory, x, worker)
         });
     }
 

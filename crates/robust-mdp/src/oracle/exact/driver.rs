@@ -190,12 +190,12 @@ enum Begun {
 /// Multipliers for a state that has none.
 fn begin<B: Ball>(ball: &mut B, memory: &mut RowMemory<'_>, tolerance: f64, ceiling: f64) -> Begun {
     let drift = ball.drift().0;
-    if ball.guess(ceiling) {
-        return Begun::At(dispatch(Least(memory.floor)) + drift);
-    }
     // What is known of rows in advance may do; what their nominal values tell is more.
     if let Some(outcome) = cheaply_saturated(ball, memory, ceiling) {
         return Begun::Done(outcome);
+    }
+    if ball.guess(ceiling) {
+        return Begun::At(dispatch(Least(memory.floor)) + drift);
     }
     admit_below(ball, memory, ceiling);
     let known = dispatch(Least(memory.floor)) + drift;

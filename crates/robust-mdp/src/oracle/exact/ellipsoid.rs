@@ -134,7 +134,7 @@ impl Ball for Ellipsoid<'_> {
 
     fn guess(&mut self, ceiling: f64) -> bool {
         match self.ahead.pilot {
-            Some(Pilot::Sums(sums)) => self.begin_like(sums, ceiling),
+            Some(pilot @ (Pilot::Sums(_) | Pilot::Typical)) => self.begin_like(pilot, ceiling),
             _ => false,
         }
     }

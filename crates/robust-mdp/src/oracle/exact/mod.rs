@@ -24,6 +24,7 @@ mod saturation;
 mod sums;
 mod table;
 mod tilt;
+mod typical;
 
 pub(crate) use active::RowMemory;
 pub(crate) use lifts::Goal;

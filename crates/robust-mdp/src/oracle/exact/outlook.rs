@@ -3,6 +3,7 @@
 use super::pilot::Pilot;
 use super::rows::Reading;
 use super::table::{self, Grid};
+use super::typical::Typical;
 use crate::checkpoint::{Snapshot, Tape};
 
 /// The values of a sweep: λ(v − max v), their order and how far they may have fallen since.
@@ -36,6 +37,8 @@ pub(crate) struct Outlook {
     pub(crate) ranking: Option<Ranking>,
     /// Where rows may begin in this sweep.
     pub(crate) pilot: Option<Pilot>,
+    /// What [`Pilot::Typical`] refers to.
+    pub(super) typical: Typical,
     tails: bool,
 }
 
@@ -143,6 +146,7 @@ impl Outlook {
             stamp: 0,
             ranking: ranked.then(|| Ranking::new(states)),
             pilot: None,
+            typical: Typical::default(),
             tails: reading == Reading::WithTail,
         }
     }
@@ -165,6 +169,11 @@ impl Outlook {
         self.refer_to(top);
         self.reach = table::REACH;
         self.stamp += 1;
+    }
+
+    /// Makes the typical row of these values.
+    pub(super) fn make_typical(&mut self, square: f64) {
+        self.typical.fit(&self.shared, square);
     }
 
     /// Answers need be no narrower than this until the next values.

@@ -4,7 +4,8 @@
 //! multipliers begin with its mean sums over active sets: the closed form then gives every row a
 //! multiplier that knows its own cost, and the state's value. Those with multipliers of the last sweep
 //! move as its own have moved, t ↦ a + bt and ν ↦ c + dν. What follows reads rows where they are, so
-//! that a wrong guess costs a pass and nothing else.
+//! that a wrong guess costs a pass and nothing else. Where few rows are lifted, those without multipliers
+//! begin as a typical row would in their place ([`super::typical`]).
 
 use super::active::{Active, Least, RowMemory};
 use super::driver::{Ball, Moved};
@@ -20,10 +21,14 @@ use crate::uncertainty::{Distance, Rectangularity};
 pub(crate) enum Pilot {
     /// n, Sy, Sw, Sww, Syw and Off of a row, in the mean.
     Sums([f64; 6]),
+    /// Those of a typical row, at the level that it foretells.
+    Typical,
     /// (a, b) and (c, d).
     Moves([(f64, f64); 2]),
 }
 
+/// Rows of fewer entries are read in less time than a typical one is asked.
+const LONG: usize = 40;
 /// Steps that drop rows.
 const STEPS: usize = 4;
 
@@ -33,16 +38,17 @@ impl Exact<'_> {
     pub(crate) fn pilot(
         &self,
         s: usize,
-        ahead: &Outlook,
+        ahead: &mut Outlook,
         tolerance: f64,
         memory: RowMemory<'_>,
         x: &mut [f64],
         worker: &mut Worker,
     ) -> Option<Pilot> {
+        let radius = self.set.radius_at(s, self.model.rows_of(s).start);
         let alike = self.reading == Reading::Shared
             && self.set.distance == Distance::Ellipsoid
             && self.set.rectangularity == Rectangularity::State
-            && self.set.radius_at(s, self.model.rows_of(s).start) > 0.0;
+            && radius > 0.0;
         if !alike {
             return None;
         }
@@ -57,6 +63,13 @@ impl Exact<'_> {
             false => memory.t.iter().filter(|t| lifted(t)).count(),
         };
         if !most(likely) {
+            // Not where the budget moves all of these rows to their peaks: ½‖e_i − y⁰‖² ≤ 1.
+            let binds = radius < likely as f64;
+            if is_new && binds && ahead.range > 0.0 && ahead.shared.len() >= LONG {
+                let p = self.model.row(self.model.rows_of(s).start).prob;
+                ahead.make_typical(p.iter().map(|p| p * p).sum());
+                return Some(Pilot::Typical);
+            }
             return None;
         }
         let (t, nu) = (memory.t.to_vec(), memory.nu.to_vec());
@@ -102,21 +115,33 @@ fn line(points: impl Iterator<Item = (f64, f64)> + Clone) -> Option<(f64, f64)> 
 }
 
 impl Ellipsoid<'_> {
-    /// Puts every row below the ceiling to work at the pilot's sums; false, and none at work, if that
-    /// leads nowhere.
-    pub(super) fn begin_like(&mut self, sums: [f64; 6], ceiling: f64) -> bool {
+    /// Puts rows below the ceiling to work at the pilot's sums; false, and none at work, if that leads
+    /// nowhere.
+    pub(super) fn begin_like(&mut self, pilot: Pilot, ceiling: f64) -> bool {
         self.active.list_below(ceiling - self.ahead.drift);
         let pending = std::mem::take(&mut self.active.pending);
-        for &k in &pending {
-            self.active.push(k as usize, self.rows.base[k as usize], 0.0, 0.0);
+        let mut bases = std::mem::take(&mut self.active.value);
+        bases.clear();
+        bases.extend(pending.iter().map(|&k| self.rows.base[k as usize]));
+        let typical = &self.ahead.typical;
+        let level = match pilot {
+            Pilot::Typical => typical.level(&bases, self.radius, ceiling),
+            _ => None,
+        };
+        for (&k, &base) in pending.iter().zip(&bases) {
+            let sums = match pilot {
+                Pilot::Sums(sums) => Some(sums),
+                _ => level.and_then(|level| typical.sums_at(level - base)),
+            };
+            if let Some([n, sy, sw, sww, syw, off]) = sums {
+                let j = self.active.len();
+                self.active.push(k as usize, base, 0.0, 0.0);
+                self.sums.resize(j + 1);
+                // Without a margin all have to be read.
+                self.sums.set(j, [n, sy, sw, sww, syw, off, -1.0], 0.0, 0.0);
+            }
         }
-        self.active.pending = pending;
-        self.sums.resize(self.active.len());
-        let [n, sy, sw, sww, syw, off] = sums;
-        for j in 0..self.active.len() {
-            // Without a margin all have to be read.
-            self.sums.set(j, [n, sy, sw, sww, syw, off, -1.0], 0.0, 0.0);
-        }
+        (self.active.pending, self.active.value) = (pending, bases);
         for _ in 0..STEPS {
             let mu = if self.active.len() > 0 { self.assess(false).mu } else { f64::NAN };
             let moved = if mu < ceiling { self.raise(mu) } else { Moved::Stuck };
