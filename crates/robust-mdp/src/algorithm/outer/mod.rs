@@ -70,7 +70,7 @@ pub(super) struct Course<'c, 'a, 'r> {
 /// What proposes the next values.
 trait Loop: Snapshot {
     /// Whether the next sweep must freeze both players' choices in a chain.
-    fn wants_chain(&self, _: &Course<'_, '_, '_>) -> bool {
+    fn wants_chain(&mut self, _: &Course<'_, '_, '_>) -> bool {
         false
     }
     /// Sweeps without progress that are no sign of anything but this loop's way.
@@ -253,6 +253,11 @@ impl<'c, 'a, 'r> Course<'c, 'a, 'r> {
             high = high.max(u - v);
         }
         (self.span, self.residual) = (high - low, high.abs().max(low.abs()));
+    }
+
+    /// Below this span bounds are as narrow as was asked for.
+    fn goal(&self) -> f64 {
+        (1.0 - self.model().discount()) * self.run.limits.gap
     }
 
     /// Offers the shifted bounds as an answer and decides whether the run is over.

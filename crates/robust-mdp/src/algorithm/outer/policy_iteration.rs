@@ -34,6 +34,8 @@ const RECENT: usize = 3;
 /// Sweeps without progress, near what rounding allows, before it is taken to be the limit: linear
 /// systems get there at once or not at all, whatever the discount.
 const PATIENCE: f64 = 12.0;
+/// The order at which Newton's steps are taken to converge, near the end.
+const ORDER: f64 = 1.5;
 /// Residual of linear systems against that of the sweep.
 const LINEAR: f64 = 1e-4;
 
@@ -46,6 +48,8 @@ pub(super) struct PolicyIteration {
     /// The policy that the last step froze, and the span of the sweep that found it.
     policy: KeptPolicy,
     span: f64,
+    /// Whether the last sweep froze the players' choices.
+    frozen: bool,
     /// Whether the last step was Newton's, still to be judged.
     on_trial: bool,
     /// Spans of the last sweeps, infinite where there were none.
@@ -69,6 +73,7 @@ impl PolicyIteration {
             horizon: None,
             policy: KeptPolicy::default(),
             span: f64::INFINITY,
+            frozen: false,
             on_trial: false,
             recent: [f64::INFINITY; RECENT],
             share: if terminal { CLOSE_EVALUATION } else { EVALUATION },
@@ -84,11 +89,20 @@ impl PolicyIteration {
         let light = Some(light);
         PolicyIteration { newton: true, light, ..PolicyIteration::hoffman_karp(model) }
     }
+
+    /// Whether the next sweep is likely to be the last, so that its choices need not be frozen.
+    fn promises_the_end(&self, course: &Course<'_, '_, '_>) -> bool {
+        let [.., before, last] = self.recent;
+        let known = self.on_trial && before.is_finite();
+        known && last * (last / before).powf(ORDER) <= course.goal()
+    }
 }
 
 impl Loop for PolicyIteration {
-    fn wants_chain(&self, course: &Course<'_, '_, '_>) -> bool {
-        self.light.is_none() || !course.operator.chains_on_demand()
+    fn wants_chain(&mut self, course: &Course<'_, '_, '_>) -> bool {
+        let needless = self.light.is_some() || self.promises_the_end(course);
+        self.frozen = !(needless && course.operator.chains_on_demand());
+        self.frozen
     }
 
     fn patience(&self, discount: f64) -> f64 {
@@ -103,8 +117,10 @@ impl Loop for PolicyIteration {
                 return;
             }
             self.light = None;
-            course.operator.freeze();
             self.horizon = Horizon::ahead(self.span, course);
+        }
+        if !std::mem::replace(&mut self.frozen, true) {
+            course.operator.freeze();
         }
         if let Some(horizon) = &mut self.horizon {
             if horizon.leap(course, LINEAR * course.span) {
@@ -177,8 +193,7 @@ impl Snapshot for PolicyIteration {
 /// Whether steps that shrink the span as the last one did, from `before`, cost less than leaps.
 fn light_steps_are_cheaper(before: f64, course: &Course<'_, '_, '_>) -> bool {
     let model = course.model();
-    let goal = (1.0 - model.discount()) * course.run.limits.gap;
-    let steps = (course.span / goal).ln() / (before / course.span).ln();
+    let steps = (course.span / course.goal()).ln() / (before / course.span).ln();
     let (frozen, elimination) = course.operator.leap_price();
     // On dense models the first sweep finds out what the next know: these read rows in use about once,
     // and so does every step of Newton's. On others steps shrink the span less and less.
