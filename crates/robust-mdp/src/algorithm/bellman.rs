@@ -87,6 +87,11 @@ impl<'a> Bellman<'a> {
         self
     }
 
+    /// See [`Exact::foretell`].
+    pub(crate) fn foretell(&self, v: &mut [f64]) {
+        self.oracle.foretell(v);
+    }
+
     /// Entries of the widest row.
     pub(crate) fn width(&self) -> usize {
         if self.oracle.spreads() { self.model.states() } else { self.model.width() }

@@ -40,6 +40,15 @@ impl<'a> Operator<'a> {
         Operator { games: Some(games), ..Operator::exact(model, set) }
     }
 
+    /// Values to begin with, as far as costs alone tell.
+    pub(crate) fn first_values(&self) -> Vec<f64> {
+        let mut v = after_a_constant(self.model);
+        if self.is_exact() {
+            self.bellman.foretell(&mut v);
+        }
+        v
+    }
+
     /// Whether the exact oracle solves the games.
     pub(crate) fn is_exact(&self) -> bool {
         self.games.is_none()
@@ -85,7 +94,7 @@ impl<'a> Operator<'a> {
             let used = self.policy().iter().enumerate().filter(|(_, x)| **x > 0.0);
             used.map(|(r, _)| self.model.span(r).len() as u64).sum::<u64>()
         };
-        let elimination = states.saturating_pow(3) / 64 + states * states;
+        let elimination = states.saturating_pow(3) / 48 + states * states;
         (entries, elimination.min(20 * (2 * entries + 6 * states)))
     }
 
@@ -202,4 +211,18 @@ impl Snapshot for Operator<'_> {
             chain.pass(tape);
         }
     }
+}
+
+/// F of a constant vector but for its constant: min_a c(s,a), and 0 in terminal states.
+fn after_a_constant(model: &Model) -> Vec<f64> {
+    let least = |s| model.rows_of(s).map(|r| model.cost[r]).fold(f64::INFINITY, f64::min);
+    let mut v: Vec<f64> =
+        (0..model.states()).map(|s| if model.is_terminal(s) { 0.0 } else { least(s) }).collect();
+    if (0..model.states()).all(|s| !model.is_terminal(s)) {
+        // Values near the fixed point differ from these by a constant more than by anything else.
+        let mean = v.iter().sum::<f64>() / v.len() as f64;
+        let shift = model.discount() * mean / (1.0 - model.discount());
+        v.iter_mut().for_each(|v| *v += shift);
+    }
+    v
 }

@@ -133,7 +133,7 @@ impl<'c, 'a, 'r> Course<'c, 'a, 'r> {
         let is_warm = start.is_some();
         let v = match run.limits.published {
             Some(_) => vec![0.0; model.states()],
-            None => start.unwrap_or_else(|| first_values(model)),
+            None => start.unwrap_or_else(|| operator.first_values()),
         };
         run.begin(model);
         Course {
@@ -360,18 +360,4 @@ fn spread(v: &[f64]) -> f64 {
     let (low, high) =
         v.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), &v| (l.min(v), h.max(v)));
     high - low
-}
-
-/// F of a constant vector, as far as costs alone tell: min_a c(s,a), and 0 in terminal states.
-fn first_values(model: &Model) -> Vec<f64> {
-    let least = |s| model.rows_of(s).map(|r| model.cost[r]).fold(f64::INFINITY, f64::min);
-    let mut v: Vec<f64> =
-        (0..model.states()).map(|s| if model.is_terminal(s) { 0.0 } else { least(s) }).collect();
-    if (0..model.states()).all(|s| !model.is_terminal(s)) {
-        // Values near the fixed point differ from these by a constant more than by anything else.
-        let mean = v.iter().sum::<f64>() / v.len() as f64;
-        let shift = model.discount() * mean / (1.0 - model.discount());
-        v.iter_mut().for_each(|v| *v += shift);
-    }
-    v
 }

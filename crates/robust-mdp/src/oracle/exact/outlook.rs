@@ -172,7 +172,7 @@ impl Outlook {
     }
 
     /// Makes the typical row of these values.
-    pub(super) fn make_typical(&mut self, square: f64) {
+    pub(super) fn fit_typical(&mut self, square: f64) {
         self.typical.fit(&self.shared, square);
     }
 

@@ -7,14 +7,12 @@
 //! that a wrong guess costs a pass and nothing else. Where few rows are lifted, those without multipliers
 //! begin as a typical row would in their place ([`super::typical`]).
 
-use super::active::{Active, Least, RowMemory};
+use super::active::{Active, RowMemory};
 use super::driver::{Ball, Moved};
 use super::ellipsoid::Ellipsoid;
 use super::outlook::Outlook;
 use super::sums::Sums;
-use super::{Exact, Reading, Worker};
-use crate::lanes::dispatch;
-use crate::uncertainty::{Distance, Rectangularity};
+use super::{Exact, Worker};
 
 /// Where rows may begin.
 #[derive(Clone, Copy, Debug)]
@@ -27,8 +25,6 @@ pub(crate) enum Pilot {
     Moves([(f64, f64); 2]),
 }
 
-/// Rows of fewer entries are read in less time than a typical one is asked.
-const LONG: usize = 40;
 /// Steps that drop rows.
 const STEPS: usize = 4;
 
@@ -45,32 +41,17 @@ impl Exact<'_> {
         worker: &mut Worker,
     ) -> Option<Pilot> {
         let radius = self.set.radius_at(s, self.model.rows_of(s).start);
-        let alike = self.reading == Reading::Shared
-            && self.set.distance == Distance::Ellipsoid
-            && self.set.rectangularity == Rectangularity::State
-            && radius > 0.0;
-        if !alike {
+        if !self.has_typical_rows() || radius == 0.0 {
             return None;
         }
-        let most = |used: usize| 2 * used >= memory.t.len();
         let lifted = |t: &f64| *t > 0.0 && *t < f64::INFINITY;
         let is_new = memory.t.iter().all(|t| *t == 0.0);
-        // Rows that may lie below the lowest peak, where nothing else is known.
-        let cost = &self.model.cost[self.model.rows_of(s)];
-        let bar = dispatch(Least(cost)) + ahead.range;
         let likely = match is_new {
-            true => cost.iter().filter(|c| **c < bar).count(),
+            true => self.below_the_ceiling(s, ahead).count(),
             false => memory.t.iter().filter(|t| lifted(t)).count(),
         };
-        if !most(likely) {
-            // Not where the budget moves all of these rows to their peaks: ½‖e_i − y⁰‖² ≤ 1.
-            let binds = radius < likely as f64;
-            if is_new && binds && ahead.range > 0.0 && ahead.shared.len() >= LONG {
-                let p = self.model.row(self.model.rows_of(s).start).prob;
-                ahead.make_typical(p.iter().map(|p| p * p).sum());
-                return Some(Pilot::Typical);
-            }
-            return None;
+        if 2 * likely < memory.t.len() {
+            return (is_new && self.make_typical(s, ahead)).then_some(Pilot::Typical);
         }
         let (t, nu) = (memory.t.to_vec(), memory.nu.to_vec());
         let RowMemory { t: new_t, nu: new_nu, floor } = memory;
