@@ -101,7 +101,7 @@ pub(super) fn complete(model: &Model, certificate: &Certificate) -> Result<(), R
             return malformed(format!(
                 "policy, {}: probability {x} with shift {shift}, expected a positive number and \
                  a finite one",
-                place(model, row)
+                model.place(row as usize)
             ));
         }
     }
@@ -120,7 +120,7 @@ pub(super) fn complete(model: &Model, certificate: &Certificate) -> Result<(), R
         if !(tilt.is_finite() && tilt >= 0.0 && shift.is_finite()) {
             return malformed(format!(
                 "kernel, {}: tilt {tilt}, shift {shift}, expected finite numbers and tilt ≥ 0",
-                place(model, row)
+                model.place(row as usize)
             ));
         }
     }
@@ -141,11 +141,4 @@ fn rising(model: &Model, rows: impl Iterator<Item = u32>, what: &str) -> Result<
         next = row as usize + 1;
     }
     Ok(())
-}
-
-/// “state 3, action 1”.
-fn place(model: &Model, row: u32) -> String {
-    let row = row as usize;
-    let s = model.state_ptr.partition_point(|&start| start <= row) - 1;
-    format!("state {}, action {}", model.state_name(s), model.action_name(s, row))
 }
