@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use clap::Parser;
 use robust_mdp_fuzz::guard;
 use robust_mdp_fuzz::readers::{READERS, Reader};
-use robust_mdp_fuzz::run::{Tested, replay};
+use robust_mdp_fuzz::run::{Tested, next_turn, replay};
 
 /// Inputs of a reader before the next one's turn.
 const TURN: u64 = 1000;
@@ -15,9 +15,9 @@ const TURN: u64 = 1000;
 /// Hostile input for every reader of robust-mdp.
 #[derive(Debug, Parser)]
 struct Args {
-    /// Inputs in all, shared evenly among the readers
-    #[arg(long, default_value_t = 1_000_000)]
-    executions: u64,
+    /// Inputs in all, shared evenly among the readers; 1,000,000, or no limit in a run by time
+    #[arg(long)]
+    executions: Option<u64>,
     /// End after this time, if that comes first; readers then share the time evenly
     #[arg(long, value_name = "SECONDS")]
     seconds: Option<u64>,
@@ -45,27 +45,19 @@ fn main() -> ExitCode {
         return again(&readers[0], path);
     }
     let started = Instant::now();
-    let over = |seconds| started.elapsed() >= Duration::from_secs(seconds);
     let mut tested: Vec<Tested> = readers.iter().map(|r| Tested::new(*r, args.seed)).collect();
-    let share = args.executions.div_ceil(tested.len() as u64);
+    let most = match (args.executions, args.seconds) {
+        (Some(executions), _) => executions,
+        (None, Some(_)) => u64::MAX,
+        (None, None) => 1_000_000,
+    };
+    let share = most.div_ceil(tested.len() as u64);
+    let over = || args.seconds.is_some_and(|end| started.elapsed() >= Duration::from_secs(end));
     let mut next_word = 10.0;
-    loop {
-        let mut at_work = false;
-        // In a run by time, the one that has had least of it goes first.
-        if args.seconds.is_some() {
-            tested.sort_by_key(|t| t.spent);
-        }
-        let turns = if args.seconds.is_some() { 1 } else { tested.len() };
-        for one in &mut tested[..turns] {
-            let left = share.saturating_sub(one.executions).min(TURN);
-            if left > 0 && one.failures.is_empty() && !args.seconds.is_some_and(over) {
-                one.mutations(left);
-                at_work = true;
-            }
-        }
-        if !at_work {
-            break;
-        }
+    while !over()
+        && let Some(one) = next_turn(&mut tested, share, args.seconds.is_some())
+    {
+        one.mutations((share - one.executions).min(TURN));
         let seconds = started.elapsed().as_secs_f64();
         if seconds >= next_word {
             let done: u64 = tested.iter().map(|t| t.executions).sum();

@@ -53,6 +53,13 @@ pub fn replay(reader: &Reader, input: &[u8]) -> Result<Result<String, String>, S
     read
 }
 
+/// The reader that has had least, of inputs or of time, among those that have neither had their `share` of
+/// inputs nor failed.
+pub fn next_turn(tested: &mut [Tested], share: u64, by_time: bool) -> Option<&mut Tested> {
+    let at_work = tested.iter_mut().filter(|t| t.executions < share && t.failures.is_empty());
+    at_work.min_by_key(|t| if by_time { t.spent.as_nanos() } else { t.executions.into() })
+}
+
 impl Tested {
     /// Reads the corpus.
     pub fn new(reader: Reader, seed: u64) -> Tested {

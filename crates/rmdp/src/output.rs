@@ -98,6 +98,9 @@ pub(crate) fn check<'p>(
 ) -> Result<(), Failure> {
     let mut seen: Vec<(&str, PathBuf)> = Vec::new();
     for (flag, path) in outputs {
+        if path == Path::new("-") {
+            return Err(Failure::usage(format!("{flag} is -, expected the name of a file")));
+        }
         let folder = match path.parent() {
             Some(parent) if parent != Path::new("") => parent,
             _ => Path::new("."),

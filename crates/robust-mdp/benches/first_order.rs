@@ -11,7 +11,7 @@ use robust_mdp::geometry::Geometry::{self, Entropy, Euclidean};
 use robust_mdp::instances::{Costs, Garnet};
 use robust_mdp::measure::{first_order_seconds, nominal_sweep};
 use robust_mdp::uncertainty::UncertaintySet;
-use robust_mdp::{FomSettings, Model, Options, Setup, Stop, lanes, solve};
+use robust_mdp::{FomSettings, Method, Model, Options, Setup, Stop, lanes, solve};
 
 fn garnet(n: usize, branching: f64, costs: Costs) -> Model {
     let (states, actions) = (n, n);
@@ -94,6 +94,7 @@ fn to_gap(
     limit: u64,
 ) -> (String, f64) {
     let options = Options {
+        method: Method::FomVi,
         stop: Stop { time_limit: Some(Duration::from_secs(limit)), ..Stop::at_gap(gap) },
         threads: Some(1),
         fom,

@@ -93,12 +93,15 @@ impl Solution {
         &self.policy[self.rows(s)]
     }
 
-    /// Replaces the bounds by those that a certificate of this solution proves. Where these are wider
-    /// than what was asked for, rounding is what keeps them apart, and the status says so.
+    /// Replaces the bounds by those that a certificate of this solution proves. The status says whether
+    /// these are as narrow as asked, which may be more or less than the run has reached; where they are
+    /// wider after a run that was certified, rounding is what keeps them apart.
     pub fn adopt(&mut self, verified: Verified) {
-        if self.status == Status::Certified && verified.gap > self.target_gap {
-            self.status = Status::PrecisionLimit;
-        }
+        self.status = match self.status {
+            _ if verified.gap <= self.target_gap => Status::Certified,
+            Status::Certified => Status::PrecisionLimit,
+            stopped => stopped,
+        };
         let Verified { lower, upper, initial, gap } = verified;
         self.values = lower.iter().zip(&upper).map(|(l, u)| 0.5 * (l + u)).collect();
         (self.lower, self.upper, self.initial_value, self.gap) = (lower, upper, initial, gap);

@@ -226,3 +226,25 @@ fn wrong_solutions_prove_nothing_wrong() {
     refusal(|s| s.lower[1] = f64::NAN);
     refusal(|s| s.policy[0] = 0.0);
 }
+
+#[test]
+fn the_status_is_that_of_the_proved_bounds() {
+    let case = Case::new(Family::Kl, 1);
+    let solution = run(&case, Method::Newton, None, u64::MAX);
+    assert_eq!(solution.status, Status::Certified);
+    let (_, proved) = certify(&case.model, &case.set, &solution, Some(1)).expect("a certificate");
+    let after = |status, target_gap| {
+        let mut solution = solution.clone();
+        (solution.status, solution.target_gap) = (status, target_gap);
+        solution.adopt(proved.clone());
+        assert_eq!(solution.gap, proved.gap);
+        solution.status
+    };
+    let (enough, less) = (proved.gap, 0.5 * proved.gap);
+    for status in [Status::Certified, Status::PrecisionLimit, Status::SweepLimit] {
+        assert_eq!(after(status, enough), Status::Certified);
+    }
+    assert_eq!(after(Status::Certified, less), Status::PrecisionLimit);
+    assert_eq!(after(Status::PrecisionLimit, less), Status::PrecisionLimit);
+    assert_eq!(after(Status::SweepLimit, less), Status::SweepLimit);
+}

@@ -100,14 +100,18 @@ fn states(text: &str) -> Result<usize, String> {
 }
 
 pub(crate) fn run(args: &Args) -> Result<Ending, Failure> {
+    let experiments = chosen(&args.names)?;
     if args.list {
         output::to_stdout(list(args).as_bytes())?;
         return Ok(Ending::Done);
     }
-    let experiments = chosen(&args.names)?;
     let Some(folder) = args.output.as_deref() else {
         return Err(Failure::usage("-o names the folder to write to"));
     };
+    if folder.exists() && !folder.is_dir() {
+        let folder = folder.display();
+        return Err(Failure::usage(format!("-o {folder}: is a file, expected a folder")));
+    }
     fs::create_dir_all(folder).map_err(|e| Failure::write(folder, e))?;
     let cells: Vec<Cell> = experiments.iter().flat_map(|&e| args.cells(e)).collect();
     let mut journal = Journal::open(folder)?;

@@ -71,13 +71,13 @@ class UncertaintySet:
             per, radius = "all", radius.reshape(1)
         elif radius.shape == (model.n_states,):
             per = "state"
+        elif self.rectangular == "s" and self._distance != "none":
+            raise ValueError(
+                f"radius has shape {radius.shape}, expected one number or ({model.n_states},), one a "
+                'state: the set is s-rectangular (rectangular="sa" gives every action its own budget)'
+            )
         else:
             per, radius = "row", model._flat("radius", radius)
-            if self.rectangular == "s" and self._distance != "none":
-                raise ValueError(
-                    "one radius for each state and action, expected one a state: the set is "
-                    's-rectangular (rectangular="sa" gives every action its own budget)'
-                )
         radius = np.ascontiguousarray(radius)
         made = _native.UncertaintySet(
             self._distance, radius, per, self.rectangular, self._where

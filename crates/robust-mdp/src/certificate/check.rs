@@ -91,17 +91,24 @@ pub(super) fn complete(model: &Model, certificate: &Certificate) -> Result<(), R
         let found = counted(scale.len(), "budget multiplier", "budget multipliers");
         return malformed(format!("{found}, expected {expected}"));
     }
-    if let Some(bad) = scale.iter().find(|mu| !(mu.is_finite() && **mu >= 0.0)) {
-        return malformed(format!("a budget multiplier is {bad}, expected a number of at least 0"));
-    }
     rising(model, policy.iter().map(|w| w.row), "policy")?;
     rising(model, lifts.iter().map(|l| l.row), "kernel")?;
+    if let Some(k) = scale.iter().position(|mu| !(mu.is_finite() && *mu >= 0.0)) {
+        let place = match set.rectangularity {
+            Rectangularity::State => format!("state {}", model.state_name(k)),
+            Rectangularity::StateAction => model.place(policy[k].row as usize),
+        };
+        let found = scale[k];
+        return malformed(format!(
+            "{place}: budget multiplier {found}, expected a number of at least 0"
+        ));
+    }
     for &Weight { row, probability: x, shift } in policy {
         if !(x > 0.0 && shift.is_finite()) {
             return malformed(format!(
-                "policy, {}: probability {x} with shift {shift}, expected a positive number and \
+                "policy, {}: probability {x:e} with shift {shift:e}, expected a positive number and \
                  a finite one",
-                place(model, row)
+                model.place(row as usize)
             ));
         }
     }
@@ -119,8 +126,8 @@ pub(super) fn complete(model: &Model, certificate: &Certificate) -> Result<(), R
     for &Lift { row, tilt, shift } in lifts {
         if !(tilt.is_finite() && tilt >= 0.0 && shift.is_finite()) {
             return malformed(format!(
-                "kernel, {}: tilt {tilt}, shift {shift}, expected finite numbers and tilt ≥ 0",
-                place(model, row)
+                "kernel, {}: tilt {tilt:e}, shift {shift:e}, expected finite numbers and tilt ≥ 0",
+                model.place(row as usize)
             ));
         }
     }
@@ -129,23 +136,16 @@ pub(super) fn complete(model: &Model, certificate: &Certificate) -> Result<(), R
 
 /// Rows must exist and rise.
 fn rising(model: &Model, rows: impl Iterator<Item = u32>, what: &str) -> Result<(), Rejection> {
-    let mut next = 0;
+    let mut last = None;
     for row in rows {
-        if (row as usize) < next || row as usize >= model.rows() {
+        if row as usize >= model.rows() || last.is_some_and(|last| row <= last) {
+            let after = last.map_or(String::new(), |last| format!(" after row {last}"));
             return Err(Rejection::Malformed(format!(
-                "{what}: row {row} after row {}, expected rising rows below {}",
-                next as i64 - 1,
+                "{what}: row {row}{after}, expected rising rows below {}",
                 model.rows()
             )));
         }
-        next = row as usize + 1;
+        last = Some(row);
     }
     Ok(())
-}
-
-/// “state 3, action 1”.
-fn place(model: &Model, row: u32) -> String {
-    let row = row as usize;
-    let s = model.state_ptr.partition_point(|&start| start <= row) - 1;
-    format!("state {}, action {}", model.state_name(s), model.action_name(s, row))
 }

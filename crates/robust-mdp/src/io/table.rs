@@ -89,8 +89,20 @@ impl<R: BufRead> Table<R> {
                 }
             }
             self.split()?;
+            self.no_more_than_the_header()?;
             return Ok(true);
         }
+    }
+
+    /// Fields without a column mean that the others are not where the header says; empty ones are commas
+    /// at the end.
+    fn no_more_than_the_header(&self) -> Result<(), Error> {
+        let (found, expected) = (self.ends.len(), self.header.len());
+        if expected > 0 && (expected..found).any(|k| !self.slice(k).is_empty()) {
+            let message = format!("{found} columns, expected {expected}, as in the header");
+            return Err(self.error(message));
+        }
+        Ok(())
     }
 
     /// Line where the latest record begins.
@@ -270,6 +282,7 @@ mod tests {
                 "t.csv, line 2: a quoted field does not end, expected a closing \"",
             ),
             (b"a\n\"b\"c", "t.csv, line 2: text after a closing \", expected a comma"),
+            (b"a,b\n1,2,\n1,2,3\n", "t.csv, line 3: 3 columns, expected 2, as in the header"),
             (b"a\n\xFF", "t.csv, line 2: the line is not UTF-8 text"),
         ] {
             assert_eq!(records(text).unwrap_err().to_string(), message);

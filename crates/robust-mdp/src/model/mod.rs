@@ -231,6 +231,12 @@ impl Model {
         }
     }
 
+    /// “state 3, action 1” of row `r`, by name where there are names.
+    pub(crate) fn place(&self, r: usize) -> String {
+        let s = self.state_ptr.partition_point(|&start| start <= r) - 1;
+        format!("state {}, action {}", self.state_name(s), self.action_name(s, r))
+    }
+
     /// The largest |cost| of a row or stored transition.
     pub fn largest_cost(&self) -> f64 {
         match self.transition_cost {

@@ -39,14 +39,16 @@ pub(crate) fn default_setup(set: &UncertaintySet) -> Setup {
 /// Values are squared on the way; they must stay far from overflow.
 pub(crate) fn check_scale(model: &Model) -> Result<(), Error> {
     const LARGEST: f64 = 1e100;
-    let (cost, discount) = (model.largest_cost(), model.discount());
-    let value = cost / (1.0 - discount);
+    let (value, discount) = (farthest_value(model), model.discount());
     if value <= LARGEST {
         return Ok(());
     }
+    let size = |r: &usize| model.row(*r).largest_cost().max(model.cost[*r].abs());
+    let farthest = (0..model.rows()).max_by(|a, b| size(a).total_cmp(&size(b))).unwrap_or(0);
+    let (place, cost) = (model.place(farthest), size(&farthest));
     Err(Error::Input(format!(
-        "costs of size {cost:e} at discount {discount} give values up to {value:e}; values up to \
-         {LARGEST:e} can be computed: rescale the costs"
+        "{place}: a cost of size {cost:e} at discount {discount} gives values up to {value:e}; values \
+         up to {LARGEST:e} can be computed: rescale the costs"
     )))
 }
 
