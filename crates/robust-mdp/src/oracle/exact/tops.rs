@@ -61,14 +61,15 @@ impl Kl<'_> {
     /// lowest base.
     pub(super) fn lowest_peak(&mut self, floor: &[f64]) -> f64 {
         let mut ceiling = dispatch(Least(self.rows.base));
-        if !self.ranked() {
+        let few = |rows: usize| 4 * rows <= self.rows.len();
+        if !self.ranked() || !few(self.active.len()) {
             return ceiling;
         }
         let drift = self.ahead.drift;
         let mut list = std::mem::take(&mut self.active.pending);
         let below = ceiling - drift;
         dispatch(Between { of: floor, above: f64::NEG_INFINITY, below, out: &mut list });
-        if 4 * list.len() <= self.rows.len() {
+        if few(list.len()) {
             self.cumulants.tops.used = true;
             self.cumulants.resize(self.active.len());
             self.look_up_tops(0);
