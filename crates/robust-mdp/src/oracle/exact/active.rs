@@ -6,6 +6,7 @@
 use pulp::{Simd, WithSimd};
 
 use super::driver::Lifted;
+use super::saturation::Candidate;
 use crate::lanes::dispatch;
 
 /// What a state remembers from sweep to sweep, one entry a row.
@@ -61,10 +62,8 @@ pub(super) struct Active {
     /// Multipliers to come.
     pub(super) fresh: Vec<f64>,
     pub(super) fresh_nu: Vec<f64>,
-    /// For the rare ways: largest values with their cost, prices by row, nominal values and lifts of
-    /// all rows.
-    pub(super) peaks: Vec<Option<(f64, f64)>>,
-    pub(super) charged: Vec<(f64, usize)>,
+    /// For the rare ways: rows with their prices, nominal values and lifts of all rows.
+    pub(super) candidates: Vec<Candidate>,
     pub(super) nominal_of: Vec<f64>,
     pub(super) lifted: Vec<Option<Lifted>>,
 }
@@ -164,11 +163,11 @@ impl Active {
 }
 
 /// Lists k with above < of[k] < below, and of[k] = −∞ where `above` is.
-struct Between<'a> {
-    of: &'a [f64],
-    above: f64,
-    below: f64,
-    out: &'a mut Vec<u32>,
+pub(super) struct Between<'a> {
+    pub(super) of: &'a [f64],
+    pub(super) above: f64,
+    pub(super) below: f64,
+    pub(super) out: &'a mut Vec<u32>,
 }
 
 impl WithSimd for Between<'_> {

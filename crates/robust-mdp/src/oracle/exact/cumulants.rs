@@ -7,6 +7,7 @@ use super::active::{Active, PADDING};
 use super::driver::Assessed;
 use super::forms::IOTA;
 use super::table::{ORDER, REACH, REST, block};
+use super::tops::Tops;
 use crate::lanes::{ln, ln_1p_small};
 use crate::uncertainty::Enclosure;
 
@@ -25,6 +26,9 @@ pub(super) struct Cumulants {
     /// |t − centre|·range; beyond `reach` the row is to be read.
     pub(super) off: Vec<f64>,
     pub(super) reach: f64,
+    /// The largest w where it was looked up, else 0.
+    pub(super) top: Vec<f64>,
+    pub(super) tops: Tops,
     /// Readings of the state so far.
     pub(super) readings: usize,
     rows: usize,
@@ -40,8 +44,8 @@ impl Cumulants {
     pub(super) fn resize(&mut self, rows: usize) {
         if self.log.len() < rows {
             let room = (2 * rows).next_multiple_of(PADDING);
-            let Cumulants { log, mean, variance, centre, off, moments, .. } = self;
-            for array in [log, mean, variance, centre, off] {
+            let Cumulants { log, mean, variance, centre, off, top, moments, .. } = self;
+            for array in [log, mean, variance, centre, off, top] {
                 array.resize(room, 0.0);
             }
             moments.resize(room * ORDER, 0.0);
@@ -49,15 +53,21 @@ impl Cumulants {
         if rows > self.rows {
             self.off[self.rows..rows].fill(f64::INFINITY);
             self.centre[self.rows..rows].fill(f64::INFINITY);
+            self.top[self.rows..rows].fill(0.0);
         }
         self.rows = rows;
     }
 
     pub(super) fn swap(&mut self, i: usize, j: usize) {
         if i != j {
-            for array in
-                [&mut self.log, &mut self.mean, &mut self.variance, &mut self.centre, &mut self.off]
-            {
+            for array in [
+                &mut self.log,
+                &mut self.mean,
+                &mut self.variance,
+                &mut self.centre,
+                &mut self.off,
+                &mut self.top,
+            ] {
                 array.swap(i, j);
             }
             let (left, right) = (block(i).start + i % PADDING, block(j).start + j % PADDING);
@@ -233,7 +243,7 @@ impl WithSimd for Assess<'_> {
     }
 }
 
-/// t + (G/ψ'')·ln(G/g), G = −ψ' and g = base − μ; returns the least, NaN if there is one.
+/// t + (G/ψ'')·ln(G/g), G = top − ψ' and g = base + top − μ; returns the least, NaN if there is one.
 pub(super) struct Step<'a> {
     pub(super) active: &'a mut Active,
     pub(super) cumulants: &'a Cumulants,
@@ -260,8 +270,10 @@ impl WithSimd for Step<'_> {
             let load = |x: &[f64]| S::as_simd_f64s(&x[at..at + lanes]).0[0];
             let store = |x: &mut [f64], y| S::as_mut_simd_f64s(&mut x[at..at + lanes]).0[0] = y;
             let (t, mean) = (load(&active.t), load(&cumulants.mean));
-            let goal = simd.max_f64s(simd.sub_f64s(load(&active.base), mu), tiny);
-            let below = simd.max_f64s(simd.neg_f64s(mean), tiny);
+            let top = load(&cumulants.top);
+            let goal = simd.sub_f64s(simd.add_f64s(load(&active.base), top), mu);
+            let goal = simd.max_f64s(goal, tiny);
+            let below = simd.max_f64s(simd.sub_f64s(top, mean), tiny);
             let ratio = simd.div_f64s(below, goal);
             let pace = simd.div_f64s(below, load(&cumulants.variance));
             let ratio = simd.min_f64s(simd.max_f64s(ratio, tiny), simd.splat_f64s(1e300));

@@ -22,6 +22,8 @@ use crate::uncertainty::Enclosure;
 const JOINT_STEPS: usize = 16;
 /// Steps that aim beyond the ceiling before saturation is tested.
 const STRIKES: usize = 3;
+/// Bounds further apart than this share of the range are far apart.
+const FAR: f64 = 1.0 / 64.0;
 
 /// A row brought somewhere on its own: multiplier, shift, value and the budget that takes.
 #[derive(Clone, Copy, Debug)]
@@ -79,6 +81,16 @@ pub(super) trait Ball {
     }
     /// Forgets what was read of other states.
     fn begin(&mut self);
+    /// At least the lowest peak, and no more than that where it is soon found; the least base cost is
+    /// `known` to be one. `floor` as in [`RowMemory`].
+    fn ceiling(&mut self, known: f64, _floor: &[f64]) -> f64 {
+        known
+    }
+    /// The share of the way to the ceiling, `below` above the rows, to go where Newton's step would be
+    /// `step` and beyond it.
+    fn stride(&self, _step: f64, _below: f64) -> f64 {
+        0.75
+    }
     /// Moves the multipliers of the last sweep to where they are more likely to be.
     fn move_along(&mut self) {}
     /// Puts rows below the ceiling to work, unread, at multipliers that are likely for them; false
@@ -115,6 +127,11 @@ pub(super) trait Ball {
     /// Row k lifted to the value μ, give or take `slack`, below its peak and above its nominal value,
     /// which was read before; `guess` is a multiplier that may be near, if positive.
     fn lift(&mut self, k: usize, mu: f64, slack: f64, guess: f64) -> Lifted;
+    /// What the last reading says of row k, if it is under work: a value that it reaches at least, at
+    /// most at that cost.
+    fn noted(&mut self, _k: usize) -> Option<Lifted> {
+        None
+    }
     /// Row k at the multiplier t.
     fn at(&mut self, k: usize, t: f64) -> Lifted;
 }
@@ -153,8 +170,8 @@ pub(super) fn free<B: Ball>(ball: &mut B, memory: &mut RowMemory<'_>, tolerance:
     if let Some(outcome) = peaked.and_then(|before| still_saturated(ball, memory, before)) {
         return outcome;
     }
-    let ceiling = dispatch(Least(ball.rows().base));
     ball.begin();
+    let ceiling = dispatch(Least(ball.rows().base));
     let mut active = std::mem::take(ball.active());
     active.resume(memory, ball.rows().base);
     *ball.active() = active;
@@ -190,6 +207,7 @@ enum Begun {
 /// Multipliers for a state that has none.
 fn begin<B: Ball>(ball: &mut B, memory: &mut RowMemory<'_>, tolerance: f64, ceiling: f64) -> Begun {
     let drift = ball.drift().0;
+    let ceiling = ball.ceiling(ceiling, memory.floor);
     // What is known of rows in advance may do; what their nominal values tell is more.
     if let Some(outcome) = cheaply_saturated(ball, memory, ceiling) {
         return Begun::Done(outcome);
@@ -224,10 +242,11 @@ fn joint<B: Ball>(
     ball: &mut B,
     memory: &mut RowMemory<'_>,
     tolerance: f64,
-    ceiling: f64,
+    mut ceiling: f64,
     mut known: f64,
 ) -> Option<Outcome> {
     let (mut strikes, mut highest) = (0, ceiling);
+    let mut looked = false;
     for _ in 0..JOINT_STEPS {
         ball.read();
         let mut at = ball.assess(false);
@@ -243,11 +262,18 @@ fn joint<B: Ball>(
             known = known.max(dispatch(Least(memory.floor)) + ball.drift().0);
             at = ball.assess(false);
         }
+        let far = upper.is_nan() || upper - lower > FAR * ball.range();
+        if far && !looked {
+            looked = true;
+            ceiling = ball.ceiling(ceiling, memory.floor);
+            highest = highest.min(ceiling);
+        }
         let mut moved = false;
         for _ in 0..JOINT_STEPS {
             let mut mu = at.mu;
             if mu.is_nan() || mu >= ceiling {
-                mu = 0.25 * lower.max(known) + 0.75 * highest;
+                let from = lower.max(known);
+                mu = from + ball.stride(mu - from, highest - from) * (highest - from);
                 // An upper bound below the ceiling rules saturation out.
                 strikes += usize::from(highest == ceiling);
             }

@@ -4,21 +4,24 @@
 //! costs tψ' − ψ. For any t ≥ 0, t ≠ 0, and x = t/Σt (weak duality),
 //!   F_x(v) ≤ U(t) = [α + Σ(t_a·base_a + ψ_a)]/Σt,
 //! which is at the same time Newton's step for the common value μ. Each row then takes a Newton
-//! step on ln(distance below the maximum), t += (G/ψ'')·ln(G/g), G = −ψ', g = base − μ. A fixed
-//! policy has t = κx and Newton on ln(cost) against ln κ. The error of U is of second order in t;
-//! the lower bound, from the tilted rows mixed with y⁰ by α/ΣKL, of first.
+//! step on ln(distance below the maximum), t += (G/ψ'')·ln(G/g), G = −ψ', g = base − μ, both from the
+//! row's own peak where that is known (see [`super::tops`]). A fixed policy has t = κx and Newton on
+//! ln(cost) against ln κ. The error of U is of second order in t; the lower bound, from the tilted rows
+//! mixed with y⁰ by α/ΣKL, of first.
 
 use super::active::{Active, Least};
 use super::cumulants::{Assess, Cumulants, Evaluate, Step};
 use super::driver::{Assessed, Ball, Lifted, Moved};
 use super::outlook::Outlook;
 use super::rows::{Rows, Spreads};
-use super::table::{MomentPass, Table};
-use super::tilt::{Tilt, Top};
+use super::table::{MomentPass, Table, left_out};
+use super::tilt::Tilt;
 use crate::lanes::dispatch;
 
 /// Multipliers beyond this, in units of 1/range, are left to the nested search.
 const STEEPEST: f64 = 500.0;
+/// The same where steps are measured by the rows' own largest values.
+const STEEPEST_PEAKED: f64 = 1e4;
 /// The longest first step, in the same units.
 const LONGEST: f64 = 6.0;
 /// Moments tell where to read next this far from the middle of their cell, in the same units: there
@@ -50,22 +53,6 @@ impl Kl<'_> {
         *self.entries += nominal.len() as u64;
         let small = t * self.rows.range <= 0.5;
         dispatch(Tilt { nominal, gain, t, top, small })
-    }
-
-    /// The largest w of row k where y⁰ is positive, and the mass there.
-    fn top(&mut self, k: usize) -> (f64, f64) {
-        let (nominal, gain) = self.rows.row(k);
-        match &self.ahead.ranking {
-            Some(ranking) if self.rows.shared() && !self.ahead.in_place => {
-                let (top, mass, seen) = ranking.top(nominal);
-                *self.entries += seen as u64;
-                (top, mass)
-            }
-            _ => {
-                *self.entries += nominal.len() as u64;
-                dispatch(Top { nominal, gain })
-            }
-        }
     }
 
     fn tabled(&self) -> bool {
@@ -189,6 +176,16 @@ impl Ball for Kl<'_> {
         self.cumulants.clear(self.ahead.reach);
     }
 
+    fn ceiling(&mut self, known: f64, floor: &[f64]) -> f64 {
+        self.lowest_peak(known, floor)
+    }
+
+    /// Where the lowest row nears its peak, what lifts cost grows like −ln(distance).
+    fn stride(&self, step: f64, below: f64) -> f64 {
+        let share = -(-step / below).exp_m1();
+        if share.is_nan() { 0.75 } else { share.clamp(0.25, 0.99) }
+    }
+
     fn admit(&mut self, from: usize) {
         let rows = self.active.len();
         self.active.t[from..rows].fill(0.0);
@@ -197,6 +194,7 @@ impl Ball for Kl<'_> {
             let [mean, square] = self.cumulants.nominal[self.active.row[j] as usize];
             self.cumulants.set(j, [0.0, mean, (square - mean * mean).max(0.0)]);
         }
+        self.look_up_tops(from);
     }
 
     fn peaks_are_bases(&self) -> bool {
@@ -309,7 +307,8 @@ impl Ball for Kl<'_> {
             }
         }
         std::mem::swap(&mut self.active.t, &mut self.active.fresh);
-        let steepest = STEEPEST / self.rows.range;
+        let steepest = if self.cumulants.tops.used { STEEPEST_PEAKED } else { STEEPEST };
+        let steepest = steepest / self.rows.range;
         self.moved();
         self.look_ahead();
         let within = self.active.multipliers().iter().map(|t| usize::from(*t <= steepest));
@@ -345,11 +344,14 @@ impl Ball for Kl<'_> {
         let peak = self.rows.base[k] + top;
         let goal = peak - mu;
         let (mut low, mut high) = (0.0_f64, f64::INFINITY);
-        let [mean, square] = self.cumulants.nominal[k];
-        let start = (top - mean) / (square - mean * mean) * ((top - mean) / goal).ln();
         let usable = |t: &f64| *t > 0.0 && t.is_finite();
-        let start = Some(start).filter(usable).unwrap_or(1.0 / self.rows.range);
-        let mut t = Some(guess).filter(usable).unwrap_or(start);
+        let from_nominal = || {
+            let [mean, square] = *self.cumulants.nominal.get(k)?;
+            let start = (top - mean) / (square - mean * mean) * ((top - mean) / goal).ln();
+            Some(start).filter(usable)
+        };
+        let start = Some(guess).filter(usable).or_else(from_nominal);
+        let mut t = start.unwrap_or(1.0 / self.rows.range);
         let mut last = Lifted { t, nu: 0.0, value: mu, cost: 0.0 };
         for _ in 0..ROW_STEPS {
             let [log, mean, variance] = self.tilt(k, t, top);
@@ -380,6 +382,25 @@ impl Ball for Kl<'_> {
             t = fresh;
         }
         last
+    }
+
+    fn summit(&mut self, k: usize) -> (f64, Option<f64>) {
+        (self.rows.base[k] + self.top(k).0, None)
+    }
+
+    fn noted(&mut self, k: usize) -> Option<Lifted> {
+        let j = self.active.row.iter().position(|&row| row as usize == k)?;
+        let Cumulants { log, mean, off, reach, .. } = &*self.cumulants;
+        let (t, off) = (self.active.t[j], *off.get(j)?);
+        // Not where the last reading does not hold, nor where it is no number.
+        if t.is_nan() || t <= 0.0 || off.is_nan() || off > *reach {
+            return None;
+        }
+        let [mean_off, log_off] = left_out(off, self.rows.range);
+        let value = self.rows.base[k] + mean[j] - mean_off;
+        let cost = t * mean[j] - log[j] + (t * mean_off + log_off);
+        let known = value.is_finite() && cost.is_finite();
+        known.then_some(Lifted { t, nu: 0.0, value, cost: cost.max(0.0) })
     }
 
     fn at(&mut self, k: usize, t: f64) -> Lifted {

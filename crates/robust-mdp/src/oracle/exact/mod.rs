@@ -24,6 +24,7 @@ mod saturation;
 mod sums;
 mod table;
 mod tilt;
+mod tops;
 mod typical;
 
 pub(crate) use active::RowMemory;
@@ -219,6 +220,7 @@ impl State<'_, '_> {
         let Scratch { active, sums, cumulants, table, entries, .. } = &mut *self.scratch;
         let (rows, ahead, memory) = (self.rows, self.ahead, &mut self.memory);
         if self.oracle.set.distance == Distance::Kl {
+            cumulants.tops.clear(rows.len());
             let mut ball = Kl { rows, ahead, radius, active, cumulants, table, entries };
             drive.on(&mut ball, memory)
         } else {

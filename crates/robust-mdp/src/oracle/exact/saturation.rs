@@ -5,8 +5,8 @@
 //! are worth at least what they were less the fall of v, so that a state stays saturated, unread,
 //! until its lowest peak has risen by h against them or another row has come below it.
 
-use super::active::{Least, RowMemory};
-use super::driver::{Ball, Outcome, noise};
+use super::active::{Between, Least, RowMemory};
+use super::driver::{Ball, Lifted, Outcome, noise};
 use crate::lanes::dispatch;
 use crate::uncertainty::Enclosure;
 
@@ -17,6 +17,9 @@ const HEADROOM: [f64; 3] = [1.0 / 64.0, 1.0 / 4096.0, 0.0];
 
 /// Rows are priced above the level by this share of the way to their peaks.
 const PRICING: f64 = 1.0 / 64.0;
+
+/// Prices that are known to this share of the budget are not sharpened.
+const SURE: f64 = 1.0 / 128.0;
 
 /// Row `k` under work, alone, at its peak.
 pub(super) fn at_peak<B: Ball>(ball: &mut B, memory: &RowMemory<'_>, k: usize) {
@@ -114,107 +117,223 @@ fn share(level: f64, floor: f64, peak: f64) -> f64 {
     if level < peak { (level - floor) / (peak - floor) } else { 1.0 }
 }
 
+/// Nothing was read.
+const UNKNOWN: Lifted = Lifted { t: f64::NAN, nu: f64::NAN, value: f64::NAN, cost: f64::NAN };
+
+/// A row that may have to be lifted.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Candidate {
+    row: usize,
+    /// At most its nominal value.
+    floor: f64,
+    /// Its largest value and what that costs; not a number where not looked up.
+    peak: f64,
+    peak_cost: f64,
+    /// A value, what suffices to reach it and the multiplier there; not a number where none is known.
+    point: Lifted,
+    /// What it costs at most to lift the row to the level, or to its peak where that is lower, and about
+    /// what it costs at least.
+    price: f64,
+    least: f64,
+}
+
+impl Candidate {
+    fn cost_of_peak<B: Ball>(&mut self, ball: &mut B) -> f64 {
+        if self.peak_cost.is_nan() {
+            (self.peak, self.peak_cost) = ball.peak(self.row);
+        }
+        self.peak_cost
+    }
+
+    /// The price by what is known without further work. d is convex: it lies below the chords between
+    /// the floor, what was read and the peak.
+    fn charge(&mut self, level: f64) {
+        let Candidate { floor, peak, peak_cost, point: Lifted { t, value, cost, .. }, .. } = *self;
+        if floor >= level {
+            (self.price, self.least) = (0.0, 0.0);
+            return;
+        }
+        (self.price, self.least) = (peak_cost, 0.0);
+        if peak <= level {
+            self.least = peak_cost;
+            return;
+        }
+        if floor > f64::NEG_INFINITY {
+            self.price = peak_cost * ((level - floor) / (peak - floor));
+        }
+        if value < level {
+            self.price =
+                self.price.min(cost + (peak_cost - cost) * ((level - value) / (peak - value)));
+        } else if value >= level {
+            let share =
+                if floor > f64::NEG_INFINITY { (level - floor) / (value - floor) } else { 1.0 };
+            self.price = self.price.min(cost * share.min(1.0));
+        }
+        if cost >= 0.0 {
+            self.least = (cost + t * (level - value)).max(0.0);
+        }
+    }
+
+    /// Reads the row near the level, below its peak.
+    fn lift<B: Ball>(&mut self, ball: &mut B, level: f64) {
+        if self.point.t.is_nan() {
+            let nominal = ball.nominal(self.row);
+            self.floor = self.floor.max(nominal);
+            if nominal >= level {
+                return self.charge(level);
+            }
+        }
+        // A little higher, so that less care arrives.
+        let more = PRICING * (self.peak - level);
+        self.point = ball.lift(self.row, level + more, more, self.point.t);
+        self.charge(level);
+    }
+}
+
 /// Whether the budget lifts every row to the lowest peak; that row is then under work alone.
 ///
-/// Every row is first charged what a move straight towards its peak costs; the exact price
-/// replaces the dearest of these as long as that decides the question.
+/// Prices are no sharper than it takes to compare them with the budget: first what is known tells, then
+/// a move straight towards the peak, then the dearest rows are read.
 pub(super) fn saturated<B: Ball>(
     ball: &mut B,
     memory: &mut RowMemory<'_>,
     bound: f64,
 ) -> Option<Outcome> {
     let (drift, anchor) = ball.drift();
-    let (mut ceiling, mut lowest) = (f64::INFINITY, 0);
-    let mut peaks = std::mem::take(&mut ball.active().peaks);
-    peaks.clear();
-    peaks.resize(ball.rows().len(), None);
-    for k in 0..ball.rows().len() {
-        // Rows that cannot have the lowest peak need not be looked at.
-        if memory.floor[k] + drift <= bound.min(ceiling) {
-            let (peak, cost) = ball.summit(k);
-            peaks[k] = cost.map(|cost| (peak, cost));
-            if peak < ceiling {
-                (ceiling, lowest) = (peak, k);
+    let deepest = dispatch(Least(memory.floor)) + drift;
+    let above = |level: f64, share: f64| {
+        let depth = level - deepest;
+        level + if depth.is_finite() { share * depth.max(0.0) } else { 0.0 }
+    };
+    let mut rows = std::mem::take(&mut ball.active().candidates);
+    let lowest = list(ball, memory, bound, above(bound, HEADROOM[0]), &mut rows);
+    let found = lowest.and_then(|lowest| {
+        // That row has to reach its peak, whatever the others cost.
+        if rows[lowest].cost_of_peak(ball) > ball.radius() {
+            return None;
+        }
+        let (chosen, ceiling) = (rows[lowest].row, rows[lowest].peak);
+        let levels = HEADROOM.map(|share| above(ceiling, share));
+        rows.retain(|row| row.floor < levels[0]);
+        for row in &mut rows {
+            row.cost_of_peak(ball);
+            row.point = ball.noted(row.row).unwrap_or(UNKNOWN);
+        }
+        let level = highest_affordable(ball, &mut rows, levels)?;
+        Some((chosen, ceiling, level))
+    });
+    if let Some((chosen, _, level)) = found {
+        memory.t.fill(0.0);
+        for row in &rows {
+            // Also where the row turned out to need no lift.
+            if memory.floor[row.row] + drift < level {
+                memory.t[row.row] = -row.price.max(f64::MIN_POSITIVE);
+                memory.nu[row.row] = row.peak - anchor;
             }
         }
+        at_peak(ball, memory, chosen);
     }
-    // That row has to reach its peak, whatever the others cost.
-    let (_, cost) = *peaks[lowest].get_or_insert_with(|| ball.peak(lowest));
-    if cost > ball.radius() {
-        ball.active().peaks = peaks;
-        return None;
-    }
-    let depth = (ceiling - dispatch(Least(memory.floor)) - drift).max(0.0);
-    let mut outcome = None;
-    for headroom in HEADROOM {
-        let level = ceiling + if depth.is_finite() { headroom * depth } else { 0.0 };
-        if priced(ball, memory, level, &mut peaks) <= ball.radius() {
-            at_peak(ball, memory, lowest);
-            let bounds = Enclosure { lower: ceiling, upper: ceiling };
-            outcome = Some(Outcome::Peak { bounds, level: level - anchor });
-            break;
-        }
-    }
-    ball.active().peaks = peaks;
-    outcome
+    ball.active().candidates = rows;
+    let (_, ceiling, level) = found?;
+    let bounds = Enclosure { lower: ceiling, upper: ceiling };
+    Some(Outcome::Peak { bounds, level: level - anchor })
 }
 
-/// At most what it costs to lift all rows to the level, or to their peaks where these are lower; as
-/// tight as it takes to compare with the budget. Priced rows get t = −price and ν = their peak.
-fn priced<B: Ball>(
+/// Lists the rows that may lie below `highest`; returns which of them has the lowest peak, if that is no
+/// higher than `bound`.
+fn list<B: Ball>(
     ball: &mut B,
-    memory: &mut RowMemory<'_>,
-    level: f64,
-    peaks: &mut [Option<(f64, f64)>],
-) -> f64 {
-    let ((drift, anchor), radius) = (ball.drift(), ball.radius());
-    let mut charged = std::mem::take(&mut ball.active().charged);
-    charged.clear();
-    let (mut exact, mut loose) = (0.0, 0.0);
-    memory.t.fill(0.0);
-    for k in 0..ball.rows().len() {
-        let floor = memory.floor[k] + drift;
-        if floor >= level {
-            continue;
-        }
-        let (peak, peak_cost) = *peaks[k].get_or_insert_with(|| ball.peak(k));
-        memory.nu[k] = peak - anchor;
-        let mut price = peak_cost;
-        if peak <= level {
-            exact += price;
-        } else {
-            if floor > f64::NEG_INFINITY {
-                price = ball.move_cost((level - floor) / (peak - floor), peak_cost).min(peak_cost);
+    memory: &RowMemory<'_>,
+    bound: f64,
+    highest: f64,
+    rows: &mut Vec<Candidate>,
+) -> Option<usize> {
+    let drift = ball.drift().0;
+    let mut below = std::mem::take(&mut ball.active().pending);
+    let all = f64::NEG_INFINITY;
+    dispatch(Between { of: memory.floor, above: all, below: highest - drift, out: &mut below });
+    let (mut ceiling, mut lowest) = (bound, None);
+    rows.clear();
+    for row in below.iter().map(|&k| k as usize) {
+        let floor = memory.floor[row] + drift;
+        let (mut peak, mut cost) = (f64::NAN, None);
+        // Rows that cannot have the lowest peak need not be looked at.
+        if floor <= ceiling {
+            (peak, cost) = ball.summit(row);
+            if peak < ceiling || lowest.is_none() && peak == ceiling {
+                (ceiling, lowest) = (peak, Some(rows.len()));
             }
-            charged.push((price, k));
-            loose += price;
         }
-        memory.t[k] = -price.max(f64::MIN_POSITIVE);
+        let peak_cost = cost.unwrap_or(f64::NAN);
+        rows.push(Candidate {
+            row,
+            floor,
+            peak,
+            peak_cost,
+            point: UNKNOWN,
+            price: 0.0,
+            least: 0.0,
+        });
     }
-    charged.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-    for &(price, k) in &charged {
-        if exact + loose <= radius || exact > radius {
-            break;
-        }
-        let cost = peaks[k].map_or(f64::INFINITY, |peak| price_of(ball, k, level, peak));
-        memory.t[k] = -cost.max(f64::MIN_POSITIVE);
-        exact += cost;
-        loose = (loose - price).max(0.0);
-    }
-    ball.active().charged = charged;
-    exact + loose
+    ball.active().pending = below;
+    lowest
 }
 
-/// What it costs to lift row `k` to the level, below its peak.
-fn price_of<B: Ball>(ball: &mut B, k: usize, level: f64, (peak, peak_cost): (f64, f64)) -> f64 {
-    if ball.nominal(k) >= level {
-        return 0.0;
+/// The first of falling levels to which the budget lifts all rows.
+fn highest_affordable<B: Ball>(
+    ball: &mut B,
+    rows: &mut [Candidate],
+    levels: [f64; HEADROOM.len()],
+) -> Option<f64> {
+    let lowest = levels[HEADROOM.len() - 1];
+    for level in levels {
+        if affordable(ball, rows, level) {
+            return Some(level);
+        }
+        // What was read on the way may rule out all of them.
+        rows.iter_mut().for_each(|row| row.charge(lowest));
+        if rows.iter().map(|row| row.least).sum::<f64>() > ball.radius() {
+            return None;
+        }
     }
-    // A little higher, so that less care arrives.
-    let more = PRICING * (peak - level);
-    let lifted = ball.lift(k, level + more, more, 0.0);
-    let arrived = lifted.value >= level - noise(ball, level);
-    if arrived { lifted.cost.min(peak_cost) } else { peak_cost }
+    None
+}
+
+/// Whether the budget lifts all rows to the level, as far as prices tell when they are sharpened.
+fn affordable<B: Ball>(ball: &mut B, rows: &mut [Candidate], level: f64) -> bool {
+    let radius = ball.radius();
+    rows.iter_mut().for_each(|row| row.charge(level));
+    let sum = |rows: &[Candidate]| rows.iter().map(|row| row.price).sum::<f64>();
+    let mut total = sum(rows);
+    if total <= radius {
+        return true;
+    }
+    let unsure = |row: &Candidate| row.peak > level && row.price - row.least > SURE * radius;
+    for row in rows.iter_mut().filter(|row| unsure(row) && row.floor > f64::NEG_INFINITY) {
+        let share = (level - row.floor) / (row.peak - row.floor);
+        let price = row.price.min(ball.move_cost(share, row.peak_cost));
+        total += price - row.price;
+        row.price = price;
+        if total <= radius {
+            break;
+        }
+    }
+    let mut least: f64 = rows.iter().map(|row| row.least).sum();
+    for _ in 0..rows.len() {
+        if total <= radius || least > radius {
+            break;
+        }
+        // The dearest first.
+        let dearer = |a: &&mut Candidate, b: &&mut Candidate| {
+            a.price.total_cmp(&b.price).then(b.row.cmp(&a.row))
+        };
+        let Some(row) = rows.iter_mut().filter(|row| unsure(row)).max_by(dearer) else { break };
+        let before = (row.price, row.least);
+        row.lift(ball, level);
+        row.price = row.price.min(before.0);
+        (total, least) = (total + row.price - before.0, least + row.least - before.1);
+    }
+    total <= radius && sum(rows) <= radius
 }
 
 /// Whether the budget puts every row of a fixed policy on its peak.
@@ -233,4 +352,45 @@ pub(super) fn saturated_fixed<B: Ball>(ball: &mut B, rows: &[u32], x: &[f64]) ->
     let value = value / total;
     let bounds = Enclosure { lower: value, upper: value };
     Some(Outcome::Peak { bounds, level: f64::NEG_INFINITY })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A row of mass p on its peak and 1 − p on its floor: θ of the way costs KL(θ‖p) in mean.
+    #[test]
+    fn prices_enclose_what_lifts_cost() {
+        let entropy = |q: f64, p: f64| if q > 0.0 { q * (q / p).ln() } else { 0.0 };
+        for (p, scale) in [(0.5, 1.0), (0.01, 1.0), (0.2, 1e-8), (0.2, 1e8)] {
+            let cost = |q: f64| entropy(q, p) + entropy(1.0 - q, 1.0 - p);
+            let value = |q: f64| scale * q;
+            // dcost/dvalue.
+            let slope = |q: f64| ((q / p).ln() - ((1.0 - q) / (1.0 - p)).ln()) / scale;
+            for step in 1..20 {
+                let q = p + (1.0 - p) * f64::from(step) / 20.0;
+                let point = Lifted { t: slope(q), nu: 0.0, value: value(q), cost: cost(q) };
+                for point in [point, UNKNOWN] {
+                    let (floor, peak, peak_cost) = (value(p), value(1.0), cost(1.0));
+                    let (row, price, least) = (0, 0.0, 0.0);
+                    let mut row = Candidate { row, floor, peak, peak_cost, point, price, least };
+                    for at in 1..40 {
+                        let level = p + (1.0 - p) * f64::from(at) / 40.0;
+                        row.charge(value(level));
+                        let exact = cost(level);
+                        assert!(row.price >= exact - 1e-14, "{row:?} at {level}: {exact}");
+                        assert!(row.least <= exact + 1e-14, "{row:?} at {level}: {exact}");
+                        assert!(row.price <= peak_cost + 1e-14);
+                        if at == 2 * step && !point.t.is_nan() {
+                            assert!(row.price - row.least <= 1e-12, "{row:?} at {level}");
+                        }
+                    }
+                    row.charge(value(p));
+                    assert_eq!(row.price, 0.0);
+                    row.charge(2.0 * value(1.0));
+                    assert_eq!((row.price, row.least), (peak_cost, peak_cost));
+                }
+            }
+        }
+    }
 }

@@ -43,6 +43,13 @@ pub(super) fn reach(tolerance: f64, range: f64) -> f64 {
     reach
 }
 
+/// What the series leave out of ψ' and ψ at most.
+pub(super) fn left_out(off: f64, range: f64) -> [f64; 2] {
+    let z = 0.5 * off;
+    let rest = REST * z.powi(7);
+    [0.5 * range * rest, 0.125 * rest * z]
+}
+
 /// Bases of the cells used so far, for one value vector.
 #[derive(Debug, Default)]
 pub(super) struct Table {
