@@ -88,8 +88,8 @@ impl<'a> Bellman<'a> {
     }
 
     /// See [`Exact::foretell`].
-    pub(crate) fn foretell(&self, v: &mut [f64]) {
-        self.oracle.foretell(v);
+    pub(crate) fn foretell(&self, v: &mut [f64]) -> bool {
+        self.oracle.foretell(v)
     }
 
     /// Entries of the widest row.

@@ -40,13 +40,11 @@ impl<'a> Operator<'a> {
         Operator { games: Some(games), ..Operator::exact(model, set) }
     }
 
-    /// Values to begin with, as far as costs alone tell.
-    pub(crate) fn first_values(&self) -> Vec<f64> {
+    /// Values to begin with, as far as costs alone tell, and whether these know of nature's choices.
+    pub(crate) fn first_values(&self) -> (Vec<f64>, bool) {
         let mut v = after_a_constant(self.model);
-        if self.is_exact() {
-            self.bellman.foretell(&mut v);
-        }
-        v
+        let foretold = self.is_exact() && self.bellman.foretell(&mut v);
+        (v, foretold)
     }
 
     /// Whether the exact oracle solves the games.

@@ -65,6 +65,8 @@ pub(super) struct Course<'c, 'a, 'r> {
     pub(super) has_terminal_states: bool,
     /// Whether the first values were given, and may be near the last ones.
     is_warm: bool,
+    /// Whether they were foretold, so that a few sweeps remain.
+    is_foretold: bool,
 }
 
 /// What proposes the next values.
@@ -131,9 +133,10 @@ impl<'c, 'a, 'r> Course<'c, 'a, 'r> {
         let width = run.width;
         let start = run.start.take();
         let is_warm = start.is_some();
-        let v = match run.limits.published {
-            Some(_) => vec![0.0; model.states()],
-            None => start.unwrap_or_else(|| operator.first_values()),
+        let (v, is_foretold) = match (run.limits.published, start) {
+            (Some(_), _) => (vec![0.0; model.states()], false),
+            (None, Some(start)) => (start, false),
+            (None, None) => operator.first_values(),
         };
         run.begin(model);
         Course {
@@ -149,6 +152,7 @@ impl<'c, 'a, 'r> Course<'c, 'a, 'r> {
             width,
             has_terminal_states: (0..model.states()).any(|s| model.is_terminal(s)),
             is_warm,
+            is_foretold,
         }
     }
 

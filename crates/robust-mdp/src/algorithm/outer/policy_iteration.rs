@@ -34,6 +34,8 @@ const RECENT: usize = 3;
 /// Sweeps without progress, near what rounding allows, before it is taken to be the limit: linear
 /// systems get there at once or not at all, whatever the discount.
 const PATIENCE: f64 = 12.0;
+/// How far a step without linear systems is taken to shrink the span of foretold values.
+const PACE: f64 = 10.0;
 /// The order at which Newton's steps are taken to converge, near the end.
 const ORDER: f64 = 1.5;
 /// Residual of linear systems against that of the sweep.
@@ -111,7 +113,10 @@ impl Loop for PolicyIteration {
 
     fn advance(&mut self, course: &mut Course<'_, '_, '_>) {
         if let Some(light) = &mut self.light {
-            if self.span.is_infinite() || light_steps_are_cheaper(self.span, course) {
+            let is_first = self.span.is_infinite();
+            let before = if is_first { PACE * course.span } else { self.span };
+            let unknown = is_first && !course.is_foretold;
+            if unknown || light_steps_are_cheaper(before, course) {
                 self.span = course.span;
                 light.advance(course);
                 return;

@@ -150,16 +150,17 @@ impl Exact<'_> {
         cost.iter().filter(move |c| **c < bar).map(move |c| c + offset)
     }
 
-    /// Takes values of which nothing is known to where a sweep would if all rows were typical.
-    pub(crate) fn foretell(&self, v: &mut [f64]) {
+    /// Takes values of which nothing is known to where a sweep would if all rows were typical; whether
+    /// that tells anything.
+    pub(crate) fn foretell(&self, v: &mut [f64]) -> bool {
         if !self.has_typical_rows() {
-            return;
+            return false;
         }
         let mut ahead = self.outlook();
         ahead.set(v);
         let acting = (0..v.len()).filter(|&s| !self.model.is_terminal(s));
         if !acting.clone().next().is_some_and(|s| self.make_typical(s, &mut ahead)) {
-            return;
+            return false;
         }
         let mut base = Vec::new();
         for s in acting {
@@ -169,6 +170,7 @@ impl Exact<'_> {
             let radius = self.set.radius_at(s, self.model.rows_of(s).start);
             v[s] = ahead.typical.level(&base, radius, ceiling).unwrap_or(ceiling);
         }
+        true
     }
 }
 
@@ -298,7 +300,7 @@ mod tests {
                 .map(|s| model.rows_of(s).fold(f64::INFINITY, |m, r| m.min(model.cost[r])))
                 .collect();
             let before = span(&v);
-            Exact::new(&model, &set).foretell(&mut v);
+            assert!(Exact::new(&model, &set).foretell(&mut v));
             let after = span(&v);
             assert!(after < 0.5 * before, "seed {seed}: {after} after {before}");
         }
