@@ -215,6 +215,28 @@ fn a_cost_of_the_next_state_cannot_be_averaged() {
 }
 
 #[test]
+fn costs_that_cancel_round_as_much_as_their_parts() {
+    use robust_mdp::Method as Outer;
+    // 10¹⁵ less nearly as much leaves 1.25 a step, 41.67 in all, but sums on the way lie on a grid of 0.125.
+    let mut builder = ModelBuilder::new(0.97);
+    builder.add_state(None);
+    builder.add_action(None, 1e15);
+    builder.add_transition(0, 1.0, 1.25 - 1e15);
+    let (model, exact) = (builder.build().unwrap(), 1.25 / 0.03);
+    for set in [UncertaintySet::none(), UncertaintySet::kl(0.1), UncertaintySet::ellipsoid(0.1)] {
+        for method in [Outer::Auto, Outer::Vi, Outer::GsVi, Outer::Pi, Outer::FomVi] {
+            if method == Outer::FomVi && set == UncertaintySet::none() {
+                continue;
+            }
+            let options = Options { method, ..Options::default() };
+            let found = solve(&model, &set, &options).unwrap();
+            let (lower, upper) = (found.lower[0], found.upper[0]);
+            assert!(lower <= exact && exact <= upper, "{method:?}, {set:?}: {lower} to {upper}");
+        }
+    }
+}
+
+#[test]
 fn support_decides_whether_the_impossible_may_happen() {
     // "safe" surely ends, "down" has value 20 and b = ½v = (½v_safe, 0, 10). The projection of
     // e_end + t·b lowers all entries by ν = 5t, so "safe" gets nothing while ½v_safe < 5; d = 0.1

@@ -33,7 +33,7 @@ pub(super) fn bound_fixed_point(
     signal: &Signal<'_>,
 ) -> Bounds {
     let (discount, width) = (operator.model().discount(), operator.width());
-    let cost_scale = operator.model().largest_cost();
+    let cost_scale = operator.model().largest_term();
     let states = operator.model().states();
     // The bounds below shift all states alike: terminal ones must be where they belong.
     for s in (0..states).filter(|&s| operator.model().is_terminal(s)) {

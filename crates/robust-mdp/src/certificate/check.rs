@@ -100,7 +100,7 @@ pub(super) fn complete(model: &Model, certificate: &Certificate) -> Result<(), R
         };
         let found = scale[k];
         return malformed(format!(
-            "{place}: budget multiplier {found}, expected a number of at least 0"
+            "{place}: budget multiplier {found:e}, expected a number of at least 0"
         ));
     }
     for &Weight { row, probability: x, shift } in policy {

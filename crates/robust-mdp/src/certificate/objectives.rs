@@ -41,7 +41,7 @@ struct Row {
 impl<'a> Objectives<'a> {
     pub(super) fn new(model: &'a Model, set: &UncertaintySet, v: &[f64]) -> Objectives<'a> {
         let highest = v.iter().fold(f64::NEG_INFINITY, |m, v| m.max(*v));
-        let largest = v.iter().fold(model.largest_cost(), |m, v| m.max(v.abs()));
+        let largest = v.iter().fold(model.largest_term(), |m, v| m.max(v.abs()));
         let w: Vec<f64> = v.iter().map(|v| model.discount() * (v - highest)).collect();
         let everywhere = set.distance == Distance::Ellipsoid && set.support == Support::All;
         let mut ranked = if everywhere && !model.is_dense() { w.clone() } else { Vec::new() };

@@ -244,6 +244,13 @@ impl Model {
             Some(_) => (0..self.rows()).map(|r| self.row(r).largest_cost()).fold(0.0, f64::max),
         }
     }
+
+    /// The largest |number| that costs of steps are computed from: sums of them may cancel, but round as
+    /// much as these.
+    pub(crate) fn largest_term(&self) -> f64 {
+        let further = self.transition_cost.as_deref().map_or(0.0, largest);
+        self.largest_cost().max(largest(&self.cost)).max(further)
+    }
 }
 
 /// The largest |x|, of numbers.

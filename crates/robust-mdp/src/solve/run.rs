@@ -132,7 +132,7 @@ pub(crate) struct Run<'a> {
     pub(crate) check_seconds: f64,
     /// Entries of the widest row.
     pub(crate) width: usize,
-    pub(crate) largest_cost: f64,
+    pub(crate) largest_term: f64,
     pub(crate) checkpoints: Checkpoints<'a>,
     /// Values to start from, if any were given.
     pub(crate) start: Option<Vec<f64>>,
@@ -163,7 +163,7 @@ impl<'a> Run<'a> {
             incumbent: Incumbent::default(),
             check_seconds: 0.0,
             width: 0,
-            largest_cost: model.largest_cost(),
+            largest_term: model.largest_term(),
             checkpoints,
             start,
             model,
@@ -212,7 +212,7 @@ impl<'a> Run<'a> {
 
     /// What rounding alone leaves between the bounds: twice the allowance on either side.
     pub(crate) fn rounding_floor(&self) -> f64 {
-        let scale = self.incumbent.scale().max(self.largest_cost);
+        let scale = self.incumbent.scale().max(self.largest_term);
         4.0 * rounding(scale, self.model.discount(), self.width)
     }
 

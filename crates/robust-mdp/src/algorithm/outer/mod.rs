@@ -242,7 +242,7 @@ impl<'c, 'a, 'r> Course<'c, 'a, 'r> {
     fn certify(&mut self, patience: f64) -> Option<Status> {
         let discount = self.model().discount();
         let (lower, upper) = (self.operator.lower(), self.operator.upper());
-        let (scale, width) = (self.run.largest_cost, self.width);
+        let (scale, width) = (self.run.largest_term, self.width);
         let (low, _) = macqueen_porteus(&self.v, lower, discount, scale, width);
         let (_, high) = macqueen_porteus(&self.v, upper, discount, scale, width);
         self.record_residual();
@@ -330,7 +330,7 @@ impl<'c, 'a, 'r> Course<'c, 'a, 'r> {
             let (lower, upper) = (self.operator.lower(), self.operator.upper());
             let fall = self.v.iter().zip(lower).fold(0.0_f64, |m, (v, l)| m.min(l - v));
             let rise = self.v.iter().zip(upper).fold(0.0_f64, |m, (v, u)| m.max(u - v));
-            let scale = after.iter().fold(self.run.largest_cost, |m, v| m.max(v.abs()));
+            let scale = after.iter().fold(self.run.largest_term, |m, v| m.max(v.abs()));
             let slack = rounding(scale, self.model().discount(), self.width);
             // A state saw upper bounds of those before it: its lower bound is too high by at most
             // λ times the widest of these.

@@ -124,10 +124,8 @@ impl Loop for PolicyIteration {
             self.light = None;
             self.horizon = Horizon::ahead(self.span, course);
         }
-        if !std::mem::replace(&mut self.frozen, true) {
-            course.operator.freeze();
-        }
         if let Some(horizon) = &mut self.horizon {
+            freeze(&mut self.frozen, course);
             if horizon.leap(course, LINEAR * course.span) {
                 self.horizon = None;
             }
@@ -155,6 +153,7 @@ impl Loop for PolicyIteration {
         self.span = course.span;
         self.recent.rotate_left(1);
         self.recent[RECENT - 1] = course.span;
+        freeze(&mut self.frozen, course);
         course.leap(1.0, LINEAR * course.span);
         self.on_trial = self.newton && self.penance == 0;
         self.penance = self.penance.saturating_sub(1);
@@ -192,6 +191,13 @@ impl Snapshot for PolicyIteration {
         if self.on_trial && self.policy.is_empty() {
             tape.refuse();
         }
+    }
+}
+
+/// Freezes the choices of the last sweep unless that has done it.
+fn freeze(frozen: &mut bool, course: &mut Course<'_, '_, '_>) {
+    if !std::mem::replace(frozen, true) {
+        course.operator.freeze();
     }
 }
 

@@ -81,14 +81,13 @@ pub(super) trait Ball {
     }
     /// Forgets what was read of other states.
     fn begin(&mut self);
-    /// At least the lowest peak, and no more than that where it is soon found; the least base cost is
-    /// `known` to be one. `floor` as in [`RowMemory`].
+    /// At least the lowest peak, and no more than that where it is soon found; `known` is no lower.
+    /// `floor` as in [`RowMemory`].
     fn ceiling(&mut self, known: f64, _floor: &[f64]) -> f64 {
         known
     }
-    /// The share of the way to the ceiling, `below` above the rows, to go where Newton's step would be
-    /// `step` and beyond it.
-    fn stride(&self, _step: f64, _below: f64) -> f64 {
+    /// The share to go of the room up to the ceiling, where Newton's step would lead beyond it.
+    fn stride(&self, _step: f64, _room: f64) -> f64 {
         0.75
     }
     /// Moves the multipliers of the last sweep to where they are more likely to be.
@@ -171,7 +170,7 @@ pub(super) fn free<B: Ball>(ball: &mut B, memory: &mut RowMemory<'_>, tolerance:
         return outcome;
     }
     ball.begin();
-    let ceiling = dispatch(Least(ball.rows().base));
+    let mut ceiling = dispatch(Least(ball.rows().base));
     let mut active = std::mem::take(ball.active());
     active.resume(memory, ball.rows().base);
     *ball.active() = active;
@@ -188,7 +187,7 @@ pub(super) fn free<B: Ball>(ball: &mut B, memory: &mut RowMemory<'_>, tolerance:
             }
         }
         match begin(ball, memory, tolerance, ceiling) {
-            Begun::At(lowest) => known = lowest,
+            Begun::At(lowest, highest) => (known, ceiling) = (lowest, highest),
             Begun::Done(outcome) => return outcome,
         }
     }
@@ -199,8 +198,8 @@ pub(super) fn free<B: Ball>(ball: &mut B, memory: &mut RowMemory<'_>, tolerance:
 }
 
 enum Begun {
-    /// Multipliers are set; no nominal value is lower.
-    At(f64),
+    /// Multipliers are set; no nominal value is lower than the first, no row can be lifted above the second.
+    At(f64, f64),
     Done(Outcome),
 }
 
@@ -213,7 +212,7 @@ fn begin<B: Ball>(ball: &mut B, memory: &mut RowMemory<'_>, tolerance: f64, ceil
         return Begun::Done(outcome);
     }
     if ball.guess(ceiling) {
-        return Begun::At(dispatch(Least(memory.floor)) + drift);
+        return Begun::At(dispatch(Least(memory.floor)) + drift, ceiling);
     }
     admit_below(ball, memory, ceiling);
     let known = dispatch(Least(memory.floor)) + drift;
@@ -228,7 +227,7 @@ fn begin<B: Ball>(ball: &mut B, memory: &mut RowMemory<'_>, tolerance: f64, ceil
         // Without a reading the rows may seem to reach beyond their peaks.
         let mu = if mu < ceiling { mu } else { 0.5 * (known + ceiling) };
         match ball.raise(mu) {
-            Moved::All => return Begun::At(known),
+            Moved::All => return Begun::At(known, ceiling),
             Moved::Dropped => {}
             Moved::Stuck => break,
         }

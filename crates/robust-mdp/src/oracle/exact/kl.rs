@@ -181,8 +181,8 @@ impl Ball for Kl<'_> {
     }
 
     /// Where the lowest row nears its peak, what lifts cost grows like −ln(distance).
-    fn stride(&self, step: f64, below: f64) -> f64 {
-        let share = -(-step / below).exp_m1();
+    fn stride(&self, step: f64, room: f64) -> f64 {
+        let share = -(-step / room).exp_m1();
         if share.is_nan() { 0.75 } else { share.clamp(0.25, 0.99) }
     }
 

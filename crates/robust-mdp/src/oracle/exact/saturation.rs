@@ -176,7 +176,8 @@ impl Candidate {
 
     /// Reads the row near the level, below its peak.
     fn lift<B: Ball>(&mut self, ball: &mut B, level: f64) {
-        if self.point.t.is_nan() {
+        // Below its nominal value there is nothing to lift.
+        if self.point.t.is_nan() || self.point.value >= level {
             let nominal = ball.nominal(self.row);
             self.floor = self.floor.max(nominal);
             if nominal >= level {
@@ -323,14 +324,18 @@ fn affordable<B: Ball>(ball: &mut B, rows: &mut [Candidate], level: f64) -> bool
         if total <= radius || least > radius {
             break;
         }
-        // The dearest first.
-        let dearer = |a: &&mut Candidate, b: &&mut Candidate| {
-            a.price.total_cmp(&b.price).then(b.row.cmp(&a.row))
+        // The least sure first.
+        let doubt = |row: &Candidate| row.price - row.least;
+        let order = |a: &&mut Candidate, b: &&mut Candidate| {
+            doubt(a).total_cmp(&doubt(b)).then(b.row.cmp(&a.row))
         };
-        let Some(row) = rows.iter_mut().filter(|row| unsure(row)).max_by(dearer) else { break };
+        let Some(row) = rows.iter_mut().filter(|row| unsure(row)).max_by(order) else { break };
         let before = (row.price, row.least);
         row.lift(ball, level);
         row.price = row.price.min(before.0);
+        if doubt(row) >= before.0 - before.1 {
+            break;
+        }
         (total, least) = (total + row.price - before.0, least + row.least - before.1);
     }
     total <= radius && sum(rows) <= radius

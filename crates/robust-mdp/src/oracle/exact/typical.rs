@@ -146,7 +146,9 @@ impl Exact<'_> {
     /// The base costs of rows that may lie below the lowest peak, where costs are all that is known.
     pub(super) fn below_the_ceiling(&self, s: usize, ahead: &Outlook) -> impl Iterator<Item = f64> {
         let cost = &self.model.cost[self.model.rows_of(s)];
-        let (bar, offset) = (dispatch(Least(cost)) + ahead.range, ahead.offset);
+        let (least, offset) = (dispatch(Least(cost)), ahead.offset);
+        // The least too where rounding leaves no range above it.
+        let bar = (least + ahead.range).max(least.next_up());
         cost.iter().filter(move |c| **c < bar).map(move |c| c + offset)
     }
 
@@ -179,6 +181,7 @@ mod tests {
     use super::*;
     use crate::algorithm::bellman::{Bellman, Player};
     use crate::instances::{Costs, Garnet, Xoshiro256};
+    use crate::model::ModelBuilder;
     use crate::uncertainty::UncertaintySet;
 
     /// Objectives with ties, of all sizes.
@@ -304,5 +307,24 @@ mod tests {
             let after = span(&v);
             assert!(after < 0.5 * before, "seed {seed}: {after} after {before}");
         }
+    }
+
+    /// Also where λ·v is less than a rounding of the costs.
+    #[test]
+    fn foretold_values_are_finite() {
+        let mut builder = ModelBuilder::new(1e-17);
+        for s in 0..40 {
+            builder.add_state(None);
+            for a in 0..60 {
+                let cost = if s == 0 && a == 0 { 0.0 } else { 1.0 + f64::from(a) };
+                builder.add_action(None, cost);
+                (0..40).for_each(|next| builder.add_transition(next, 1.0 / 40.0, 0.0));
+            }
+        }
+        let (model, set) = (builder.build().unwrap(), UncertaintySet::ellipsoid(0.3));
+        let mut v = vec![1.0; 40];
+        v[0] = 0.0;
+        assert!(Exact::new(&model, &set).foretell(&mut v));
+        assert!(v.iter().all(|v| v.is_finite()), "{v:?}");
     }
 }
