@@ -1,6 +1,6 @@
 //! Which loop and which oracle run: what was asked for, or what the library chooses, and why.
 
-use crate::error::Error;
+use crate::error::{Error, counted};
 use crate::model::Model;
 use crate::solve::{Method, Options, Oracle};
 use crate::uncertainty::{Distance, UncertaintySet};
@@ -40,11 +40,11 @@ pub(crate) fn choose(
 /// they suffice and evaluates policies where it must. How it compares with the other loops is
 /// measured by the benchmark suite and told in docs/methods.md.
 fn automatic(model: &Model, set: &UncertaintySet, oracle: Oracle) -> Chosen {
-    let states = model.states();
     let reason = if set.distance == Distance::None {
         "no uncertainty, so that it is policy iteration".to_owned()
     } else if model.is_dense() {
-        format!("linear systems of {states} states are cheaper than further sweeps")
+        let states = counted(model.states(), "state", "states");
+        format!("linear systems of {states} are cheaper than further sweeps")
     } else {
         "few sweeps whatever the discount".to_owned()
     };
