@@ -184,7 +184,19 @@ mod tests {
     use crate::model::ModelBuilder;
     use crate::uncertainty::UncertaintySet;
 
-    /// Objectives with ties, of all sizes.
+    /// Tables for objectives with ties, of all sizes, and not all alike: their number, the objectives, their
+    /// range and the table.
+    fn tables(seed: u64) -> impl Iterator<Item = (usize, Vec<f64>, f64, Typical)> {
+        let mut random = Xoshiro256::new(seed);
+        (0..2000).filter_map(move |case| {
+            let w = objectives(case, &mut random);
+            let range = w.iter().fold(0.0_f64, |m, w| m.max(-w));
+            let mut typical = Typical::default();
+            typical.fit(&w, 1.0 / w.len() as f64);
+            (range > 0.0).then_some((case, w, range, typical))
+        })
+    }
+
     fn objectives(case: usize, random: &mut Xoshiro256) -> Vec<f64> {
         let states = [2, 3, 10, 60][case % 4];
         let size = [1e-8, 1.0, 1e8][case / 4 % 3];
@@ -211,19 +223,14 @@ mod tests {
 
     #[test]
     fn tables_lift_the_typical_row() {
-        let (mut random, mut typical) = (Xoshiro256::new(3), Typical::default());
-        for case in 0..2000 {
-            let w = objectives(case, &mut random);
-            let range = w.iter().fold(0.0_f64, |m, w| m.max(-w));
-            if range == 0.0 {
-                continue;
-            }
-            typical.fit(&w, 1.0 / w.len() as f64);
+        let (mut random, mut compared) = (Xoshiro256::new(5), 0);
+        for (case, w, range, typical) in tables(3) {
             let t = 10f64.powf(4.0 * random.uniform() - 2.0) / range;
             let (value, cost) = lifted(&w, t);
             if value > -1e-6 * range {
                 continue; // on the peak, where the multiplier is not determined
             }
+            compared += 1;
             assert!(value >= typical.nominal() - 1e-12 * range, "case {case}");
             let at = typical.quadratic[typical.active_at(value) - 1];
             let lift = value - at.mean;
@@ -234,19 +241,13 @@ mod tests {
                 "case {case}: {found} for {cost}"
             );
         }
+        assert!(compared > 1000, "{compared} lifts");
     }
 
     #[test]
     fn levels_spend_the_budget() {
-        let (mut random, mut typical) = (Xoshiro256::new(4), Typical::default());
-        let (mut found, mut none) = (0, 0);
-        for case in 0..2000 {
-            let w = objectives(case, &mut random);
-            let range = w.iter().fold(0.0_f64, |m, w| m.max(-w));
-            if range == 0.0 {
-                continue;
-            }
-            typical.fit(&w, 1.0 / w.len() as f64);
+        let (mut random, mut found, mut none) = (Xoshiro256::new(6), 0, 0);
+        for (case, w, range, typical) in tables(4) {
             let rows = 1 + case % 7;
             let base: Vec<f64> = (0..rows).map(|_| 5.0 + range * random.uniform()).collect();
             let ceiling = base.iter().fold(f64::INFINITY, |m, b| m.min(*b));
