@@ -16,7 +16,8 @@ pub(crate) struct RowMemory<'a> {
     /// priced at that time have −t or less.
     pub(crate) t: &'a mut [f64],
     /// Shifts ν (ellipsoid). Beside t = ∞: the level, less the anchor, to which the budget lifts
-    /// all rows; beside t < 0: the row's largest value, less the anchor.
+    /// all rows; beside t < 0: the multiplier at which the row was priced, ∞ on its maximum and 0
+    /// where there was none.
     pub(crate) nu: &'a mut [f64],
     /// A lower bound of the row's nominal value, less the anchor at that time; −∞ where
     /// nothing is known.

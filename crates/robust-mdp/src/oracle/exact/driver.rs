@@ -126,9 +126,20 @@ pub(super) trait Ball {
     /// Row k lifted to the value μ, give or take `slack`, below its peak and above its nominal value,
     /// which was read before; `guess` is a multiplier that may be near, if positive.
     fn lift(&mut self, k: usize, mu: f64, slack: f64, guess: f64) -> Lifted;
-    /// What the last reading says of row k, if it is under work: a value that it reaches at least, at
-    /// most at that cost.
-    fn noted(&mut self, _k: usize) -> Option<Lifted> {
+    /// Goes beyond the multipliers that joint steps take at first; false where that is no way to go on.
+    fn steepen(&mut self) -> bool {
+        false
+    }
+    /// Whether multipliers tell all that it takes to read many rows at once.
+    fn reads_at_multipliers(&self) -> bool {
+        false
+    }
+    /// Reads the rows under work about where they reach μ, for [`noted`](Ball::noted), if their
+    /// multipliers are near.
+    fn approach(&mut self, _mu: f64) {}
+    /// What the last reading says of the j-th row under work: a value that it reaches at least, at most
+    /// at that cost.
+    fn noted(&mut self, _j: usize) -> Option<Lifted> {
         None
     }
     /// Row k at the multiplier t.
@@ -178,23 +189,36 @@ pub(super) fn free<B: Ball>(ball: &mut B, memory: &mut RowMemory<'_>, tolerance:
     let mut known = f64::NEG_INFINITY;
     if ball.active().len() == 0 {
         if let Some(k) = peaked {
-            // Without a level it was not saturated, but so nearly that joint steps led nowhere.
-            let nearly = memory.nu[k] == f64::NEG_INFINITY;
             match saturated(ball, memory, ceiling) {
-                Some(outcome) => return outcome,
-                None if nearly => return nested(ball, memory, tolerance),
-                None => {}
+                Ok(outcome) => return outcome,
+                Err(lowest) => ceiling = lowest,
+            }
+            // Without a level it was not saturated, but so nearly that joint steps led nowhere.
+            if memory.nu[k] == f64::NEG_INFINITY && !ball.steepen() {
+                return nested(ball, memory, tolerance);
             }
         }
-        match begin(ball, memory, tolerance, ceiling) {
-            Begun::At(lowest, highest) => (known, ceiling) = (lowest, highest),
-            Begun::Done(outcome) => return outcome,
+        // Rows that were read on the way are where to go on.
+        if ball.active().len() == 0 {
+            match begin(ball, memory, tolerance, ceiling) {
+                Begun::At(lowest, highest) => (known, ceiling) = (lowest, highest),
+                Begun::Done(outcome) => return outcome,
+            }
         }
     }
-    if let Some(outcome) = joint(ball, memory, tolerance, ceiling, known) {
-        return outcome;
+    for _ in 0..2 {
+        if let Some(outcome) = joint(ball, memory, tolerance, ceiling, known) {
+            return outcome;
+        }
+        match saturated(ball, memory, ceiling) {
+            Ok(outcome) => return outcome,
+            Err(lowest) => ceiling = lowest,
+        }
+        if !ball.steepen() {
+            break;
+        }
     }
-    saturated(ball, memory, ceiling).unwrap_or_else(|| nested(ball, memory, tolerance))
+    nested(ball, memory, tolerance)
 }
 
 enum Begun {
@@ -233,7 +257,7 @@ fn begin<B: Ball>(ball: &mut B, memory: &mut RowMemory<'_>, tolerance: f64, ceil
         }
     }
     let outcome = saturated(ball, memory, ceiling);
-    Begun::Done(outcome.unwrap_or_else(|| nested(ball, memory, tolerance)))
+    Begun::Done(outcome.unwrap_or_else(|_| nested(ball, memory, tolerance)))
 }
 
 /// Joint steps until the bounds meet; `None` if they do not.
@@ -278,9 +302,9 @@ fn joint<B: Ball>(
             }
             if strikes == STRIKES {
                 strikes += 1;
-                let outcome = saturated(ball, memory, ceiling);
-                if outcome.is_some() {
-                    return outcome;
+                match saturated(ball, memory, ceiling) {
+                    Ok(outcome) => return Some(outcome),
+                    Err(lowest) => ceiling = lowest,
                 }
             }
             if !mu.is_finite() {

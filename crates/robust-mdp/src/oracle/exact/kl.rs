@@ -32,7 +32,7 @@ const AHEAD_STEPS: usize = 4;
 const NEAR: f64 = 0.01;
 const ROW_STEPS: usize = 200;
 /// Readings of a state after which moments have not helped.
-const READINGS: usize = 6;
+const READINGS: usize = 12;
 
 /// The ball around one state's rows.
 pub(super) struct Kl<'a> {
@@ -307,10 +307,10 @@ impl Ball for Kl<'_> {
             }
         }
         std::mem::swap(&mut self.active.t, &mut self.active.fresh);
-        let steepest = if self.cumulants.tops.used { STEEPEST_PEAKED } else { STEEPEST };
-        let steepest = steepest / self.rows.range;
         self.moved();
         self.look_ahead();
+        let steepest = if self.cumulants.tops.used { STEEPEST_PEAKED } else { STEEPEST };
+        let steepest = steepest / self.rows.range;
         let within = self.active.multipliers().iter().map(|t| usize::from(*t <= steepest));
         if within.sum::<usize>() == self.active.len() { Moved::All } else { Moved::Stuck }
     }
@@ -388,8 +388,42 @@ impl Ball for Kl<'_> {
         (self.rows.base[k] + self.top(k).0, None)
     }
 
-    fn noted(&mut self, k: usize) -> Option<Lifted> {
-        let j = self.active.row.iter().position(|&row| row as usize == k)?;
+    fn steepen(&mut self) -> bool {
+        self.measure_by_peaks()
+    }
+
+    fn reads_at_multipliers(&self) -> bool {
+        true
+    }
+
+    fn approach(&mut self, mu: f64) {
+        let rows = self.active.len();
+        if rows == 0 {
+            return;
+        }
+        self.cumulants.resize(rows);
+        for j in 0..rows {
+            self.cumulants.top[j] = self.top(self.active.row[j] as usize).0;
+        }
+        self.read();
+        let (active, cumulants) = (&mut *self.active, &*self.cumulants);
+        let longest = LONGEST / self.rows.range;
+        dispatch(Step { active, cumulants, mu, longest });
+        for j in 0..rows {
+            let (t, fresh) = (active.t[j], &mut active.fresh[j]);
+            if active.base[j] + cumulants.top[j] <= mu {
+                *fresh = t;
+            } else if fresh.is_nan() || *fresh < 0.25 * t {
+                *fresh = 0.25 * t;
+            }
+        }
+        std::mem::swap(&mut active.t, &mut active.fresh);
+        self.moved();
+        self.read();
+    }
+
+    fn noted(&mut self, j: usize) -> Option<Lifted> {
+        let k = *self.active.row.get(j)? as usize;
         let Cumulants { log, mean, off, reach, .. } = &*self.cumulants;
         let (t, off) = (self.active.t[j], *off.get(j)?);
         // Not where the last reading does not hold, nor where it is no number.

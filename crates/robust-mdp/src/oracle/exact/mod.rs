@@ -250,9 +250,6 @@ impl State<'_, '_> {
             Outcome::Peak { bounds, level } => {
                 let k = row[0] as usize;
                 x[k] = 1.0;
-                if level == f64::NEG_INFINITY {
-                    self.memory.t.fill(0.0);
-                }
                 (self.memory.t[k], self.memory.nu[k]) = (f64::INFINITY, level);
                 bounds
             }

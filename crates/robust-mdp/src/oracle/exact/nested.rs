@@ -87,12 +87,19 @@ pub(super) fn nested<B: Ball>(ball: &mut B, memory: &mut RowMemory<'_>, toleranc
         mu = fresh;
     }
     best.lower = best.lower.min(best.upper);
-    (ball.active().nominal_of, ball.active().lifted) = (nominal, lifted);
-    if at_ceiling || ball.active().len() == 0 {
+    let at_ceiling = at_ceiling || ball.active().len() == 0;
+    if at_ceiling {
         best.upper = ceiling;
-        return peak_only(ball, memory, lowest, best);
+        memory.t.fill(0.0);
+        for (k, row) in lifted.iter().enumerate() {
+            if let Some(Lifted { t, cost, .. }) = *row {
+                memory.t[k] = -cost.max(f64::MIN_POSITIVE);
+                memory.nu[k] = if t > 0.0 && t.is_finite() { t } else { 0.0 };
+            }
+        }
     }
-    Outcome::Met(best)
+    (ball.active().nominal_of, ball.active().lifted) = (nominal, lifted);
+    if at_ceiling { peak_only(ball, memory, lowest, best) } else { Outcome::Met(best) }
 }
 
 /// Newton's step from μ, where D = `cost` has the given slope, to D = `radius`: on √D, nearly linear

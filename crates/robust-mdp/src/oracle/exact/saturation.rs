@@ -5,6 +5,8 @@
 //! are worth at least what they were less the fall of v, so that a state stays saturated, unread,
 //! until its lowest peak has risen by h against them or another row has come below it.
 
+use pulp::{Simd, WithSimd};
+
 use super::active::{Between, Least, RowMemory};
 use super::driver::{Ball, Lifted, Outcome, noise};
 use crate::lanes::dispatch;
@@ -20,6 +22,9 @@ const PRICING: f64 = 1.0 / 64.0;
 
 /// Prices that are known to this share of the budget are not sharpened.
 const SURE: f64 = 1.0 / 128.0;
+
+/// How often all rows under work are read nearer to the level.
+const APPROACHES: usize = 2;
 
 /// Row `k` under work, alone, at its peak.
 pub(super) fn at_peak<B: Ball>(ball: &mut B, memory: &RowMemory<'_>, k: usize) {
@@ -41,31 +46,80 @@ pub(super) fn still_saturated<B: Ball>(
     if level == f64::NEG_INFINITY {
         return None;
     }
+    let mut peaks = std::mem::take(&mut ball.active().pending);
+    let RowMemory { t, nu, floor } = memory;
+    let (priced, least) = dispatch(Standing { t, nu, floor, peaks: &mut peaks });
     let (mut ceiling, cost) = ball.peak(before);
-    let (mut chosen, mut total, mut least) = (before, cost, f64::INFINITY);
-    for k in 0..memory.t.len() {
-        if memory.t[k] >= 0.0 {
-            least = if k == before { least } else { least.min(memory.floor[k]) };
-            continue;
+    let (mut chosen, mut total) = (before, cost + priced);
+    for k in peaks.iter().map(|&k| k as usize) {
+        let (peak, cost) = ball.peak(k);
+        t[k] = -cost.max(f64::MIN_POSITIVE);
+        total -= t[k];
+        if peak < ceiling {
+            (ceiling, chosen) = (peak, k);
         }
-        if memory.nu[k] <= level {
-            let (peak, cost) = ball.peak(k);
-            memory.t[k] = -cost.max(f64::MIN_POSITIVE);
-            if peak < ceiling {
-                (ceiling, chosen) = (peak, k);
-            }
-        }
-        total -= memory.t[k];
     }
+    ball.active().pending = peaks;
     let slack = noise(ball, ceiling) + 16.0 * f64::EPSILON * drift.abs();
     if total > ball.radius() || ceiling > level.min(least) + drift - slack {
         return None;
     }
     if chosen != before {
-        (memory.t[before], memory.nu[before]) = (-cost.max(f64::MIN_POSITIVE), level);
+        (memory.t[before], memory.nu[before]) = (-cost.max(f64::MIN_POSITIVE), f64::INFINITY);
     }
     at_peak(ball, memory, chosen);
     Some(Outcome::Peak { bounds: Enclosure { lower: ceiling, upper: ceiling }, level })
+}
+
+/// What rows priced on the way to the level cost together, and the least floor of those that were not
+/// priced; lists the ones that were on their peaks.
+struct Standing<'a> {
+    t: &'a [f64],
+    nu: &'a [f64],
+    floor: &'a [f64],
+    peaks: &'a mut Vec<u32>,
+}
+
+impl WithSimd for Standing<'_> {
+    type Output = (f64, f64);
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) -> (f64, f64) {
+        let Standing { t, nu, floor, peaks } = self;
+        peaks.clear();
+        let lanes = size_of::<S::f64s>() / 8;
+        let (zero, infinity) = (simd.splat_f64s(0.0), simd.splat_f64s(f64::INFINITY));
+        let (mut sum, mut least) = (zero, infinity);
+        let ((full_t, last_t), (full_nu, last_nu)) = (S::as_simd_f64s(t), S::as_simd_f64s(nu));
+        let (full_floor, last_floor) = S::as_simd_f64s(floor);
+        let on_peak = |t: f64, nu: f64| t < 0.0 && nu == f64::INFINITY;
+        for (i, ((&t8, &nu8), &floor8)) in full_t.iter().zip(full_nu).zip(full_floor).enumerate() {
+            let priced = simd.less_than_f64s(t8, zero);
+            let below = simd.less_than_f64s(nu8, infinity);
+            sum = simd.add_f64s(sum, simd.select_f64s(simd.and_m64s(priced, below), t8, zero));
+            let other = simd.select_f64s(priced, infinity, floor8);
+            // The row that was on its peak alone has t = ∞.
+            let other = simd.select_f64s(simd.less_than_f64s(t8, infinity), other, infinity);
+            least = simd.min_f64s(least, other);
+            let peaked = simd.and_m64s(priced, simd.equal_f64s(nu8, infinity));
+            if simd.first_true_m64s(peaked) < lanes {
+                let all = i * lanes..(i + 1) * lanes;
+                peaks.extend(all.filter(|&k| on_peak(t[k], nu[k])).map(|k| k as u32));
+            }
+        }
+        let (mut sum, mut least) = (simd.reduce_sum_f64s(sum), simd.reduce_min_f64s(least));
+        let start = full_t.len() * lanes;
+        for (k, ((&t, &nu), &floor)) in last_t.iter().zip(last_nu).zip(last_floor).enumerate() {
+            if on_peak(t, nu) {
+                peaks.push((start + k) as u32);
+            } else if t < 0.0 {
+                sum += t;
+            } else if t < f64::INFINITY {
+                least = least.min(floor);
+            }
+        }
+        (-sum, least)
+    }
 }
 
 /// Saturation that follows from floors alone, where peaks are `base`: every row moved straight
@@ -101,7 +155,8 @@ pub(super) fn cheaply_saturated<B: Ball>(
                 memory.t[k] = 0.0;
                 if floor < level {
                     let cost = ball.move_cost(share(level, floor, base), f64::INFINITY);
-                    (memory.t[k], memory.nu[k]) = (-cost.max(f64::MIN_POSITIVE), base - anchor);
+                    memory.t[k] = -cost.max(f64::MIN_POSITIVE);
+                    memory.nu[k] = if base <= level { f64::INFINITY } else { 0.0 };
                 }
             }
             at_peak(ball, memory, chosen);
@@ -191,15 +246,16 @@ impl Candidate {
     }
 }
 
-/// Whether the budget lifts every row to the lowest peak; that row is then under work alone.
+/// Whether the budget lifts every row to the lowest peak; that row is then under work alone. If not, the
+/// lowest peak, or the `bound` where none is lower.
 ///
 /// Prices are no sharper than it takes to compare them with the budget: first what is known tells, then
-/// a move straight towards the peak, then the dearest rows are read.
+/// a move straight towards the peak, then rows are read, all at once or the dearest first.
 pub(super) fn saturated<B: Ball>(
     ball: &mut B,
     memory: &mut RowMemory<'_>,
     bound: f64,
-) -> Option<Outcome> {
+) -> Result<Outcome, f64> {
     let (drift, anchor) = ball.drift();
     let deepest = dispatch(Least(memory.floor)) + drift;
     let above = |level: f64, share: f64| {
@@ -208,36 +264,69 @@ pub(super) fn saturated<B: Ball>(
     };
     let mut rows = std::mem::take(&mut ball.active().candidates);
     let lowest = list(ball, memory, bound, above(bound, HEADROOM[0]), &mut rows);
+    let mut ceiling = bound;
     let found = lowest.and_then(|lowest| {
+        ceiling = rows[lowest].peak;
         // That row has to reach its peak, whatever the others cost.
         if rows[lowest].cost_of_peak(ball) > ball.radius() {
             return None;
         }
-        let (chosen, ceiling) = (rows[lowest].row, rows[lowest].peak);
+        let chosen = rows[lowest].row;
         let levels = HEADROOM.map(|share| above(ceiling, share));
         rows.retain(|row| row.floor < levels[0]);
-        for row in &mut rows {
+        rows.iter_mut().for_each(|row| {
             row.cost_of_peak(ball);
-            row.point = ball.noted(row.row).unwrap_or(UNKNOWN);
+        });
+        if ball.active().len() == 0 && ball.reads_at_multipliers() {
+            resume(ball, memory, &rows, levels[0]);
         }
+        note(ball, &mut rows);
         let level = highest_affordable(ball, &mut rows, levels)?;
-        Some((chosen, ceiling, level))
+        Some((chosen, level))
     });
-    if let Some((chosen, _, level)) = found {
+    if let Some((chosen, level)) = found {
         memory.t.fill(0.0);
         for row in &rows {
             // Also where the row turned out to need no lift.
             if memory.floor[row.row] + drift < level {
                 memory.t[row.row] = -row.price.max(f64::MIN_POSITIVE);
-                memory.nu[row.row] = row.peak - anchor;
+                memory.nu[row.row] = match row.peak <= level {
+                    true => f64::INFINITY,
+                    false if row.point.t > 0.0 && row.point.t.is_finite() => row.point.t,
+                    false => 0.0,
+                };
             }
         }
         at_peak(ball, memory, chosen);
     }
     ball.active().candidates = rows;
-    let (_, ceiling, level) = found?;
+    let Some((_, level)) = found else { return Err(ceiling) };
     let bounds = Enclosure { lower: ceiling, upper: ceiling };
-    Some(Outcome::Peak { bounds, level: level - anchor })
+    Ok(Outcome::Peak { bounds, level: level - anchor })
+}
+
+/// Puts rows to work that were priced in an earlier sweep, and reads them near the level.
+fn resume<B: Ball>(ball: &mut B, memory: &RowMemory<'_>, rows: &[Candidate], level: f64) {
+    for row in rows.iter().filter(|row| row.peak > level && memory.t[row.row] < 0.0) {
+        let (k, t) = (row.row, memory.nu[row.row]);
+        if t > 0.0 && t.is_finite() {
+            let base = ball.rows().base[k];
+            ball.active().push(k, base, t, 0.0);
+        }
+    }
+    ball.approach(level);
+}
+
+/// Notes what was read of the rows under work.
+fn note<B: Ball>(ball: &mut B, rows: &mut [Candidate]) {
+    for j in 0..ball.active().len() {
+        let k = ball.active().row[j] as usize;
+        if let Ok(i) = rows.binary_search_by_key(&k, |row| row.row)
+            && let Some(point) = ball.noted(j)
+        {
+            rows[i].point = point;
+        }
+    }
 }
 
 /// Lists the rows that may lie below `highest`; returns which of them has the lowest peak, if that is no
@@ -318,6 +407,23 @@ fn affordable<B: Ball>(ball: &mut B, rows: &mut [Candidate], level: f64) -> bool
         if total <= radius {
             break;
         }
+    }
+    let approaches = if ball.reads_at_multipliers() { APPROACHES } else { 0 };
+    for _ in 0..approaches {
+        let unsure = rows.iter().filter(|row| row.peak > level && row.price > row.least);
+        let doubt: f64 = unsure.map(|row| row.price - row.least).sum();
+        let least: f64 = rows.iter().map(|row| row.least).sum();
+        if total <= radius || least > radius || doubt <= SURE * radius || ball.active().len() == 0 {
+            break;
+        }
+        ball.approach(level);
+        note(ball, rows);
+        for row in &mut *rows {
+            let before = row.price;
+            row.charge(level);
+            row.price = row.price.min(before);
+        }
+        total = sum(rows);
     }
     let mut least: f64 = rows.iter().map(|row| row.least).sum();
     for _ in 0..rows.len() {

@@ -69,9 +69,7 @@ impl Kl<'_> {
         let below = ceiling - drift;
         dispatch(Between { of: floor, above: f64::NEG_INFINITY, below, out: &mut list });
         if few(list.len()) {
-            self.cumulants.tops.used = true;
-            self.cumulants.resize(self.active.len());
-            self.look_up_tops(0);
+            self.measure_by_peaks();
             for k in list.iter().map(|&k| k as usize) {
                 if floor[k] + drift < ceiling {
                     ceiling = ceiling.min(self.rows.base[k] + self.top(k).0);
@@ -80,6 +78,17 @@ impl Kl<'_> {
         }
         self.active.pending = list;
         ceiling
+    }
+
+    /// Measures steps by peaks from now on, if these are soon found; whether that is new.
+    pub(super) fn measure_by_peaks(&mut self) -> bool {
+        let new = !self.cumulants.tops.used && self.ranked();
+        if new {
+            self.cumulants.tops.used = true;
+            self.cumulants.resize(self.active.len());
+            self.look_up_tops(0);
+        }
+        new
     }
 
     /// Looks up the tops of the rows under work from the j-th on, where steps are measured by them.
