@@ -27,6 +27,8 @@ const ORACLE_SHARE: f64 = 0.2;
 /// Width of an oracle's answer against the last residual: more would be wasted on values that will
 /// change, less would hide how far they have come.
 const ORACLE_EFFORT: f64 = 1e-3;
+/// The same against the span that the loop promises: a wider answer would hide it.
+const PROMISE_SHARE: f64 = 0.1;
 /// Values to start from are taken to be right to this share of their spread, where it matters.
 const GIVEN: f64 = 1e-3;
 /// Sweeps without progress before rounding is taken to be the limit where it may be; where plain
@@ -74,6 +76,10 @@ trait Loop: Snapshot {
     /// Whether the next sweep must freeze both players' choices in a chain.
     fn wants_chain(&mut self, _: &Course<'_, '_, '_>) -> bool {
         false
+    }
+    /// The least span that the next sweep may find, as far as the loop can tell.
+    fn promised_span(&self) -> f64 {
+        f64::INFINITY
     }
     /// Sweeps without progress that are no sign of anything but this loop's way.
     fn patience(&self, discount: f64) -> f64 {
@@ -184,8 +190,8 @@ impl<'c, 'a, 'r> Course<'c, 'a, 'r> {
         self.pin_terminal_states();
     }
 
-    /// How narrow the oracle's enclosures should be now.
-    pub(super) fn tolerance(&self) -> f64 {
+    /// How narrow the oracle's enclosures should be now, where the next span may be as small as `promised`.
+    fn tolerance(&self, promised: f64) -> f64 {
         let last = match self.span.is_finite() {
             true => self.span,
             // Wider answers would undo what was given; exact ones cost little more.
@@ -194,7 +200,7 @@ impl<'c, 'a, 'r> Course<'c, 'a, 'r> {
             false => spread(&self.v),
         };
         let needed = ORACLE_SHARE * (1.0 - self.model().discount()) * self.run.limits.gap;
-        needed.max(ORACLE_EFFORT * last)
+        needed.max((ORACLE_EFFORT * last).min(PROMISE_SHARE * promised))
     }
 
     fn follow(&mut self, method: &mut impl Loop) -> Result<Status, Error> {
@@ -206,7 +212,8 @@ impl<'c, 'a, 'r> Course<'c, 'a, 'r> {
             self.checkpoint(method);
             let chain = method.wants_chain(self);
             self.pin_terminal_states();
-            self.operator.sweep(&self.v, self.tolerance(), chain, &self.run.signal);
+            let tolerance = self.tolerance(method.promised_span());
+            self.operator.sweep(&self.v, tolerance, chain, &self.run.signal);
             if let Some(status) = self.certify(method.patience(self.model().discount())) {
                 return Ok(status);
             }
@@ -323,7 +330,7 @@ impl<'c, 'a, 'r> Course<'c, 'a, 'r> {
             self.checkpoint(&mut ValueIteration);
             let mut before = std::mem::take(&mut self.scratch);
             before.copy_from_slice(&self.v);
-            let tolerance = self.tolerance();
+            let tolerance = self.tolerance(f64::INFINITY);
             self.operator.sweep_in_place(&mut self.v, tolerance, &self.run.signal);
             let after = std::mem::replace(&mut self.v, before);
             self.record_residual();

@@ -38,6 +38,8 @@ const PATIENCE: f64 = 12.0;
 const PACE: f64 = 10.0;
 /// The order at which Newton's steps are taken to converge, near the end.
 const ORDER: f64 = 1.5;
+/// The order at which they may, when the oracle's width does not stand in their way.
+const HIGHEST_ORDER: i32 = 3;
 /// Residual of linear systems against that of the sweep.
 const LINEAR: f64 = 1e-4;
 
@@ -105,6 +107,12 @@ impl Loop for PolicyIteration {
         let needless = self.light.is_some() || self.promises_the_end(course);
         self.frozen = !(needless && course.operator.chains_on_demand());
         self.frozen
+    }
+
+    fn promised_span(&self) -> f64 {
+        let [.., before, last] = self.recent;
+        let known = self.on_trial && before.is_finite() && last < before;
+        if known { last * (last / before).powi(HIGHEST_ORDER) } else { f64::INFINITY }
     }
 
     fn patience(&self, discount: f64) -> f64 {
