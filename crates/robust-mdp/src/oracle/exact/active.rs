@@ -126,6 +126,14 @@ impl Active {
         self.screen[k] = f64::INFINITY;
     }
 
+    /// Row k, and no other one, as the last word on a state: the screen is left as it is.
+    pub(super) fn leave_alone(&mut self, k: usize, base: f64, t: f64) {
+        self.row.clear();
+        self.reserve(1);
+        self.row.push(k as u32);
+        (self.base[0], self.t[0], self.nu[0]) = (base, t, 0.0);
+    }
+
     pub(super) fn swap(&mut self, i: usize, j: usize) {
         if i == j {
             return;

@@ -417,12 +417,7 @@ pub(super) fn fixed<B: Ball>(
 }
 
 /// Row `k` alone, at its peak, without a promise for the next sweep.
-pub(super) fn peak_only<B: Ball>(
-    ball: &mut B,
-    memory: &RowMemory<'_>,
-    k: usize,
-    bounds: Enclosure,
-) -> Outcome {
-    at_peak(ball, memory, k);
+pub(super) fn peak_only<B: Ball>(ball: &mut B, k: usize, bounds: Enclosure) -> Outcome {
+    at_peak(ball, k);
     Outcome::Peak { bounds, level: f64::NEG_INFINITY }
 }

@@ -99,7 +99,7 @@ pub(super) fn nested<B: Ball>(ball: &mut B, memory: &mut RowMemory<'_>, toleranc
         }
     }
     (ball.active().nominal_of, ball.active().lifted) = (nominal, lifted);
-    if at_ceiling { peak_only(ball, memory, lowest, best) } else { Outcome::Met(best) }
+    if at_ceiling { peak_only(ball, lowest, best) } else { Outcome::Met(best) }
 }
 
 /// Newton's step from μ, where D = `cost` has the given slope, to D = `radius`: on √D, nearly linear

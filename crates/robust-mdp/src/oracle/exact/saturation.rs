@@ -27,10 +27,9 @@ const SURE: f64 = 1.0 / 128.0;
 const APPROACHES: usize = 2;
 
 /// Row `k` under work, alone, at its peak.
-pub(super) fn at_peak<B: Ball>(ball: &mut B, memory: &RowMemory<'_>, k: usize) {
+pub(super) fn at_peak<B: Ball>(ball: &mut B, k: usize) {
     let base = ball.rows().base[k];
-    ball.active().clear(memory.floor);
-    ball.active().push(k, base, f64::INFINITY, 0.0);
+    ball.active().leave_alone(k, base, f64::INFINITY);
 }
 
 /// A state that was saturated, on the peak of row `before`, and must still be: rows priced on the way
@@ -67,7 +66,7 @@ pub(super) fn still_saturated<B: Ball>(
     if chosen != before {
         (memory.t[before], memory.nu[before]) = (-cost.max(f64::MIN_POSITIVE), f64::INFINITY);
     }
-    at_peak(ball, memory, chosen);
+    at_peak(ball, chosen);
     Some(Outcome::Peak { bounds: Enclosure { lower: ceiling, upper: ceiling }, level })
 }
 
@@ -159,7 +158,7 @@ pub(super) fn cheaply_saturated<B: Ball>(
                     memory.nu[k] = if base <= level { f64::INFINITY } else { 0.0 };
                 }
             }
-            at_peak(ball, memory, chosen);
+            at_peak(ball, chosen);
             let bounds = Enclosure { lower: ceiling, upper: ceiling };
             return Some(Outcome::Peak { bounds, level: level - anchor });
         }
@@ -277,11 +276,8 @@ pub(super) fn saturated<B: Ball>(
         rows.iter_mut().for_each(|row| {
             row.cost_of_peak(ball);
         });
-        if ball.active().len() == 0 && ball.reads_at_multipliers() {
-            resume(ball, memory, &rows, levels[0]);
-        }
         note(ball, &mut rows);
-        let level = highest_affordable(ball, &mut rows, levels)?;
+        let level = highest_affordable(ball, memory, &mut rows, levels)?;
         Some((chosen, level))
     });
     if let Some((chosen, level)) = found {
@@ -297,7 +293,7 @@ pub(super) fn saturated<B: Ball>(
                 };
             }
         }
-        at_peak(ball, memory, chosen);
+        at_peak(ball, chosen);
     }
     ball.active().candidates = rows;
     let Some((_, level)) = found else { return Err(ceiling) };
@@ -305,7 +301,7 @@ pub(super) fn saturated<B: Ball>(
     Ok(Outcome::Peak { bounds, level: level - anchor })
 }
 
-/// Puts rows to work that were priced in an earlier sweep, and reads them near the level.
+/// Puts rows to work that were priced in an earlier sweep.
 fn resume<B: Ball>(ball: &mut B, memory: &RowMemory<'_>, rows: &[Candidate], level: f64) {
     for row in rows.iter().filter(|row| row.peak > level && memory.t[row.row] < 0.0) {
         let (k, t) = (row.row, memory.nu[row.row]);
@@ -314,7 +310,6 @@ fn resume<B: Ball>(ball: &mut B, memory: &RowMemory<'_>, rows: &[Candidate], lev
             ball.active().push(k, base, t, 0.0);
         }
     }
-    ball.approach(level);
 }
 
 /// Notes what was read of the rows under work.
@@ -372,12 +367,13 @@ fn list<B: Ball>(
 /// The first of falling levels to which the budget lifts all rows.
 fn highest_affordable<B: Ball>(
     ball: &mut B,
+    memory: &RowMemory<'_>,
     rows: &mut [Candidate],
     levels: [f64; HEADROOM.len()],
 ) -> Option<f64> {
     let lowest = levels[HEADROOM.len() - 1];
     for level in levels {
-        if affordable(ball, rows, level) {
+        if affordable(ball, memory, rows, level) {
             return Some(level);
         }
         // What was read on the way may rule out all of them.
@@ -390,7 +386,12 @@ fn highest_affordable<B: Ball>(
 }
 
 /// Whether the budget lifts all rows to the level, as far as prices tell when they are sharpened.
-fn affordable<B: Ball>(ball: &mut B, rows: &mut [Candidate], level: f64) -> bool {
+fn affordable<B: Ball>(
+    ball: &mut B,
+    memory: &RowMemory<'_>,
+    rows: &mut [Candidate],
+    level: f64,
+) -> bool {
     let radius = ball.radius();
     rows.iter_mut().for_each(|row| row.charge(level));
     let sum = |rows: &[Candidate]| rows.iter().map(|row| row.price).sum::<f64>();
@@ -410,11 +411,15 @@ fn affordable<B: Ball>(ball: &mut B, rows: &mut [Candidate], level: f64) -> bool
     }
     let approaches = if ball.reads_at_multipliers() { APPROACHES } else { 0 };
     for _ in 0..approaches {
-        let unsure = rows.iter().filter(|row| row.peak > level && row.price > row.least);
+        let unsure = rows.iter().filter(|row| row.peak > level);
         let doubt: f64 = unsure.map(|row| row.price - row.least).sum();
         let least: f64 = rows.iter().map(|row| row.least).sum();
-        if total <= radius || least > radius || doubt <= SURE * radius || ball.active().len() == 0 {
+        let sure = total <= radius || least > radius || doubt <= SURE * radius;
+        if sure {
             break;
+        }
+        if ball.active().len() == 0 {
+            resume(ball, memory, rows, level);
         }
         ball.approach(level);
         note(ball, rows);
