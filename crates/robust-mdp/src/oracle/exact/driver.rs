@@ -14,7 +14,8 @@
 use super::active::{Active, Least, RowMemory};
 use super::nested::{nested, nested_fixed};
 use super::rows::{Nominals, Rows};
-use super::saturation::{at_peak, cheaply_saturated, saturated, saturated_fixed, still_saturated};
+use super::saturation::{at_peak, cheaply_saturated, saturated, saturated_fixed};
+use super::standing::still_saturated;
 use crate::lanes::dispatch;
 use crate::uncertainty::Enclosure;
 

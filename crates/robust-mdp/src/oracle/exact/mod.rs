@@ -21,6 +21,7 @@ pub(crate) mod outlook;
 mod pilot;
 mod rows;
 mod saturation;
+mod standing;
 mod sums;
 mod table;
 mod tilt;

@@ -3,12 +3,11 @@
 //!
 //! Prices d_a(μ + h) with some headroom h serve later sweeps too: the kernels that were priced then
 //! are worth at least what they were less the fall of v, so that a state stays saturated, unread,
-//! until its lowest peak has risen by h against them or another row has come below it.
-
-use pulp::{Simd, WithSimd};
+//! until its lowest peak has risen by h against them or another row has come below it (see
+//! [`super::standing`]).
 
 use super::active::{Between, Least, RowMemory};
-use super::driver::{Ball, Lifted, Outcome, noise};
+use super::driver::{Ball, Lifted, Outcome};
 use crate::lanes::dispatch;
 use crate::uncertainty::Enclosure;
 
@@ -30,95 +29,6 @@ const APPROACHES: usize = 2;
 pub(super) fn at_peak<B: Ball>(ball: &mut B, k: usize) {
     let base = ball.rows().base[k];
     ball.active().leave_alone(k, base, f64::INFINITY);
-}
-
-/// A state that was saturated, on the peak of row `before`, and must still be: rows priced on the way
-/// to the level cost what they did, those on their peaks are priced again, and all others have stayed
-/// above.
-pub(super) fn still_saturated<B: Ball>(
-    ball: &mut B,
-    memory: &mut RowMemory<'_>,
-    before: usize,
-) -> Option<Outcome> {
-    let drift = ball.drift().0;
-    let level = memory.nu[before];
-    if level == f64::NEG_INFINITY {
-        return None;
-    }
-    let mut peaks = std::mem::take(&mut ball.active().pending);
-    let RowMemory { t, nu, floor } = memory;
-    let (priced, least) = dispatch(Standing { t, nu, floor, peaks: &mut peaks });
-    let (mut ceiling, cost) = ball.peak(before);
-    let (mut chosen, mut total) = (before, cost + priced);
-    for k in peaks.iter().map(|&k| k as usize) {
-        let (peak, cost) = ball.peak(k);
-        t[k] = -cost.max(f64::MIN_POSITIVE);
-        total -= t[k];
-        if peak < ceiling {
-            (ceiling, chosen) = (peak, k);
-        }
-    }
-    ball.active().pending = peaks;
-    let slack = noise(ball, ceiling) + 16.0 * f64::EPSILON * drift.abs();
-    if total > ball.radius() || ceiling > level.min(least) + drift - slack {
-        return None;
-    }
-    if chosen != before {
-        (memory.t[before], memory.nu[before]) = (-cost.max(f64::MIN_POSITIVE), f64::INFINITY);
-    }
-    at_peak(ball, chosen);
-    Some(Outcome::Peak { bounds: Enclosure { lower: ceiling, upper: ceiling }, level })
-}
-
-/// What rows priced on the way to the level cost together, and the least floor of those that were not
-/// priced; lists the ones that were on their peaks.
-struct Standing<'a> {
-    t: &'a [f64],
-    nu: &'a [f64],
-    floor: &'a [f64],
-    peaks: &'a mut Vec<u32>,
-}
-
-impl WithSimd for Standing<'_> {
-    type Output = (f64, f64);
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, simd: S) -> (f64, f64) {
-        let Standing { t, nu, floor, peaks } = self;
-        peaks.clear();
-        let lanes = size_of::<S::f64s>() / 8;
-        let (zero, infinity) = (simd.splat_f64s(0.0), simd.splat_f64s(f64::INFINITY));
-        let (mut sum, mut least) = (zero, infinity);
-        let ((full_t, last_t), (full_nu, last_nu)) = (S::as_simd_f64s(t), S::as_simd_f64s(nu));
-        let (full_floor, last_floor) = S::as_simd_f64s(floor);
-        let on_peak = |t: f64, nu: f64| t < 0.0 && nu == f64::INFINITY;
-        for (i, ((&t8, &nu8), &floor8)) in full_t.iter().zip(full_nu).zip(full_floor).enumerate() {
-            let priced = simd.less_than_f64s(t8, zero);
-            let below = simd.less_than_f64s(nu8, infinity);
-            sum = simd.add_f64s(sum, simd.select_f64s(simd.and_m64s(priced, below), t8, zero));
-            let other = simd.select_f64s(priced, infinity, floor8);
-            // The row that was on its peak alone has t = ∞.
-            let other = simd.select_f64s(simd.less_than_f64s(t8, infinity), other, infinity);
-            least = simd.min_f64s(least, other);
-            let peaked = simd.and_m64s(priced, simd.equal_f64s(nu8, infinity));
-            if simd.first_true_m64s(peaked) < lanes {
-                let all = i * lanes..(i + 1) * lanes;
-                peaks.extend(all.filter(|&k| on_peak(t[k], nu[k])).map(|k| k as u32));
-            }
-        }
-        let (mut sum, mut least) = (simd.reduce_sum_f64s(sum), simd.reduce_min_f64s(least));
-        let start = full_t.len() * lanes;
-        for (k, ((&t, &nu), &floor)) in last_t.iter().zip(last_nu).zip(last_floor).enumerate() {
-            if on_peak(t, nu) {
-                peaks.push((start + k) as u32);
-            } else if t < 0.0 {
-                sum += t;
-            } else if t < f64::INFINITY {
-                least = least.min(floor);
-            }
-        }
-        (-sum, least)
-    }
 }
 
 /// Saturation that follows from floors alone, where peaks are `base`: every row moved straight
