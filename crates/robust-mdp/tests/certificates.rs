@@ -248,3 +248,40 @@ fn the_status_is_that_of_the_proved_bounds() {
     assert_eq!(after(Status::PrecisionLimit, less), Status::PrecisionLimit);
     assert_eq!(after(Status::SweepLimit, less), Status::SweepLimit);
 }
+
+#[test]
+fn many_rows_of_kl_sets_are_read_through_a_table_unless_the_gap_is_too_small_for_it() {
+    let garnet = Garnet {
+        states: 40,
+        actions: 40,
+        branching: 0.5,
+        costs: Costs::StateDriven,
+        band: None,
+        discount: 0.9,
+        seed: 5,
+    };
+    let model = garnet.model().expect("a model");
+    let set = UncertaintySet::kl(15.0);
+    let [(quick, proved), (fine, _)] = [1e-6, 2e-11].map(|gap| {
+        let stop = Stop { gap: Some(gap), ..Stop::default() };
+        let options = Options { stop, threads: Some(1), ..Options::default() };
+        let solution = solve(&model, &set, &options).expect("a solution");
+        assert_eq!(solution.status, Status::Certified);
+        let (certificate, proved) = certify(&model, &set, &solution, Some(1)).expect("a proof");
+        assert!(proved.gap <= 1.01 * gap, "{:e}", proved.gap);
+        stands(&model, &set, &solution.policy, &proved, &|| format!("{gap:e}"));
+        (certificate, proved)
+    });
+    assert!(quick.table > 100 && fine.table == 0, "{} {}", quick.table, fine.table);
+    // The same rows by exponentials, and by a table that is too short for most of them.
+    for table in [0, 20] {
+        let other = Certificate { table, ..quick.clone() };
+        let other = verify(&model, &other, Some(1)).expect("no wider bounds");
+        let nearly = |a: f64, b: f64| (a - b).abs() <= 1e-10 * b.abs();
+        assert!((0..40).all(|s| nearly(other.lower[s], proved.lower[s])));
+        assert!((0..40).all(|s| nearly(other.upper[s], proved.upper[s])));
+    }
+    let larger = Certificate { table: 514, ..quick };
+    let said = verify(&model, &larger, Some(1)).unwrap_err().to_string();
+    assert!(said.contains("a table of 514 rows, expected at most 513"), "{said}");
+}

@@ -34,6 +34,10 @@ fn certified() -> Vec<(Case, Certificate)> {
             if seed % 2 == 0 {
                 part(&case.model, &mut certificate);
             }
+            if seed % 3 == 0 {
+                certificate.table = certificate.policy.len() as u32;
+                claim_all(&case.model, &mut certificate);
+            }
             found.push((case, certificate));
         }
     }
@@ -62,6 +66,11 @@ fn part(model: &Model, certificate: &mut Certificate) {
         lower[s] -= 1e-15 * lower[s].abs();
     }
     lifts.sort_by_key(|l| l.row);
+    claim_all(model, certificate);
+}
+
+/// Makes it claim what it proves.
+fn claim_all(model: &Model, certificate: &mut Certificate) {
     let none = Claim { lower: f64::NEG_INFINITY, upper: f64::INFINITY, gap: f64::INFINITY };
     certificate.claim = none;
     let proved = verify(model, certificate, Some(1)).expect("no claim is too narrow");
@@ -117,7 +126,7 @@ fn place<'a, T>(all: &'a mut [T], random: &mut Xoshiro256) -> Option<&'a mut T> 
 
 /// Changes one thing; its name, or `None` if there is nothing of the kind.
 fn mutate(c: &mut Certificate, random: &mut Xoshiro256) -> Option<&'static str> {
-    let kind = random.below(22);
+    let kind = random.below(23);
     Some(match kind {
         0 | 1 => {
             let v = place(&mut c.upper, random)?;
@@ -217,6 +226,10 @@ fn mutate(c: &mut Certificate, random: &mut Xoshiro256) -> Option<&'static str> 
             "fingerprint"
         }
         20 => {
+            c.table = random.below(50) as u32;
+            "table"
+        }
+        21 => {
             let k = random.below(c.lifts.len().max(1) as u64) as usize;
             if c.lifts.is_empty() {
                 return None;
@@ -399,13 +412,13 @@ fn damaged_files_are_refused() {
     assert!(Certificate::from_bytes(&longer, &case.model).is_err());
     // A count that would need all of the memory, and a version of tomorrow.
     let mut huge = bytes.clone();
-    huge[60..68].copy_from_slice(&u64::MAX.to_le_bytes());
+    huge[64..72].copy_from_slice(&u64::MAX.to_le_bytes());
     let said = Certificate::from_bytes(&huge, &case.model).unwrap_err().to_string();
     assert!(said.contains("expected"), "{said}");
     let mut newer = bytes;
-    newer[8] = 3;
+    newer[8] = 4;
     let said = Certificate::from_bytes(&newer, &case.model).unwrap_err().to_string();
-    assert!(said.contains("version 3"), "{said}");
+    assert!(said.contains("version 4"), "{said}");
 }
 
 #[test]

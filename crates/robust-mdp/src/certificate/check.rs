@@ -1,6 +1,7 @@
 //! What must be right about a certificate before it can be checked.
 
 use super::rejection::Rejection;
+use super::verify::MOST_ROWS;
 use super::{Certificate, Lift, Weight};
 use crate::error::counted;
 use crate::model::Model;
@@ -67,7 +68,7 @@ pub(super) fn belongs(model: &Model, certificate: &Certificate) -> Result<(), Re
 
 /// Whether it says all that a proof needs, of states and rows that there are.
 pub(super) fn complete(model: &Model, certificate: &Certificate) -> Result<(), Rejection> {
-    let Certificate { set, upper, lower, policy, scale, lifts, .. } = certificate;
+    let Certificate { set, upper, lower, policy, scale, table, lifts, .. } = certificate;
     set.validate(model).map_err(|e| Rejection::Malformed(format!("the certificate's set: {e}")))?;
     let malformed = |message: String| Err(Rejection::Malformed(message));
     let states = model.states();
@@ -90,6 +91,11 @@ pub(super) fn complete(model: &Model, certificate: &Certificate) -> Result<(), R
     if scale.len() != expected {
         let found = counted(scale.len(), "budget multiplier", "budget multipliers");
         return malformed(format!("{found}, expected {expected}"));
+    }
+    // No larger than what is read with it.
+    let limit = policy.len().min(MOST_ROWS as usize);
+    if *table as usize > limit {
+        return malformed(format!("a table of {table} rows, expected at most {limit}"));
     }
     rising(model, policy.iter().map(|w| w.row), "policy")?;
     rising(model, lifts.iter().map(|l| l.row), "kernel")?;

@@ -10,7 +10,7 @@
 use super::narrow::moved;
 use super::objectives::Objectives;
 use super::rejection::Rejection;
-use super::verify::{Proved, Verified, prove};
+use super::verify::{MOST_ROWS, Proved, STEP, Verified, prove};
 use super::{Certificate, Claim, Lift, Weight};
 use crate::algorithm::bellman::{Bellman, Player};
 use crate::error::Error;
@@ -24,6 +24,10 @@ use crate::uncertainty::{Distance, Rectangularity, UncertaintySet};
 /// What multipliers of KL sets are lowered by, so that roundings leave the kernel in the set: it is cheaper
 /// to verify one that needs no mixing with nominal rows.
 const ROOM: f64 = 2e-13;
+/// And where a table of exponentials serves, which takes larger ones.
+const COARSE_ROOM: f64 = 1e-11;
+/// Rows of a policy that are worth such a table.
+const MANY_ROWS: usize = 1000;
 /// How often values are moved to where the verifier's roundings cost less.
 const ROUNDS: usize = 2;
 
@@ -69,7 +73,11 @@ fn narrowest(
         Ok((certificate, proved))
     };
     emission.meet();
-    let mut best = attempt(&mut emission, Care::Joint);
+    let first = emission.quickest();
+    let mut best = attempt(&mut emission, first);
+    if gap(&best) > enough && first == Care::Coarse {
+        best = narrower(best, attempt(&mut emission, Care::Joint));
+    }
     (emission.lower, emission.upper) = (lower, upper);
     if gap(&best) > enough {
         best = narrower(best, attempt(&mut emission, Care::Quick));
@@ -107,7 +115,8 @@ fn narrower(one: Attempt, other: Attempt) -> Attempt {
 pub(crate) fn emit(model: &Model, set: &UncertaintySet, solution: &Solution) -> (Certificate, u64) {
     let mut emission = Emission::new(model, set, solution);
     emission.meet();
-    let certificate = emission.make(Care::Joint);
+    let first = emission.quickest();
+    let certificate = emission.make(first);
     let read = |row: u32| model.span(row as usize).len();
     let answered: usize = certificate.policy.iter().map(|w| read(w.row)).sum();
     // Lifted rows are read to fit them and to verify them, all others to verify.
@@ -120,6 +129,8 @@ pub(crate) fn emit(model: &Model, set: &UncertaintySet, solution: &Solution) -> 
 /// How the kernel of the lower bound is found.
 #[derive(Clone, Copy, PartialEq)]
 enum Care {
+    /// As `Joint`, and the verifier reads exponentials from a table.
+    Coarse,
     /// It is nature's answer to the policy, but for rows on their peaks; v_L = v_U.
     Joint,
     /// Rows are those that an update leaves.
@@ -159,6 +170,36 @@ impl<'a> Emission<'a> {
         }
     }
 
+    /// What to begin with.
+    fn quickest(&self) -> Care {
+        let plain = self.model.is_dense() && self.model.transition_cost.is_none();
+        let rows = self.solution.policy.iter().filter(|x| **x > 0.0).count();
+        let many = self.set.distance == Distance::Kl && plain && rows >= MANY_ROWS;
+        if many { Care::Coarse } else { Care::Joint }
+    }
+
+    /// How many rows of a table the verifier needs for these multipliers.
+    fn table(&self, policy: &[Weight], scale: &[f64]) -> u32 {
+        let mut steepest = 0.0_f64;
+        let mut at = 0;
+        for s in 0..self.model.states() {
+            let rows =
+                policy[at..].partition_point(|w| (w.row as usize) < self.model.rows_of(s).end);
+            for k in at..at + rows {
+                let t = match self.set.rectangularity {
+                    Rectangularity::State => policy[k].probability / scale[s],
+                    Rectangularity::StateAction => 1.0 / scale[k],
+                };
+                steepest = steepest.max(if t.is_finite() { t } else { 0.0 });
+            }
+            at += rows;
+        }
+        let extremes = |(lo, hi): (f64, f64), v: &f64| (lo.min(*v), hi.max(*v));
+        let (lo, hi) = self.upper.iter().fold((f64::INFINITY, f64::NEG_INFINITY), extremes);
+        let rows = self.model.discount() * (hi - lo) * steepest / STEP;
+        (rows as usize + 2).min(MOST_ROWS as usize).min(policy.len()) as u32
+    }
+
     /// A certificate without a claim.
     fn make(&mut self, care: Care) -> Certificate {
         let (model, set, solution) = (self.model, self.set, self.solution);
@@ -170,7 +211,7 @@ impl<'a> Emission<'a> {
             || known.unwrap_or_else(|| model.fingerprint()),
             || match care {
                 // Cold sweeps of both players know cheaper ways than nature's.
-                Care::Joint | Care::Quick => {
+                Care::Coarse | Care::Joint | Care::Quick => {
                     let lifts = self.kernel(care);
                     (self.answer(care), lifts)
                 }
@@ -178,7 +219,7 @@ impl<'a> Emission<'a> {
             },
         );
         self.fingerprint = Some(fingerprint);
-        if care == Care::Joint {
+        if matches!(care, Care::Coarse | Care::Joint) {
             self.leave_out(&policy, &scale, &mut lifts);
         }
         Certificate {
@@ -191,6 +232,7 @@ impl<'a> Emission<'a> {
             claim: Claim { lower: f64::NEG_INFINITY, upper: f64::INFINITY, gap: f64::INFINITY },
             upper: self.upper.clone(),
             lower: self.lower.clone(),
+            table: if care == Care::Coarse { self.table(&policy, &scale) } else { 0 },
             policy,
             scale,
             lifts,
@@ -201,7 +243,11 @@ impl<'a> Emission<'a> {
     fn answer(&mut self, care: Care) -> (Vec<Weight>, Vec<f64>) {
         let (model, set, x) = (self.model, self.set, &self.solution.policy);
         let kl = set.distance == Distance::Kl;
-        let room = if kl && care == Care::Joint { ROOM } else { 0.0 };
+        let room = match care {
+            Care::Coarse => COARSE_ROOM,
+            Care::Joint if kl => ROOM,
+            _ => 0.0,
+        };
         self.bellman.sweep(&self.upper, Player::Nature(x), 0.0, None);
         let shared = set.rectangularity == Rectangularity::State;
         // One a row, and the state's scale with no row behind these.
@@ -239,7 +285,7 @@ impl<'a> Emission<'a> {
         let goal = |s: usize| {
             let reached = self.bellman.lower[s];
             match care {
-                Care::Joint | Care::Quick => Goal::Near(reached),
+                Care::Coarse | Care::Joint | Care::Quick => Goal::Near(reached),
                 // No higher than needed: what is left of the budget makes up for rounding.
                 Care::Fitted => Goal::Level((0.5 * (reached + lower[s])).min(reached)),
             }

@@ -16,9 +16,9 @@ use crate::solve::{Method, Oracle};
 use crate::uncertainty::{Distance, Radius, Rectangularity, Support, UncertaintySet};
 
 const MAGIC: [u8; 8] = *b"RMDPCERT";
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 /// Bytes in front of the arrays, and of the checksum behind them.
-const HEADER: usize = 8 + 4 + 8 + 16 + 8 + 4 * 8 + 3 * 8;
+const HEADER: usize = 8 + 4 + 8 + 4 + 16 + 8 + 4 * 8 + 3 * 8;
 const CHECKSUM: usize = 8;
 
 // The place of a name is its code.
@@ -115,6 +115,7 @@ impl Certificate {
             code(&ORACLES, &self.oracle),
             u8::from(joint),
         ]);
+        out.extend(self.table.to_le_bytes());
         out.extend(self.model.to_le_bytes());
         out.extend(self.discount.to_le_bytes());
         // Rows are those of the model, which the reader knows.
@@ -168,6 +169,7 @@ impl Certificate {
         let method = named(&METHODS, method, "method")?;
         let oracle = named(&ORACLES, oracle, "oracle")?;
         let joint = named(&[false, true], joint, "place of the lower values")?;
+        let table = u32::from_le_bytes(at.take());
         let fingerprint = u128::from_le_bytes(at.take());
         let discount = at.number();
         let [states, radii, weights, lifts] = [(); 4].map(|()| u64::from_le_bytes(at.take()));
@@ -236,6 +238,7 @@ impl Certificate {
             lower,
             policy,
             scale,
+            table,
             lifts,
         })
     }

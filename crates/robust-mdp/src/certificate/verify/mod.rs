@@ -9,6 +9,8 @@
 
 mod exponential;
 mod lane;
+mod powers;
+mod reading;
 mod rounding;
 mod row;
 mod state;
@@ -17,6 +19,7 @@ mod tail;
 #[cfg(test)]
 mod tests;
 
+pub(super) use self::powers::{MOST_ROWS, STEP};
 use self::rounding::Sum;
 pub(super) use self::state::Excess;
 use self::state::Proof;

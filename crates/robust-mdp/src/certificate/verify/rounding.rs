@@ -22,7 +22,8 @@ pub(super) struct Ball {
 
 impl Ball {
     /// A computed sum over n entries of a row, of terms of one sign.
-    pub(super) fn of_sum(sum: f64, n: usize) -> Ball {
+    #[inline(always)]
+    pub(super) fn of_sum(sum: f64, n: f64) -> Ball {
         Ball { mid: sum, rad: roundings(n, 0.0) * sum.abs() + TINY }
     }
 
@@ -50,17 +51,20 @@ impl Ball {
 }
 
 /// At least the exact result of which x is the rounded one.
+#[inline(always)]
 pub(super) fn above(x: f64) -> f64 {
     x + (2.5 * UNIT * x.abs() + f64::MIN_POSITIVE)
 }
 
 /// The relative error of a sum over n entries in eight accumulators, which are added in pairs, of terms
 /// that are products of numbers off by `each` roundings together: (1 + u)^k − 1 ≤ 1.01·ku for k < 10¹³.
-pub(super) fn roundings(n: usize, each: f64) -> f64 {
-    1.01 * UNIT * (n as f64 / 8.0 + 4.0 + each)
+#[inline(always)]
+pub(super) fn roundings(n: f64, each: f64) -> f64 {
+    1.01 * UNIT * (n / 8.0 + 4.0 + each)
 }
 
 impl From<f64> for Ball {
+    #[inline(always)]
     fn from(x: f64) -> Ball {
         Ball { mid: x, rad: 0.0 }
     }
@@ -91,7 +95,10 @@ impl Div for Ball {
     #[inline(always)]
     fn div(self, by: Ball) -> Ball {
         let b = by.mid - by.radius();
-        let inverse = Some(1.0 / b).filter(|x| b > 0.0 && x.is_normal()).unwrap_or(f64::NAN);
+        let inverse = 1.0 / b;
+        // Not a number where b is none, not positive, or too small or large for its inverse.
+        let usable = (inverse >= f64::MIN_POSITIVE) & (inverse <= f64::MAX);
+        let inverse = if usable { inverse } else { f64::NAN };
         let mid = self.mid * inverse;
         let off = (self.rad + 2.1 * mid.abs() * by.rad) * inverse;
         Ball { mid, rad: off + 4.0 * UNIT * mid.abs() + TINY }

@@ -4,10 +4,13 @@
 //! differ from the exact ones by at most ω, the same for all next states; as a row has mass one, so
 //! does its value. The nominal row is the stored one over its exact sum.
 
-use pulp::Simd;
+use pulp::{Scalar, Simd};
 
-use super::exponential::{EXP_ERROR, LIMIT};
-use super::rounding::{Ball, TINY, UNIT, above, roundings};
+use super::exponential::{LIMIT, exp};
+use super::lane::Lane;
+use super::powers::Powers;
+use super::reading::Pass;
+use super::rounding::{Ball, TINY, UNIT, above};
 use super::sums::{Ellipsoid, Entries, Kl, Nominal};
 use super::tail::{Ranking, Tail};
 use crate::model::Model;
@@ -27,10 +30,12 @@ pub(super) struct Ahead {
     order: Vec<u32>,
     /// Where rows may have mass on states that they do not list.
     ranking: Option<Ranking>,
+    /// e^{tw}, where many rows ask for it.
+    powers: Option<Powers>,
 }
 
 impl Ahead {
-    pub(super) fn new(model: &Model, set: &UncertaintySet, v: &[f64]) -> Ahead {
+    pub(super) fn new(model: &Model, set: &UncertaintySet, v: &[f64], table: u32) -> Ahead {
         let highest = v.iter().fold(f64::NEG_INFINITY, |m, v| m.max(*v));
         let lowest = v.iter().fold(f64::INFINITY, |m, v| m.min(*v));
         let w: Vec<f64> = v.iter().map(|v| model.discount() * (v - highest)).collect();
@@ -46,6 +51,7 @@ impl Ahead {
             omega: UNIT * (2.1 * range + 1.1 * offset.abs()) + TINY,
             order,
             ranking: spreads.then(|| Ranking::new(&w)),
+            powers: if ordered { Powers::new(&w, range, table) } else { None },
             w,
         }
     }
@@ -71,13 +77,14 @@ pub(super) struct Scratch {
 
 /// A row where it may have mass.
 pub(super) struct Row<'a> {
-    entries: Entries<'a>,
+    pub(super) entries: Entries<'a>,
     /// −min of w'.
     depth: f64,
-    omega: f64,
+    pub(super) omega: f64,
     /// The other states, where they may have mass too, and λ(v − max v) of those listed.
     outside: Option<(&'a Ranking, &'a [f64])>,
     kl: bool,
+    powers: Option<&'a Powers>,
 }
 
 /// The value of a row above λ·max v and its cost: top + below, give or take `off`.
@@ -88,16 +95,12 @@ pub(super) struct Value {
     pub(super) off: f64,
 }
 
-/// What multipliers say about a row.
-#[derive(Clone, Copy)]
-pub(super) struct Reading {
-    /// For t = x/μ, at least max over y of [x⟨w', y⟩ − μ·d(y)]/μ: by weak duality with a multiplier ν for
-    /// the mass, or 0. That is for w' changed by at most [`extra`](Row::extra).
-    pub(super) dual: f64,
-    /// The value of the kernel y ∝ y⁰e^{tw' − ν} or (y⁰ + tw' − ν)₊, brought to mass one; and at least its
-    /// distance (ellipsoid: ‖y − y⁰‖).
-    pub(super) value: Value,
-    pub(super) distance: f64,
+impl Value {
+    /// `below` the top, and what the objectives may be off.
+    #[inline(always)]
+    pub(super) fn new(top: f64, omega: f64, below: Ball) -> Value {
+        Value { top, below: below.mid, off: above(omega + below.radius()) }
+    }
 }
 
 impl<'a> Row<'a> {
@@ -119,8 +122,9 @@ impl<'a> Row<'a> {
         let best = ahead.order.iter().find(|&&i| p[i as usize] > 0.0);
         let top = best.map_or(0.0, |&i| ahead.w[i as usize]);
         let omega = ahead.omega + 1.1 * UNIT * ahead.range;
-        let entries = Entries { p, w: &ahead.w, top };
-        Row { entries, depth: ahead.range, omega, outside: None, kl }
+        let entries = Entries { p, w: &ahead.w, e: &ahead.w, top };
+        let powers = ahead.powers.as_ref();
+        Row { entries, depth: ahead.range, omega, outside: None, kl, powers }
     }
 
     /// A row that lists its next states, or where some of them have no mass.
@@ -152,13 +156,14 @@ impl<'a> Row<'a> {
         }
         let omega = ahead.omega + 1.1 * UNIT * (size + (top - low));
         let outside = ahead.ranking.as_ref().map(|ranking| (ranking, &listed[..]));
-        Row { entries: Entries { p, w, top }, depth: top - low, omega, outside, kl }
+        let entries = Entries { p, w, e: w, top };
+        Row { entries, depth: top - low, omega, outside, kl, powers: None }
     }
 
     /// `below` the top, and what the objectives may be off.
+    #[inline(always)]
     pub(super) fn value(&self, below: Ball) -> Value {
-        let off = above(self.omega + below.radius());
-        Value { top: self.entries.top, below: below.mid, off }
+        Value::new(self.entries.top, self.omega, below)
     }
 
     /// The value of the nominal row.
@@ -172,76 +177,44 @@ impl<'a> Row<'a> {
     /// have no mass either way); `None` if the multipliers say no more than the row's top does.
     #[inline(always)]
     pub(super) fn extra(&self, t: f64, nu: f64) -> Option<f64> {
-        let extra = 4.0 * UNIT * (self.depth + nu.abs() / t);
+        let inverse = 1.0 / t;
+        let extra = 4.0 * UNIT * (self.depth + 1.01 * nu.abs() * inverse);
         // a = tw' − ν ≤ 700 for KL, so that bringing it to ±700 only raises it.
-        let in_range = t.is_normal() && (1.0 / t).is_normal() && (!self.kl || nu >= -LIMIT);
+        let in_range = t.is_normal() && inverse.is_normal() && (!self.kl || nu >= -LIMIT);
         (in_range && extra <= self.depth).then_some(extra)
     }
 
-    /// What multipliers say, where they have an [`extra`](Row::extra).
+    /// A pass at multipliers that have an [`extra`](Row::extra).
     #[inline(always)]
-    pub(super) fn at<S: Simd>(&self, simd: S, t: f64, nu: f64) -> Reading {
-        let found = match self.kl {
-            true => self.kl_at(simd, t, nu),
-            false => self.ellipsoid_at(simd, t, nu),
-        };
-        // Also where it is not a number.
-        Reading { dual: if found.dual < 0.0 { found.dual } else { 0.0 }, ..found }
-    }
-
-    /// The kernel is y ∝ pe for the computed e = e^{a + δ}, |δ| ≤ 13u. Σ pf(a + δ)/Σpe is at least its
-    /// distance, f(a) = ae^a − e^a + 1, and f(a + δ) ≤ f(a) + |δ|(|a| + |δ|)e, where |a|e ≤ |e − 1| + f(a).
-    #[inline(always)]
-    fn kl_at<S: Simd>(&self, simd: S, t: f64, nu: f64) -> Reading {
-        let [mass, excess, size, tilted] = self.entries.sums(simd, Kl(t, nu));
-        let spent = tilted - excess;
-        // Twice this covers both sums, e and e − 1 in them, their difference and δ:
-        // (n/8 + 17) + (n/8 + 16) + 1 + 13 ≤ 2(n/8 + 4 + 12 + 14).
-        let kappa = roundings(self.entries.p.len(), EXP_ERROR + 14.0);
-        let (mass, error) = (self.of_sum(mass), kappa * (size + spent.abs()));
-        let excess = Ball { mid: excess, rad: kappa * size + TINY };
-        // ln z ≤ z − 1.
-        let dual = (excess / mass + nu).hi();
-        let mut own = mass + excess;
-        own.rad += 14.0 * UNIT * own.mid.abs();
-        let squares = 200.0 * UNIT * UNIT * own.mid;
-        let distance = (Ball { mid: spent, rad: 2.0 * error + squares + TINY } / own).hi();
-        // tw' = a + ν, but where a was brought to −700: that has 1e-304 of the mass, and ω more room than that.
-        let tilted = Ball { mid: tilted, rad: error + TINY };
-        let value = self.value((tilted / own + nu) / Ball::from(t));
-        Reading { dual, value, distance }
-    }
-
-    /// The kernel is y ∝ p − c. Where y > 0, tw' = ν − c up to a rounding of c.
-    #[inline(always)]
-    fn ellipsoid_at<S: Simd>(&self, simd: S, t: f64, nu: f64) -> Reading {
-        let [mass, loss, linear, square] = self.entries.sums(simd, Ellipsoid(t, nu));
-        let n = self.entries.p.len();
-        let rho = roundings(n, 0.0);
+    pub(super) fn pass<S: Simd>(&self, simd: S, t: f64, nu: f64) -> Pass {
+        let (n, tail) = (self.entries.p.len() as f64, Tail::default());
+        if self.kl {
+            let quick = self.powers.and_then(|powers| self.quick_sums(simd, powers, t, nu));
+            let sums = quick.unwrap_or_else(|| self.entries.sums(simd, Kl(t, nu)));
+            return Pass { t, nu, n, sums, tail };
+        }
         let tail = self.outside.map(|(ranking, own)| ranking.tail(t, nu, self.entries.top, own));
-        let Tail { mass: beyond, square: far, missed } = tail.unwrap_or_default();
-        let (mass, all) = (self.of_sum(mass), self.of_sum(square) + far);
-        // ‖y − p‖, and by Cauchy and Schwarz Σ|c| and Σp|c|.
-        let size = above(all.hi().sqrt());
-        let (sum, slope) = (size * (n as f64).sqrt(), mass.hi() * size);
-        let loss = Ball { mid: -loss, rad: rho * sum + TINY };
-        // And what the roundings of c are worth in Σytw'.
-        let rounding = 1.1 * UNIT * (slope + square);
-        let linear = Ball { mid: -linear, rad: rho * slope + rounding + TINY };
-        // p/Σp in place of p, at most κp away: φ = c(c/2 − p) moves by at most |c| with p.
-        let kappa = 1.02 * ((1.0 - mass.mid).abs() + 2.0 * rho);
-        let near = (1.0 - mass.mid).abs() < 0.01;
-        let other = if near { 2.0 * kappa * (slope + kappa) } else { f64::NAN };
-        let dual = (linear + all * 0.5 + nu + (other + missed)).hi();
-        let apart = loss + beyond;
-        let own = mass + apart;
-        let value = self.value(((linear + all) / own + nu) / Ball::from(t));
-        // y/M − p/P = (y − p)/M + p(P − M)/(MP), and ‖p‖ ≤ P.
-        let way = Ball { mid: apart.mid.abs(), ..apart } + size;
-        Reading { dual, value, distance: (way / own).hi() }
+        let sums = self.entries.sums(simd, Ellipsoid(t, nu));
+        Pass { t, nu, n, sums, tail: tail.unwrap_or_default() }
+    }
+
+    /// The sums of [`Kl`] from a table: e^a = e^{tw − own}, own = ν + t·top.
+    ///
+    /// What is rounded on the way comes to n/8 + 132 units of (Σpe^a + Σp)(1 + |own|) + tΣpe^a|w|, the
+    /// rounding of own among it; what underflow takes is far less than 1e-100. Readings allow for n/8 + 30
+    /// units of the third sum, which is at least Σp|e^a − 1|.
+    #[inline(always)]
+    fn quick_sums<S: Simd>(&self, simd: S, powers: &Powers, t: f64, nu: f64) -> Option<[f64; 4]> {
+        let own = t.mul_add(self.entries.top, nu);
+        let (e, series) = powers.near(t).filter(|_| own.abs() <= 64.0)?;
+        let [mass, power, slope] = Entries { e, top: 0.0, ..self.entries }.sums(simd, series);
+        let factor = exp(Lane { simd: Scalar::new(), x: -own }).1.x;
+        let (power, slope) = (factor * power, t * (factor * slope));
+        let size = (power + mass) * (1.0 + own.abs()) + slope.abs() + 1e-100;
+        Some([mass, power - mass, 5.0 * size, slope - own * power])
     }
 
     fn of_sum(&self, sum: f64) -> Ball {
-        Ball::of_sum(sum, self.entries.p.len())
+        Ball::of_sum(sum, self.entries.p.len() as f64)
     }
 }

@@ -3,8 +3,9 @@
 use pulp::{Simd, WithSimd};
 use rayon::prelude::*;
 
+use super::reading::{Passes, Reading};
 use super::rounding::{Ball, Sum, above, sum_above};
-use super::row::{Ahead, Reading, Row, Scratch, Value};
+use super::row::{Ahead, Row, Scratch, Value};
 use crate::certificate::{Certificate, Weight};
 use crate::lanes::dispatch;
 use crate::model::Model;
@@ -36,8 +37,20 @@ pub(super) struct Proof<'a> {
 #[derive(Default)]
 pub(super) struct Hand {
     scratch: Scratch,
+    /// Rows that were read at multipliers.
+    read: Passes<Read>,
     /// Rows of the kernel that are not nominal.
     lifted: Vec<Lifted>,
+}
+
+/// A row that was read, and for one of the policy its place there.
+#[derive(Clone, Copy, Default)]
+struct Read {
+    row: usize,
+    top: f64,
+    omega: f64,
+    weight: usize,
+    extra: f64,
 }
 
 struct Lifted {
@@ -53,8 +66,8 @@ impl<'a> Proof<'a> {
         Proof {
             model,
             certificate,
-            upper: Ahead::new(model, set, upper),
-            lower: (upper != lower).then(|| Ahead::new(model, set, lower)),
+            upper: Ahead::new(model, set, upper, certificate.table),
+            lower: (upper != lower).then(|| Ahead::new(model, set, lower, 0)),
             weights: starts(model, policy.iter().map(|w| w.row)),
             lifts: starts(model, lifts.iter().map(|l| l.row)),
         }
@@ -94,34 +107,44 @@ impl<'a> Proof<'a> {
         // What the rows gain over their tops, in units of the shared budget's multiplier.
         gain.add(set.radius_at(s, self.model.rows_of(s).start));
         let from = self.upper.offset - upper[s];
+        let cost_above = |r: usize, Value { top, below, off }: Value| {
+            sum_above([from, self.model.cost[r], top, below, off])
+        };
+        let Hand { scratch, read, lifted } = hand;
+        let scale_of = |k: usize| if shared { scale[s] } else { scale[k] };
+        read.clear();
         for k in self.weights[s]..self.weights[s + 1] {
             let Weight { row: r, probability: x, shift } = policy[k];
             let r = r as usize;
-            let row = Row::new(self.model, set, &self.upper, r, &mut hand.scratch);
-            let radius = set.radius_at(s, r);
-            let mu = if shared { scale[s] } else { scale[k] };
-            let t = if shared { x } else { 1.0 } / mu;
-            let mut value = row.value(0.0.into());
-            if radius == 0.0 {
-                value = row.nominal(simd);
-            } else if let Some(extra) = row.extra(t, shift) {
-                let reading = row.at(simd, t, shift);
-                let mut below = Ball { mid: 0.0, rad: extra };
-                if shared {
-                    gain.add(reading.dual);
-                } else {
-                    below.mid = ((Ball::from(radius) + reading.dual) * mu).hi().min(0.0);
-                }
-                value = row.value(below);
-                if self.lower.is_none() && !listed(r) {
-                    hand.lifted.push(self.lifted(r, reading));
-                }
-            }
-            let Value { top, below, off } = value;
-            let cost = self.model.cost[r];
-            total.add(x * sum_above([from, cost, top, below, off]));
+            let row = Row::new(self.model, set, &self.upper, r, scratch);
+            let t = if shared { x } else { 1.0 } / scale_of(k);
             mass.add(x);
+            let value = if set.radius_at(s, r) == 0.0 {
+                row.nominal(simd)
+            } else if let Some(extra) = row.extra(t, shift) {
+                let about =
+                    Read { row: r, top: row.entries.top, omega: row.omega, weight: k, extra };
+                read.push(about, row.pass(simd, t, shift));
+                continue;
+            } else {
+                row.value(0.0.into())
+            };
+            total.add(x * cost_above(r, value));
         }
+        read.each(set.distance == Distance::Kl, |about, reading| {
+            let Read { row: r, top, omega, weight: k, extra } = about;
+            let mut below = Ball { mid: 0.0, rad: extra };
+            if shared {
+                gain.add(reading.dual);
+            } else {
+                let radius = Ball::from(set.radius_at(s, r));
+                below.mid = ((radius + reading.dual) * scale[k]).hi().min(0.0);
+            }
+            total.add(policy[k].probability * cost_above(r, Value::new(top, omega, below)));
+            if self.lower.is_none() && !listed(r) {
+                lifted.push(self.lifted(about, reading));
+            }
+        });
         let (mut total, gain) = (total.ball(), gain.ball());
         if shared && gain.hi() < 0.0 {
             total = total + gain * scale[s];
@@ -131,9 +154,14 @@ impl<'a> Proof<'a> {
 
     /// A kernel row, and what it takes of the budget.
     #[inline(always)]
-    fn lifted(&self, row: usize, Reading { value, distance, .. }: Reading) -> Lifted {
+    fn lifted(&self, read: Read, Reading { below, distance, .. }: Reading) -> Lifted {
         let kl = self.certificate.set.distance == Distance::Kl;
-        Lifted { row, value, spent: if kl { distance } else { above(0.5 * (distance * distance)) } }
+        let value = Value::new(read.top, read.omega, below);
+        Lifted {
+            row: read.row,
+            value,
+            spent: if kl { distance } else { above(0.5 * (distance * distance)) },
+        }
     }
 
     /// (L): a kernel that is in the set by construction.
@@ -142,14 +170,20 @@ impl<'a> Proof<'a> {
         let Certificate { set, lifts, lower, .. } = self.certificate;
         let shared = set.rectangularity == Rectangularity::State;
         let ahead = self.lower.as_ref().unwrap_or(&self.upper);
-        let Hand { scratch, lifted } = hand;
+        let Hand { scratch, read, lifted } = hand;
+        read.clear();
         for lift in &lifts[self.lifts[s]..self.lifts[s + 1]] {
             let r = lift.row as usize;
             let row = Row::new(self.model, set, ahead, r, scratch);
             if row.extra(lift.tilt, lift.shift).is_some() {
-                lifted.push(self.lifted(r, row.at(simd, lift.tilt, lift.shift)));
+                let (top, omega) = (row.entries.top, row.omega);
+                let about = Read { row: r, top, omega, weight: 0, extra: 0.0 };
+                read.push(about, row.pass(simd, lift.tilt, lift.shift));
             }
         }
+        read.each(set.distance == Distance::Kl, |about, reading| {
+            lifted.push(self.lifted(about, reading));
+        });
         lifted.sort_unstable_by_key(|l| l.row);
         let mut total = Sum::default();
         lifted.iter().for_each(|l| total.add(l.spent));

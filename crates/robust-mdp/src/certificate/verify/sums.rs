@@ -13,12 +13,13 @@ use super::lane::Lane;
 pub(super) struct Entries<'a> {
     pub(super) p: &'a [f64],
     pub(super) w: &'a [f64],
+    pub(super) e: &'a [f64],
     pub(super) top: f64,
 }
 
 /// K sums that every entry (p, w) adds to.
 pub(super) trait Terms<const K: usize> {
-    fn add<S: Simd>(&self, to: [Lane<S>; K], p: Lane<S>, w: Lane<S>) -> [Lane<S>; K];
+    fn add<S: Simd>(&self, to: [Lane<S>; K], p: Lane<S>, w: Lane<S>, e: Lane<S>) -> [Lane<S>; K];
 }
 
 impl Entries<'_> {
@@ -30,22 +31,23 @@ impl Entries<'_> {
         let registers = 64 / size_of::<S::f64s>();
         let mut totals = [[zero; K]; 8];
         let ((p, rest), (w, _)) = (self.p.as_chunks::<8>(), self.w.as_chunks::<8>());
-        for (p, w) in p.iter().zip(w) {
-            let (p, w) = (S::as_simd_f64s(p).0, S::as_simd_f64s(w).0);
+        let (e, _) = self.e.as_chunks::<8>();
+        for ((p, w), e) in p.iter().zip(w).zip(e) {
+            let [p, w, e] = [p, w, e].map(|x| S::as_simd_f64s(x).0);
             for j in 0..registers {
-                let (p, w) = (Lane { simd, x: p[j] }, Lane { simd, x: w[j] });
-                totals[j] = of.add(totals[j], p, w - top);
+                let [p, w, e] = [p, w, e].map(|x| Lane { simd, x: x[j] });
+                totals[j] = of.add(totals[j], p, w - top, e);
             }
         }
         if !rest.is_empty() {
             // The last eight entries; those that were counted before are left out.
             let seen = zero.of((8 - rest.len()) as f64);
-            let [p, w, places] = &[last(self.p), last(self.w), [0., 1., 2., 3., 4., 5., 6., 7.]];
-            let (p, w) = (S::as_simd_f64s(p).0, S::as_simd_f64s(w).0);
+            let [p, w, e] = &[last(self.p), last(self.w), last(self.e)];
+            let places = &[0., 1., 2., 3., 4., 5., 6., 7.];
+            let [p, w, e, places] = [p, w, e, places].map(|x| S::as_simd_f64s(x).0);
             for j in 0..registers {
-                let (p, w) = (Lane { simd, x: p[j] }, Lane { simd, x: w[j] });
-                let place = Lane { simd, x: S::as_simd_f64s(places).0[j] };
-                let sums = of.add(totals[j], p, w - top);
+                let [p, w, e, place] = [p, w, e, places].map(|x| Lane { simd, x: x[j] });
+                let sums = of.add(totals[j], p, w - top, e);
                 for k in 0..K {
                     totals[j][k] = place.if_below(seen, totals[j][k], sums[k]);
                 }
@@ -83,7 +85,7 @@ pub(super) struct Nominal;
 
 impl Terms<2> for Nominal {
     #[inline(always)]
-    fn add<S: Simd>(&self, to: [Lane<S>; 2], p: Lane<S>, w: Lane<S>) -> [Lane<S>; 2] {
+    fn add<S: Simd>(&self, to: [Lane<S>; 2], p: Lane<S>, w: Lane<S>, _: Lane<S>) -> [Lane<S>; 2] {
         [to[0] + p, p.mul_add(w, to[1])]
     }
 }
@@ -94,7 +96,7 @@ pub(super) struct Ellipsoid(pub(super) f64, pub(super) f64);
 
 impl Terms<4> for Ellipsoid {
     #[inline(always)]
-    fn add<S: Simd>(&self, to: [Lane<S>; 4], p: Lane<S>, w: Lane<S>) -> [Lane<S>; 4] {
+    fn add<S: Simd>(&self, to: [Lane<S>; 4], p: Lane<S>, w: Lane<S>, _: Lane<S>) -> [Lane<S>; 4] {
         let c = p.of(-self.0).mul_add(w, p.of(self.1)).at_most(p);
         [to[0] + p, to[1] + c, p.mul_add(c, to[2]), c.mul_add(c, to[3])]
     }
@@ -105,7 +107,7 @@ pub(super) struct Kl(pub(super) f64, pub(super) f64);
 
 impl Terms<4> for Kl {
     #[inline(always)]
-    fn add<S: Simd>(&self, to: [Lane<S>; 4], p: Lane<S>, w: Lane<S>) -> [Lane<S>; 4] {
+    fn add<S: Simd>(&self, to: [Lane<S>; 4], p: Lane<S>, w: Lane<S>, _: Lane<S>) -> [Lane<S>; 4] {
         let (m, e, a) = exp(p.of(self.0).mul_add(w, p.of(-self.1)));
         let tilted = (p * e).mul_add(a, to[3]);
         [to[0] + p, p.mul_add(m, to[1]), p.mul_add(m.abs(), to[2]), tilted]

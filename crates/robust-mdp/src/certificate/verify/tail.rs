@@ -57,7 +57,7 @@ pub(super) struct Ranking {
 }
 
 /// Sums over the states that count, all with h ≥ 0.
-#[derive(Default)]
+#[derive(Clone, Copy, Default)]
 pub(super) struct Tail {
     /// Σh and Σh².
     pub(super) mass: Ball,

@@ -4,8 +4,9 @@ use pulp::{Scalar, WithSimd};
 
 use super::exponential::{self, EXP_ERROR};
 use super::lane::Lane;
-use super::rounding::{Ball, Sum, UNIT, above, sum_above};
-use super::row::Ahead;
+use super::powers::{MOST_ROWS, Powers, STEP};
+use super::rounding::{Ball, Sum, UNIT, above, roundings, sum_above};
+use super::row::{Ahead, Row, Scratch};
 use super::state::{At, Excess, Hand, Proof};
 use super::sums::{Entries, Nominal};
 use super::tail::Ranking;
@@ -87,6 +88,14 @@ fn exact_exp_m1(a: f64) -> Wide {
         m = m.times(2.0).plus(&square);
     }
     m
+}
+
+/// e^a for a number that no double may be.
+fn exact_exp(a: &Wide) -> Wide {
+    let near = a.value();
+    let rest = a.plus(&Wide::from(-near)).value();
+    let power = exact_exp_m1(near).plus(&Wide::from(1.0));
+    power.plus(&power.times(rest))
 }
 
 fn exp(a: f64) -> (f64, f64) {
@@ -175,7 +184,7 @@ fn what_is_no_number_proves_nothing() {
     assert!(nothing(none) && nothing(none + 1.0) && nothing(none * 0.0) && nothing(none / one));
     assert!(nothing(one / Ball::from(0.0)) && nothing(one / Ball { mid: 0.5, rad: 1.0 }));
     assert!(nothing(one / none) && nothing(Ball::from(f64::INFINITY) + -f64::INFINITY));
-    assert!(nothing(Ball::of_sum(f64::NAN, 3)) && nothing(Ball::between(0.0, f64::NAN)));
+    assert!(nothing(Ball::of_sum(f64::NAN, 3.0)) && nothing(Ball::between(0.0, f64::NAN)));
     assert!(!sum_above([1.0, f64::INFINITY, f64::NEG_INFINITY, 0.0, 0.0]).is_finite());
     assert!(!sum_above([1.0, 0.0, 0.0, 0.0, f64::NAN]).is_finite());
 }
@@ -187,17 +196,95 @@ fn sums_lie_within_their_error() {
         let draw = |random: &mut Xoshiro256| random.uniform() * 10f64.powf(6.0 * random.uniform());
         let a: Vec<f64> = (0..n).map(|_| draw(&mut random)).collect();
         let b: Vec<f64> = (0..n).map(|_| -draw(&mut random)).collect();
-        let [mass, sum] = Entries { p: &a, w: &b, top: 0.0 }.sums(Scalar::new(), Nominal);
+        let [mass, sum] = Entries { p: &a, w: &b, e: &b, top: 0.0 }.sums(Scalar::new(), Nominal);
         let ones = vec![1.0; n];
-        let [count, _] = Entries { p: &ones, w: &b, top: 0.0 }.sums(Scalar::new(), Nominal);
+        let [count, _] = Entries { p: &ones, w: &b, e: &b, top: 0.0 }.sums(Scalar::new(), Nominal);
         assert_eq!(count, n as f64);
         assert!((mass - a.iter().sum::<f64>()).abs() <= 1e-12 * mass);
         let mut exact = Wide::from(0.0);
         for (a, b) in a.iter().zip(&b) {
             exact = exact.plus(&Wide::from(*a).times(*b));
         }
-        assert!(inside(Ball::of_sum(sum, n), &exact));
+        assert!(inside(Ball::of_sum(sum, n as f64), &exact));
     }
+}
+
+#[test]
+fn powers_from_a_table_keep_their_promise() {
+    let mut random = Xoshiro256::new(3);
+    let mut worst = 0.0_f64;
+    for case in 0..20 {
+        let range = 10f64.powf(40.0 * random.uniform() - 20.0);
+        let w: Vec<f64> =
+            (0..11).map(|i| -range * random.uniform() * f64::from(i.min(1))).collect();
+        let w = [w, vec![-range]].concat();
+        let powers = Powers::new(&w, range, MOST_ROWS).expect("a table");
+        for _ in 0..20 {
+            // At times just between two rows of the table.
+            let place = if case % 3 == 0 {
+                (random.below(512) as f64 + 0.5) * STEP
+            } else {
+                32.0 * random.uniform()
+            };
+            let t = place / range;
+            let (e, series) = powers.near(t).expect("a row of the table");
+            for i in 0..w.len() {
+                let [p, w, e] = [vec![1.0], vec![w[i]], vec![e[i]]];
+                let entries = Entries { p: &p, w: &w, e: &e, top: 0.0 };
+                let [_, power, slope] = entries.sums(Scalar::new(), series);
+                let exact = exact_exp(&Wide::from(t).times(w[0]));
+                let off = exact.plus(&Wide::from(-power)).value().abs() / exact.value();
+                worst = worst.max(off);
+                assert!((slope - power * w[0]).abs() <= UNIT * slope.abs());
+            }
+        }
+        assert!(powers.near(32.05 / range).is_none() && powers.near(1e300).is_none());
+    }
+    // 12 of the exponential, 32 of Tw, 58 of the series, 4 roundings.
+    assert!(worst < 106.0 * UNIT && worst > 20.0 * UNIT, "{} units", worst / UNIT);
+    for range in [0.0, 1e-40, 1e40, f64::INFINITY, f64::NAN] {
+        assert!(Powers::new(&[0.0, -range], range, 10).is_none());
+    }
+    assert!(Powers::new(&[0.0, -1.0], 1.0, 0).is_none());
+}
+
+#[test]
+fn sums_from_a_table_lie_within_what_readings_allow_for() {
+    let mut random = Xoshiro256::new(4);
+    let mut quick = 0;
+    for case in 0..16 {
+        let states = 3 + random.below(40) as usize;
+        let garnet = Garnet { states, actions: 2, branching: 0.6, seed: case, ..Garnet::default() };
+        let model = garnet.model().expect("a model");
+        let spread = 10f64.powf(8.0 * random.uniform() - 4.0);
+        let v: Vec<f64> = (0..states).map(|_| spread * random.uniform()).collect();
+        let ahead = Ahead::new(&model, &UncertaintySet::kl(1.0), &v, MOST_ROWS);
+        for r in 0..model.rows() {
+            let scratch = &mut Scratch::default();
+            let row = Row::new(&model, &UncertaintySet::kl(1.0), &ahead, r, scratch);
+            let Entries { p, w, top, .. } = row.entries;
+            let t = 33.0 * random.uniform() / spread * if case % 2 == 0 { 0.05 } else { 1.0 };
+            // About where the mass is one, or not.
+            let mean: f64 = p.iter().zip(w).map(|(p, w)| p * (t * (w - top)).exp()).sum();
+            let nu = mean.ln() + if case % 4 < 2 { 0.0 } else { random.uniform() - 0.5 };
+            let pass = row.pass(Scalar::new(), t, nu);
+            let [mass, excess, size, tilted] = pass.sums;
+            let [mut m, mut x, mut y] = [(); 3].map(|()| Wide::from(0.0));
+            for (p, w) in p.iter().zip(w).filter(|e| *e.0 > 0.0) {
+                let a = Wide::from(*w).plus(&Wide::from(-top)).times(t).plus(&Wide::from(-nu));
+                let e = exact_exp(&a).times(*p);
+                m = m.plus(&Wide::from(*p));
+                x = x.plus(&e).plus(&Wide::from(-*p));
+                a.0.iter().for_each(|part| y = y.plus(&e.times(*part)));
+            }
+            let allowed = roundings(p.len() as f64, EXP_ERROR + 14.0) * size;
+            let off = |exact: &Wide, found: f64| exact.plus(&Wide::from(-found)).value().abs();
+            assert!(off(&m, mass) <= 1e-13 && off(&x, excess) <= allowed, "{excess:e} {size:e}");
+            assert!(off(&y, tilted) <= allowed, "{tilted:e} {size:e}");
+            quick += i32::from(size >= 5.0 * mass);
+        }
+    }
+    assert!(quick > 500, "{quick}");
 }
 
 #[test]
@@ -282,9 +369,9 @@ fn values_too_far_apart_prove_nothing_even_at_discount_0() {
     let set = UncertaintySet::ellipsoid(0.1);
     for discount in [0.0, 0.5] {
         let model = pair(discount, [1.0, 2.0]);
-        let far = Ahead::new(&model, &set, &[0.0, 1.7e308, -1.7e308]);
+        let far = Ahead::new(&model, &set, &[0.0, 1.7e308, -1.7e308], 0);
         assert!(!far.omega.is_finite());
-        let near = Ahead::new(&model, &set, &[0.0, 1.7, -1.7]);
+        let near = Ahead::new(&model, &set, &[0.0, 1.7, -1.7], 0);
         assert!(near.omega < 1e-15);
     }
     let model = pair(0.0, [1.0, 2.0]);
@@ -360,6 +447,8 @@ fn bounds_have_the_same_bits_on_every_instruction_set() {
             let solution = solve(&model, &set, &Options::default()).expect("a solution");
             let (mut certificate, _) =
                 certify(&model, &set, &solution, None).expect("a certificate");
+            // Steeper rows read exponentials, the others a table.
+            certificate.table = 12;
             assert!(certificate.upper == certificate.lower && !certificate.policy.is_empty());
             // Every other model with halves that have values and multipliers of their own.
             if garnet.branching < 0.5 {
