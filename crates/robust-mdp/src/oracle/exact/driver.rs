@@ -182,7 +182,7 @@ pub(super) fn free<B: Ball>(ball: &mut B, memory: &mut RowMemory<'_>, tolerance:
             let nearly = memory.nu[k] == f64::NEG_INFINITY;
             match saturated(ball, memory, ceiling) {
                 Some(outcome) => return outcome,
-                None if nearly => return nested(ball, memory, tolerance),
+                None if nearly => return nested(ball, memory, tolerance, true),
                 None => {}
             }
         }
@@ -194,7 +194,7 @@ pub(super) fn free<B: Ball>(ball: &mut B, memory: &mut RowMemory<'_>, tolerance:
     if let Some(outcome) = joint(ball, memory, tolerance, ceiling, known) {
         return outcome;
     }
-    saturated(ball, memory, ceiling).unwrap_or_else(|| nested(ball, memory, tolerance))
+    saturated(ball, memory, ceiling).unwrap_or_else(|| nested(ball, memory, tolerance, false))
 }
 
 enum Begun {
@@ -233,7 +233,7 @@ fn begin<B: Ball>(ball: &mut B, memory: &mut RowMemory<'_>, tolerance: f64, ceil
         }
     }
     let outcome = saturated(ball, memory, ceiling);
-    Begun::Done(outcome.unwrap_or_else(|| nested(ball, memory, tolerance)))
+    Begun::Done(outcome.unwrap_or_else(|| nested(ball, memory, tolerance, false)))
 }
 
 /// Joint steps until the bounds meet; `None` if they do not.
