@@ -22,6 +22,19 @@ pub(crate) struct Operator<'a> {
     chain: Option<Chain>,
 }
 
+/// Where the first values come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum FirstValues {
+    /// Given from outside: they may be near the last ones.
+    Given,
+    /// From costs alone.
+    Costs,
+    /// From costs and what nature does to a typical row, so that a few sweeps remain.
+    Foretold,
+    /// From one reading of the rows.
+    Drafted,
+}
+
 impl<'a> Operator<'a> {
     pub(crate) fn exact(model: &'a Model, set: &'a UncertaintySet) -> Operator<'a> {
         Operator {
@@ -40,11 +53,15 @@ impl<'a> Operator<'a> {
         Operator { games: Some(games), ..Operator::exact(model, set) }
     }
 
-    /// Values to begin with, as far as costs alone tell, and whether these know of nature's choices.
-    pub(crate) fn first_values(&self) -> (Vec<f64>, bool) {
+    /// Values to begin with.
+    pub(crate) fn first_values(&mut self) -> (Vec<f64>, FirstValues) {
         let mut v = after_a_constant(self.model);
-        let foretold = self.is_exact() && self.bellman.foretell(&mut v);
-        (v, foretold)
+        let first = match self.is_exact() {
+            true if self.bellman.foretell(&mut v) => FirstValues::Foretold,
+            true if self.bellman.draft(&mut v) => FirstValues::Drafted,
+            _ => FirstValues::Costs,
+        };
+        (v, first)
     }
 
     /// Whether the exact oracle solves the games.

@@ -7,7 +7,7 @@
 //! alone overshoots, and many more follow. So the horizon grows from a few steps to the full one by
 //! factors of about ten. Sweeps on the way prove bounds like any other.
 
-use super::{Course, spread};
+use super::{Course, FirstValues, spread};
 use crate::checkpoint::{Snapshot, Tape};
 
 /// The first horizon.
@@ -41,7 +41,7 @@ impl Horizon {
         let slow = course.span > SLOW * before && course.span.is_finite();
         let far = full(course) > 1.5 * FIRST;
         // Shorter horizons would lead away from values that know of the full one.
-        (slow && far && !course.is_warm).then(|| Horizon {
+        (slow && far && course.first != FirstValues::Given).then(|| Horizon {
             length: FIRST,
             share: share(FIRST, course),
             steps: 0,

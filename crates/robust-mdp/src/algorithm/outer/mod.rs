@@ -16,7 +16,7 @@ use self::accelerated::Accelerated;
 use self::anderson::Anderson;
 use self::policy_iteration::PolicyIteration;
 use super::bounds::{macqueen_porteus, rounding};
-use super::operator::Operator;
+use super::operator::{FirstValues, Operator};
 use crate::checkpoint::{Snapshot, Tape, does_not_fit};
 use crate::error::Error;
 use crate::model::Model;
@@ -31,6 +31,8 @@ const ORACLE_EFFORT: f64 = 1e-3;
 const PROMISE_SHARE: f64 = 0.1;
 /// Values to start from are taken to be right to this share of their spread, where it matters.
 const GIVEN: f64 = 1e-3;
+/// The same where they were drafted.
+const DRAFTED: f64 = 0.03;
 /// Sweeps without progress before rounding is taken to be the limit where it may be; where plain
 /// steps are slow by nature, at λ near 1, there are more.
 const PATIENCE: f64 = 60.0;
@@ -65,10 +67,8 @@ pub(super) struct Course<'c, 'a, 'r> {
     scratch: Vec<f64>,
     width: usize,
     pub(super) has_terminal_states: bool,
-    /// Whether the first values were given, and may be near the last ones.
-    is_warm: bool,
-    /// Whether they were foretold, so that a few sweeps remain.
-    is_foretold: bool,
+    /// Where the first values came from.
+    first: FirstValues,
 }
 
 /// What proposes the next values.
@@ -134,16 +134,17 @@ pub(crate) fn run(
 }
 
 impl<'c, 'a, 'r> Course<'c, 'a, 'r> {
-    fn new(operator: Operator<'a>, run: &'c mut Run<'r>) -> Course<'c, 'a, 'r> {
+    fn new(mut operator: Operator<'a>, run: &'c mut Run<'r>) -> Course<'c, 'a, 'r> {
         let model = operator.model;
         let width = run.width;
         let start = run.start.take();
-        let is_warm = start.is_some();
-        let (v, is_foretold) = match (run.limits.published, start) {
-            (Some(_), _) => (vec![0.0; model.states()], false),
-            (None, Some(start)) => (start, false),
+        let given = start.is_some();
+        let (v, first) = match (run.limits.published, start) {
+            (Some(_), _) => (vec![0.0; model.states()], FirstValues::Costs),
+            (None, Some(start)) => (start, FirstValues::Given),
             (None, None) => operator.first_values(),
         };
+        let first = if given { FirstValues::Given } else { first };
         run.begin(model);
         Course {
             operator,
@@ -157,8 +158,7 @@ impl<'c, 'a, 'r> Course<'c, 'a, 'r> {
             stalled: 0,
             width,
             has_terminal_states: (0..model.states()).any(|s| model.is_terminal(s)),
-            is_warm,
-            is_foretold,
+            first,
         }
     }
 
@@ -195,8 +195,9 @@ impl<'c, 'a, 'r> Course<'c, 'a, 'r> {
         let last = match self.span.is_finite() {
             true => self.span,
             // Wider answers would undo what was given; exact ones cost little more.
-            false if self.is_warm && self.operator.is_exact() => 0.0,
-            false if self.is_warm => GIVEN * spread(&self.v),
+            false if self.first == FirstValues::Given && self.operator.is_exact() => 0.0,
+            false if self.first == FirstValues::Given => GIVEN * spread(&self.v),
+            false if self.first == FirstValues::Drafted => DRAFTED * spread(&self.v),
             false => spread(&self.v),
         };
         let needed = ORACLE_SHARE * (1.0 - self.model().discount()) * self.run.limits.gap;

@@ -16,7 +16,7 @@
 
 use super::anderson::Anderson;
 use super::horizon::Horizon;
-use super::{Course, Loop};
+use super::{Course, FirstValues, Loop};
 use crate::checkpoint::{Snapshot, Tape};
 use crate::kept_policy::KeptPolicy;
 use crate::model::Model;
@@ -34,7 +34,8 @@ const RECENT: usize = 3;
 /// Sweeps without progress, near what rounding allows, before it is taken to be the limit: linear
 /// systems get there at once or not at all, whatever the discount.
 const PATIENCE: f64 = 12.0;
-/// How far a step without linear systems is taken to shrink the span of foretold values.
+/// How far a step without linear systems is taken to shrink the span of foretold values, and at most that of
+/// drafted ones.
 const PACE: f64 = 10.0;
 /// The order at which Newton's steps are taken to converge, near the end.
 const ORDER: f64 = 1.5;
@@ -122,8 +123,12 @@ impl Loop for PolicyIteration {
     fn advance(&mut self, course: &mut Course<'_, '_, '_>) {
         if let Some(light) = &mut self.light {
             let is_first = self.span.is_infinite();
-            let before = if is_first { PACE * course.span } else { self.span };
-            let unknown = is_first && !course.is_foretold;
+            let mut before = if is_first { PACE * course.span } else { self.span };
+            if course.first == FirstValues::Drafted && course.run.work.sweeps == 2 {
+                // What a draft leaves shrinks faster than the rest.
+                before = before.min(PACE * course.span);
+            }
+            let unknown = is_first && course.first != FirstValues::Foretold;
             if unknown || light_steps_are_cheaper(before, course) {
                 self.span = course.span;
                 light.advance(course);

@@ -159,6 +159,10 @@ impl Active {
         self.row.truncate(len);
     }
 
+    pub(super) fn is_at_work(&self, k: usize) -> bool {
+        self.screen[k] == f64::INFINITY
+    }
+
     /// What is known of a row that is not under work.
     pub(super) fn set_screen(&mut self, k: usize, floor: f64) {
         self.screen[k] = floor;

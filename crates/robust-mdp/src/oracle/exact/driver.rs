@@ -196,7 +196,7 @@ pub(super) fn free<B: Ball>(ball: &mut B, memory: &mut RowMemory<'_>, tolerance:
             }
             // Without a level it was not saturated, but so nearly that joint steps led nowhere.
             if memory.nu[k] == f64::NEG_INFINITY && !ball.steepen() {
-                return nested(ball, memory, tolerance);
+                return nested(ball, memory, tolerance, true);
             }
         }
         // Rows that were read on the way are where to go on.
@@ -219,7 +219,7 @@ pub(super) fn free<B: Ball>(ball: &mut B, memory: &mut RowMemory<'_>, tolerance:
             break;
         }
     }
-    nested(ball, memory, tolerance)
+    nested(ball, memory, tolerance, false)
 }
 
 enum Begun {
@@ -258,7 +258,7 @@ fn begin<B: Ball>(ball: &mut B, memory: &mut RowMemory<'_>, tolerance: f64, ceil
         }
     }
     let outcome = saturated(ball, memory, ceiling);
-    Begun::Done(outcome.unwrap_or_else(|_| nested(ball, memory, tolerance)))
+    Begun::Done(outcome.unwrap_or_else(|_| nested(ball, memory, tolerance, false)))
 }
 
 /// Joint steps until the bounds meet; `None` if they do not.

@@ -194,16 +194,19 @@ impl Ball for Ellipsoid<'_> {
                 Moved::Stuck
             };
         }
-        let mut kept = 0;
-        for j in 0..self.active.len() {
+        // The last rows take the places of those that go.
+        let (mut kept, mut j) = (self.active.len(), 0);
+        while j < kept {
             let t = self.active.fresh[j];
             if t.is_nan() {
                 return Moved::Stuck;
             }
             if t > 0.0 {
+                j += 1;
+            } else {
+                kept -= 1;
                 self.active.swap(kept, j);
                 self.sums.swap(kept, j);
-                kept += 1;
             }
         }
         self.active.truncate(kept);

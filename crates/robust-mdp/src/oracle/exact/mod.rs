@@ -8,6 +8,7 @@
 mod active;
 mod centred;
 mod cumulants;
+mod draft;
 mod driver;
 mod ellipsoid;
 mod emit;
@@ -30,6 +31,7 @@ mod typical;
 
 pub(crate) use active::RowMemory;
 pub(crate) use lifts::Goal;
+pub(crate) use pilot::Pilot;
 pub(crate) use rows::Reading;
 
 use self::active::Active;
@@ -235,25 +237,32 @@ impl State<'_, '_> {
         let radius = self.radius(0);
         let tolerance = self.tolerance;
         let outcome = self.on_ball(radius, Free { tolerance });
-        let Active { row, t, nu, .. } = &self.scratch.active;
         x.fill(0.0);
         match outcome {
             Outcome::Met(value) => {
+                self.remember();
+                let Active { row, t, .. } = &self.scratch.active;
                 let total: f64 = t[..row.len()].iter().sum();
-                self.memory.t.fill(0.0);
-                for ((&k, &t), &nu) in row.iter().zip(t).zip(nu) {
-                    let k = k as usize;
-                    x[k] = t / total;
-                    (self.memory.t[k], self.memory.nu[k]) = (t, nu);
+                for (&k, &t) in row.iter().zip(t) {
+                    x[k as usize] = t / total;
                 }
                 value
             }
             Outcome::Peak { bounds, level } => {
-                let k = row[0] as usize;
+                let k = self.scratch.active.row[0] as usize;
                 x[k] = 1.0;
                 (self.memory.t[k], self.memory.nu[k]) = (f64::INFINITY, level);
                 bounds
             }
+        }
+    }
+
+    /// Keeps the multipliers of the rows under work.
+    fn remember(&mut self) {
+        let Active { row, t, nu, .. } = &self.scratch.active;
+        self.memory.t.fill(0.0);
+        for ((&k, &t), &nu) in row.iter().zip(t).zip(nu) {
+            (self.memory.t[k as usize], self.memory.nu[k as usize]) = (t, nu);
         }
     }
 

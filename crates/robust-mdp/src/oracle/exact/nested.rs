@@ -13,8 +13,13 @@ const STEPS: usize = 200;
 /// Newton's steps are trusted this far; they may creep along both ends of a bracket.
 const TRUSTED: usize = 60;
 
-/// min over policies, max over the set.
-pub(super) fn nested<B: Ball>(ball: &mut B, memory: &mut RowMemory<'_>, tolerance: f64) -> Outcome {
+/// min over policies, max over the set; `nearly` saturated, as far as the last sweep tells.
+pub(super) fn nested<B: Ball>(
+    ball: &mut B,
+    memory: &mut RowMemory<'_>,
+    tolerance: f64,
+    nearly: bool,
+) -> Outcome {
     let rows = ball.rows().len();
     let (mut ceiling, mut lowest) = (f64::INFINITY, 0);
     let mut nominal = std::mem::take(&mut ball.active().nominal_of);
@@ -39,7 +44,10 @@ pub(super) fn nested<B: Ball>(ball: &mut B, memory: &mut RowMemory<'_>, toleranc
     let mut high = ceiling;
     let mut best = Enclosure { lower: low, upper: ceiling };
     let mut at_ceiling = true;
-    let mut mu = 0.5 * (low + high);
+    let middle = 0.5 * (low + high);
+    // If the budget lifts all rows so far, nothing more needs to be known.
+    let close = ceiling - 0.5 * tolerance;
+    let mut mu = if nearly && close > middle && close < high { close } else { middle };
     for trial in 0..STEPS {
         let (mut cost, mut slope, mut value) = (0.0, 0.0, 0.0);
         for k in 0..rows {

@@ -27,6 +27,10 @@ pub(crate) enum Pilot {
 
 /// Steps that drop rows.
 const STEPS: usize = 4;
+/// Where this share of the rows seems to be lifted, all are taken to be.
+const MOST: f64 = 0.8;
+/// The share of the mean multiplier for rows that seem to need none.
+const LITTLE: f64 = 0.1;
 
 impl Exact<'_> {
     /// Updates state `s`, with a copy of what its rows remember, for others to follow; `None` where
@@ -122,7 +126,18 @@ impl Ellipsoid<'_> {
                 self.sums.set(j, [n, sy, sw, sww, syw, off, -1.0], 0.0, 0.0);
             }
         }
+        let found = self.begin_together(ceiling);
+        let nearly_all = MOST * pending.len() as f64 <= self.active.len() as f64;
+        if found && nearly_all && matches!(pilot, Pilot::Sums(_)) {
+            self.keep_all(&pending);
+        }
         (self.active.pending, self.active.value) = (pending, bases);
+        found
+    }
+
+    /// Moves the rows under work to the value that they reach together; false, and none at work, if there
+    /// is none.
+    fn begin_together(&mut self, ceiling: f64) -> bool {
         for _ in 0..STEPS {
             let mu = if self.active.len() > 0 { self.assess(false).mu } else { f64::NAN };
             let moved = if mu < ceiling { self.raise(mu) } else { Moved::Stuck };
@@ -135,6 +150,20 @@ impl Ellipsoid<'_> {
         self.active.truncate(0);
         self.sums.clear();
         false
+    }
+
+    /// Puts those of the rows to work again that sums in the mean would leave where they are: most of them
+    /// turn out to be lifted a little, and all are read in order.
+    fn keep_all(&mut self, rows: &[u32]) {
+        let used = self.active.len();
+        let mean = |x: &[f64]| LITTLE * x[..used].iter().sum::<f64>() / used as f64;
+        let (t, nu) = (mean(&self.active.t), mean(&self.active.nu));
+        for k in rows.iter().map(|&k| k as usize) {
+            if !self.active.is_at_work(k) {
+                self.active.push(k, self.rows.base[k], t, nu);
+            }
+        }
+        self.sums.resize(self.active.len());
     }
 
     /// Moves the multipliers of the last sweep as the pilot's have moved.

@@ -136,18 +136,35 @@ impl WithSimd for Pass<'_> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
+        if self.rows.level.is_empty() { self.plain(simd) } else { self.with_tails(simd) }
+    }
+}
+
+impl Pass<'_> {
+    /// Without calls, for which registers would be put aside.
+    #[inline(always)]
+    fn plain<S: Simd>(self, simd: S) {
+        for &j in self.stale {
+            let j = j as usize;
+            let (t, nu) = (self.t[j], self.nu[j]);
+            let (nominal, gain) = self.rows.row(self.row[j] as usize);
+            let sums = row_sums(simd, nominal, gain, t, nu);
+            self.out.set(j, sums, t, nu);
+        }
+    }
+
+    #[inline(always)]
+    fn with_tails<S: Simd>(self, simd: S) {
         for &j in self.stale {
             let j = j as usize;
             let (k, t, nu) = (self.row[j] as usize, self.t[j], self.nu[j]);
             let (nominal, gain) = self.rows.row(k);
             let mut sums = row_sums(simd, nominal, gain, t, nu);
-            if !self.rows.level.is_empty() {
-                let tail = add_tail(&self.rows, self.ahead, k, t, nu, 0.0);
-                sums[0] += tail[0];
-                sums[2] += tail[1];
-                sums[3] += tail[2];
-                sums[6] = sums[6].min(tail_margin(&self.rows, self.ahead, k, t, nu));
-            }
+            let tail = add_tail(&self.rows, self.ahead, k, t, nu, 0.0);
+            sums[0] += tail[0];
+            sums[2] += tail[1];
+            sums[3] += tail[2];
+            sums[6] = sums[6].min(tail_margin(&self.rows, self.ahead, k, t, nu));
             self.out.set(j, sums, t, nu);
         }
     }
@@ -162,19 +179,21 @@ fn row_sums<S: Simd>(simd: S, nominal: &[f64], gain: &[f64], t: f64, nu: f64) ->
     let (mut n, mut sy, mut sw, mut sww, mut syw, mut off) = (zero, zero, zero, zero, zero, zero);
     let mut margin = simd.splat_f64s(f64::INFINITY);
     walk!(simd, [nominal, gain] => |y0, w| {
-        let p = simd.mul_add_e_f64s(tv, w, simd.sub_f64s(y0, nuv));
-        let inside = simd.less_than_f64s(zero, p);
+        let height = simd.mul_add_e_f64s(tv, w, y0);
+        let inside = simd.less_than_f64s(nuv, height);
         // Written so that each of these is one masked operation where there are masks.
         let if_inside = |yes, no| simd.select_f64s(inside, yes, no);
-        margin = simd.min_f64s(margin, simd.abs_f64s(p));
+        margin = simd.min_f64s(margin, simd.abs_f64s(simd.sub_f64s(height, nuv)));
         n = if_inside(simd.add_f64s(n, one), n);
         sy = if_inside(simd.add_f64s(sy, y0), sy);
         sw = if_inside(simd.add_f64s(sw, w), sw);
         sww = if_inside(simd.mul_add_e_f64s(w, w, sww), sww);
         syw = if_inside(simd.mul_add_e_f64s(y0, w, syw), syw);
-        off = if_inside(off, simd.mul_add_e_f64s(y0, y0, off));
+        // The other way round a mask would lengthen the chain of sums.
+        let outside = if_inside(zero, y0);
+        off = simd.mul_add_e_f64s(outside, outside, off);
     });
-    let spurious = if -nu > 0.0 { padding::<S>(nominal.len()) } else { 0.0 };
+    let spurious = if nu < 0.0 { padding::<S>(nominal.len()) } else { 0.0 };
     [
         simd.reduce_sum_f64s(n) - spurious,
         simd.reduce_sum_f64s(sy),

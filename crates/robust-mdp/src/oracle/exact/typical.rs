@@ -15,7 +15,7 @@ use crate::lanes::dispatch;
 use crate::uncertainty::{Distance, Rectangularity};
 
 /// Rows of fewer entries are read in less time than a typical one is asked.
-const LONG: usize = 40;
+pub(super) const LONG: usize = 40;
 /// Steps towards the level.
 const STEPS: usize = 8;
 /// They end where one moves by less than this share of the lift.
