@@ -24,8 +24,8 @@ use crate::uncertainty::{Distance, Rectangularity, UncertaintySet};
 /// What multipliers of KL sets are lowered by, so that roundings leave the kernel in the set: it is cheaper
 /// to verify one that needs no mixing with nominal rows.
 const ROOM: f64 = 2e-13;
-/// And where a table of exponentials serves, which takes larger ones.
-const COARSE_ROOM: f64 = 1e-11;
+/// And where a table of exponentials serves: its roundings are larger.
+const COARSE_ROOM: f64 = 3e-12;
 /// Rows of a policy that are worth such a table.
 const MANY_ROWS: usize = 1000;
 /// How often values are moved to where the verifier's roundings cost less.
@@ -196,8 +196,9 @@ impl<'a> Emission<'a> {
         }
         let extremes = |(lo, hi): (f64, f64), v: &f64| (lo.min(*v), hi.max(*v));
         let (lo, hi) = self.upper.iter().fold((f64::INFINITY, f64::NEG_INFINITY), extremes);
+        // Two more: one for T = 0, one since T is the nearest. Steepness knows no limit.
         let rows = self.model.discount() * (hi - lo) * steepest / STEP;
-        (rows as usize + 2).min(MOST_ROWS as usize).min(policy.len()) as u32
+        rows.min(f64::from(MOST_ROWS - 2)) as u32 + 2
     }
 
     /// A certificate without a claim.

@@ -15,8 +15,16 @@ pub(super) struct Pass {
     /// Entries.
     pub(super) n: f64,
     pub(super) sums: [f64; 4],
+    /// Of a KL set, `mass` is the kernel row's value below its top, or [`UNKNOWN`].
     pub(super) tail: Tail,
 }
+
+/// It follows from the sums.
+pub(super) const UNKNOWN: Tail = Tail {
+    mass: Ball { mid: 0.0, rad: f64::NAN },
+    square: Ball { mid: 0.0, rad: 0.0 },
+    missed: 0.0,
+};
 
 /// What multipliers say about a row.
 #[derive(Clone, Copy, Default)]
@@ -84,7 +92,7 @@ fn eight<const KL: bool>(block: &[[f64; 8]; INPUTS]) -> [[f64; 8]; 4] {
         let (mass, square) = (Ball { mid: m0[k], rad: m1[k] }, Ball { mid: s0[k], rad: s1[k] });
         let tail = Tail { mass, square, missed: missed[k] };
         let Reading { dual, below, distance } = match KL {
-            true => kl(t, nu, n, sums),
+            true => kl(t, nu, n, sums, mass),
             false => ellipsoid(t, nu, n, sums, tail),
         };
         // 0 also where it is not a number.
@@ -96,10 +104,11 @@ fn eight<const KL: bool>(block: &[[f64; 8]; INPUTS]) -> [[f64; 8]; 4] {
     out
 }
 
-/// The kernel is y ∝ pe for the computed e = e^{a + δ}, |δ| ≤ 13u. Σ pf(a + δ)/Σpe is at least its
+/// The kernel is y ∝ pe for the computed e = e^{a + δ}, |δ| ≤ 13u (from a table, δ = 0). Σ pf(a + δ)/Σpe is at least its
 /// distance, f(a) = ae^a − e^a + 1, and f(a + δ) ≤ f(a) + |δ|(|a| + |δ|)e, where |a|e ≤ |e − 1| + f(a).
 #[inline(always)]
-fn kl(t: f64, nu: f64, n: f64, [mass, excess, size, tilted]: [f64; 4]) -> Reading {
+fn kl(t: f64, nu: f64, n: f64, sums: [f64; 4], known: Ball) -> Reading {
+    let [mass, excess, size, tilted] = sums;
     let spent = tilted - excess;
     // Twice this covers both sums, e and e − 1 in them, their difference and δ:
     // (n/8 + 17) + (n/8 + 16) + 1 + 13 ≤ 2(n/8 + 4 + 12 + 14).
@@ -114,7 +123,8 @@ fn kl(t: f64, nu: f64, n: f64, [mass, excess, size, tilted]: [f64; 4]) -> Readin
     let distance = (Ball { mid: spent, rad: 2.0 * error + squares + TINY } / own).hi();
     // tw' = a + ν, but where a was brought to −700: that has 1e-304 of the mass, and ω more room than that.
     let tilted = Ball { mid: tilted, rad: error + TINY };
-    Reading { dual, below: (tilted / own + nu) / Ball::from(t), distance }
+    let below = (tilted / own + nu) / Ball::from(t);
+    Reading { dual, below: if known.rad.is_nan() { below } else { known }, distance }
 }
 
 /// The kernel is y ∝ p − c. Where y > 0, tw' = ν − c up to a rounding of c.

@@ -97,7 +97,7 @@ impl Div for Ball {
         let b = by.mid - by.radius();
         let inverse = 1.0 / b;
         // Not a number where b is none, not positive, or too small or large for its inverse.
-        let usable = (inverse >= f64::MIN_POSITIVE) & (inverse <= f64::MAX);
+        let usable = (f64::MIN_POSITIVE..=f64::MAX).contains(&inverse);
         let inverse = if usable { inverse } else { f64::NAN };
         let mid = self.mid * inverse;
         let off = (self.rad + 2.1 * mid.abs() * by.rad) * inverse;

@@ -9,8 +9,8 @@ use pulp::{Scalar, Simd};
 use super::exponential::{LIMIT, exp};
 use super::lane::Lane;
 use super::powers::Powers;
-use super::reading::Pass;
-use super::rounding::{Ball, TINY, UNIT, above};
+use super::reading::{Pass, UNKNOWN};
+use super::rounding::{Ball, TINY, UNIT, above, roundings};
 use super::sums::{Ellipsoid, Entries, Kl, Nominal};
 use super::tail::{Ranking, Tail};
 use crate::model::Model;
@@ -187,10 +187,11 @@ impl<'a> Row<'a> {
     /// A pass at multipliers that have an [`extra`](Row::extra).
     #[inline(always)]
     pub(super) fn pass<S: Simd>(&self, simd: S, t: f64, nu: f64) -> Pass {
-        let (n, tail) = (self.entries.p.len() as f64, Tail::default());
+        let n = self.entries.p.len() as f64;
         if self.kl {
             let quick = self.powers.and_then(|powers| self.quick_sums(simd, powers, t, nu));
-            let sums = quick.unwrap_or_else(|| self.entries.sums(simd, Kl(t, nu)));
+            let read = || (self.entries.sums(simd, Kl(t, nu)), UNKNOWN);
+            let (sums, tail) = quick.unwrap_or_else(read);
             return Pass { t, nu, n, sums, tail };
         }
         let tail = self.outside.map(|(ranking, own)| ranking.tail(t, nu, self.entries.top, own));
@@ -200,18 +201,29 @@ impl<'a> Row<'a> {
 
     /// The sums of [`Kl`] from a table: e^a = e^{tw − own}, own = ν + t·top.
     ///
-    /// What is rounded on the way comes to n/8 + 132 units of (Σpe^a + Σp)(1 + |own|) + tΣpe^a|w|, the
-    /// rounding of own among it; what underflow takes is far less than 1e-100. Readings allow for n/8 + 30
-    /// units of the third sum, which is at least Σp|e^a − 1|.
+    /// own is rounded: it stands for another ν, at most u|own| away. That and all that is rounded on the way come
+    /// to n/8 + 132 units of (Σpe^a + Σp)(1 + |own|) + tΣpe^a|w|; what underflow takes is far less than 1e-100.
+    /// Readings allow for n/8 + 30 units of the third sum, which is at least Σp|e^a − 1|. The value needs neither
+    /// ν nor a division by t: both of its sums are off by n/8 + 110 units.
     #[inline(always)]
-    fn quick_sums<S: Simd>(&self, simd: S, powers: &Powers, t: f64, nu: f64) -> Option<[f64; 4]> {
-        let own = t.mul_add(self.entries.top, nu);
+    fn quick_sums<S: Simd>(
+        &self,
+        simd: S,
+        powers: &Powers,
+        t: f64,
+        nu: f64,
+    ) -> Option<([f64; 4], Tail)> {
+        let Entries { p, top, .. } = self.entries;
+        let own = t.mul_add(top, nu);
         let (e, series) = powers.near(t).filter(|_| own.abs() <= 64.0)?;
         let [mass, power, slope] = Entries { e, top: 0.0, ..self.entries }.sums(simd, series);
+        let rad = 2.0 * roundings(p.len() as f64, 112.0) * self.depth;
+        let below = Ball { mid: slope / power - top, rad };
         let factor = exp(Lane { simd: Scalar::new(), x: -own }).1.x;
         let (power, slope) = (factor * power, t * (factor * slope));
         let size = (power + mass) * (1.0 + own.abs()) + slope.abs() + 1e-100;
-        Some([mass, power - mass, 5.0 * size, slope - own * power])
+        let sums = [mass, power - mass, 5.0 * size, slope - own * power];
+        Some((sums, Tail { mass: below, ..UNKNOWN }))
     }
 
     fn of_sum(&self, sum: f64) -> Ball {

@@ -8,7 +8,8 @@ use pulp::Simd;
 use super::exponential::exp;
 use super::lane::Lane;
 
-/// The entries of a row: probabilities p and objectives w − top.
+/// The entries of a row: probabilities p, objectives w − top, and powers e, which [`Series`](super::powers::Series)
+/// alone reads.
 #[derive(Clone, Copy)]
 pub(super) struct Entries<'a> {
     pub(super) p: &'a [f64],
@@ -17,7 +18,7 @@ pub(super) struct Entries<'a> {
     pub(super) top: f64,
 }
 
-/// K sums that every entry (p, w) adds to.
+/// K sums that every entry (p, w, e) adds to.
 pub(super) trait Terms<const K: usize> {
     fn add<S: Simd>(&self, to: [Lane<S>; K], p: Lane<S>, w: Lane<S>, e: Lane<S>) -> [Lane<S>; K];
 }
