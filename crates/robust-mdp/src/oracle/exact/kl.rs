@@ -10,7 +10,7 @@
 //! mixed with y⁰ by α/ΣKL, of first.
 
 use super::active::{Active, Least};
-use super::cumulants::{Assess, Cumulants, Evaluate, Step};
+use super::cumulants::{Assess, Cumulants, Evaluate, HIDDEN, Step};
 use super::driver::{Assessed, Ball, Lifted, Moved};
 use super::outlook::Outlook;
 use super::rows::{Rows, Spreads};
@@ -432,7 +432,8 @@ impl Ball for Kl<'_> {
         }
         let [mean_off, log_off] = left_out(off, self.rows.range);
         let value = self.rows.base[k] + mean[j] - mean_off;
-        let cost = t * mean[j] - log[j] + (t * mean_off + log_off);
+        let hidden = HIDDEN * (t * mean[j]).abs();
+        let cost = t * mean[j] - log[j] + (t * mean_off + log_off) + hidden;
         let known = value.is_finite() && cost.is_finite();
         known.then_some(Lifted { t, nu: 0.0, value, cost: cost.max(0.0) })
     }
