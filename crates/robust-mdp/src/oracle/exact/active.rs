@@ -5,7 +5,7 @@
 
 use pulp::{Simd, WithSimd};
 
-use super::driver::Lifted;
+use super::ball::Lifted;
 use super::saturation::Candidate;
 use crate::lanes::dispatch;
 

@@ -4,7 +4,7 @@
 use pulp::{Simd, WithSimd};
 
 use super::active::{Active, PADDING};
-use super::driver::Assessed;
+use super::ball::Assessed;
 use super::forms::IOTA;
 use super::table::{ORDER, REACH, REST, block};
 use super::tops::Tops;

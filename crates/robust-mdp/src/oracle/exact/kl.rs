@@ -10,8 +10,8 @@
 //! mixed with y⁰ by α/ΣKL, of first.
 
 use super::active::{Active, Least};
+use super::ball::{Assessed, Ball, Lifted, Moved};
 use super::cumulants::{Assess, Cumulants, Evaluate, HIDDEN, Step};
-use super::driver::{Assessed, Ball, Lifted, Moved};
 use super::outlook::Outlook;
 use super::rows::{Rows, Spreads};
 use super::table::{MomentPass, Table, left_out};

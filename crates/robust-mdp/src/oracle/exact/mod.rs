@@ -6,6 +6,7 @@
 //! Σ_a x_a·y_a to a chain.
 
 mod active;
+mod ball;
 mod centred;
 mod cumulants;
 mod draft;
@@ -35,8 +36,9 @@ pub(crate) use pilot::Pilot;
 pub(crate) use rows::Reading;
 
 use self::active::Active;
+use self::ball::{Ball, Outcome};
 use self::cumulants::Cumulants;
-use self::driver::{Ball, Outcome, fixed, free};
+use self::driver::{fixed, free};
 use self::ellipsoid::Ellipsoid;
 use self::kl::Kl;
 use self::outlook::Outlook;

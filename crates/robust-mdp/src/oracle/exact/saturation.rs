@@ -7,7 +7,7 @@
 //! [`super::standing`]).
 
 use super::active::{Between, Least, RowMemory};
-use super::driver::{Ball, Lifted, Outcome};
+use super::ball::{Ball, Lifted, Outcome};
 use crate::lanes::dispatch;
 use crate::uncertainty::Enclosure;
 
