@@ -6,7 +6,7 @@
 use pulp::{Simd, WithSimd};
 
 use super::ball::Lifted;
-use super::saturation::Candidate;
+use super::prices::Candidate;
 use crate::lanes::dispatch;
 
 /// What a state remembers from sweep to sweep, one entry a row.

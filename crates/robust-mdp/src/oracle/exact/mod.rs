@@ -21,6 +21,7 @@ mod nested;
 mod nominal;
 pub(crate) mod outlook;
 mod pilot;
+mod prices;
 mod rows;
 mod saturation;
 mod standing;
