@@ -17,6 +17,7 @@ mod forms;
 mod kernel;
 mod kl;
 mod lifts;
+mod look_ahead;
 mod nested;
 mod nominal;
 pub(crate) mod outlook;
