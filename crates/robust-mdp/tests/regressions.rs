@@ -6,8 +6,8 @@ use robust_mdp::geometry::Geometry::{Entropy, Euclidean};
 use robust_mdp::instances::{Costs, Garnet};
 use robust_mdp::uncertainty::UncertaintySet;
 use robust_mdp::{
-    Error, FomSettings, Interrupt, Model, ModelBuilder, ModelError, Options, Setup, Status, Stop,
-    evaluate, saddle, solve,
+    Error, FomSettings, Interrupt, Method, Model, ModelBuilder, ModelError, Options, Oracle, Setup,
+    Status, Stop, evaluate, saddle, solve,
 };
 
 fn sets(radius: f64) -> [UncertaintySet; 3] {
@@ -256,4 +256,31 @@ fn first_sweeps_solve_few_rows_with_budgets_of_their_own() {
         let passes = solution.work.kernel_passes();
         assert!(passes < 2.0, "{set:?}: {passes} kernels");
     }
+}
+
+/// First-order answers as narrow as Newton's next span might be at best were worth a third more work
+/// than they saved.
+#[test]
+fn first_order_answers_are_no_narrower_than_steps_can_tell() {
+    let set = UncertaintySet::ellipsoid(0.1);
+    let mut entries = 0;
+    for discount in [0.9, 0.99] {
+        for seed in 1..=3 {
+            let (costs, branching, band) = (Costs::StateDriven, 0.5, None);
+            let (states, actions) = (30, 10);
+            let garnet = Garnet { states, actions, branching, costs, band, discount, seed };
+            let options = Options {
+                method: Method::Newton,
+                oracle: Some(Oracle::FirstOrder),
+                stop: Stop::at_gap(1e-7),
+                threads: Some(1),
+                ..Options::default()
+            };
+            let solution = solve(&garnet.model().unwrap(), &set, &options).unwrap();
+            assert_eq!(solution.status, Status::Certified);
+            entries += solution.work.entries;
+        }
+    }
+    // 23.8 million against 31.7.
+    assert!(entries < 27_500_000, "{entries}");
 }

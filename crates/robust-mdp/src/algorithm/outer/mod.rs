@@ -201,6 +201,8 @@ impl<'c, 'a, 'r> Course<'c, 'a, 'r> {
             false => spread(&self.v),
         };
         let needed = ORACLE_SHARE * (1.0 - self.model().discount()) * self.run.limits.gap;
+        // Other oracles pay for every digit, and promises are not always kept.
+        let promised = if self.operator.is_exact() { promised } else { f64::INFINITY };
         needed.max((ORACLE_EFFORT * last).min(PROMISE_SHARE * promised))
     }
 

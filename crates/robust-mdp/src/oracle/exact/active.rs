@@ -5,8 +5,8 @@
 
 use pulp::{Simd, WithSimd};
 
-use super::driver::Lifted;
-use super::saturation::Candidate;
+use super::ball::Lifted;
+use super::prices::Candidate;
 use crate::lanes::dispatch;
 
 /// What a state remembers from sweep to sweep, one entry a row.

@@ -4,12 +4,17 @@
 use pulp::{Simd, WithSimd};
 
 use super::active::{Active, PADDING};
-use super::driver::Assessed;
+use super::ball::Assessed;
 use super::forms::IOTA;
 use super::table::{ORDER, REACH, REST, block};
 use super::tops::Tops;
 use crate::lanes::{ln, ln_1p_small};
 use crate::uncertainty::Enclosure;
+
+/// What rounding may hide of a row's cost tψ' − ψ, as a share of t·|ψ'|: both terms grow with t, and what
+/// is left of them does not. Steep multipliers, such as those of values that nearly agreed, would cost
+/// nothing otherwise.
+pub(super) const HIDDEN: f64 = 4.0 * f64::EPSILON;
 
 /// What the last reading says of the rows under work: ψ, ψ' and ψ''.
 #[derive(Debug, Default)]
@@ -192,6 +197,7 @@ impl WithSimd for Assess<'_> {
         let rest = simd.splat_f64s(if wide { REST } else { 0.0 });
         let (half, radial) = (simd.splat_f64s(0.5), simd.splat_f64s(0.5 * range));
         let (eighth, mut astray) = (simd.splat_f64s(0.125), zero);
+        let hidden = simd.splat_f64s(HIDDEN);
         let mut at = 0;
         while at < rows {
             let live = simd.less_than_f64s(iota, simd.splat_f64s((rows - at) as f64));
@@ -206,7 +212,8 @@ impl WithSimd for Assess<'_> {
             let mean_off = simd.mul_f64s(radial, left_out);
             let log_off = simd.mul_f64s(eighth, simd.mul_f64s(left_out, z));
             let row_value = simd.add_f64s(base, simd.sub_f64s(mean, mean_off));
-            let cost = simd.sub_f64s(simd.mul_f64s(t, mean), log);
+            let slope = simd.mul_f64s(t, mean);
+            let cost = simd.mul_add_e_f64s(hidden, simd.abs_f64s(slope), simd.sub_f64s(slope, log));
             let cost = simd.add_f64s(cost, simd.mul_add_e_f64s(t, mean_off, log_off));
             astray = simd.add_f64s(astray, keep(log_off));
             let worth = simd.mul_f64s(t, simd.sub_f64s(base, reference));

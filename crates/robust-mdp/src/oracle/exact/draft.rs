@@ -3,7 +3,7 @@
 //! nearly as good a step. Nothing is proved.
 
 use super::active::{Least, RowMemory};
-use super::driver::{Ball, Moved};
+use super::ball::{Ball, Moved};
 use super::outlook::Outlook;
 use super::rows::Rows;
 use super::typical::LONG;

@@ -13,8 +13,8 @@
 //! whatever (t, ν) are (weak duality), and F(v) ≥ the least row value of y brought into the set.
 
 use super::active::Active;
+use super::ball::{Assessed, Ball, Lifted, Moved};
 use super::centred::{Centred, OneRow};
-use super::driver::{Assessed, Ball, Lifted, Moved};
 use super::forms::{Assess, Raise};
 use super::outlook::Outlook;
 use super::pilot::Pilot;

@@ -3,7 +3,7 @@
 use pulp::{Simd, WithSimd};
 
 use super::active::Active;
-use super::driver::Assessed;
+use super::ball::Assessed;
 use super::sums::Sums;
 use crate::uncertainty::Enclosure;
 

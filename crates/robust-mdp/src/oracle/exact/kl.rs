@@ -9,9 +9,9 @@
 //! ln(cost) against ln κ. The error of U is of second order in t; the lower bound, from the tilted rows
 //! mixed with y⁰ by α/ΣKL, of first.
 
-use super::active::{Active, Least};
-use super::cumulants::{Assess, Cumulants, Evaluate, Step};
-use super::driver::{Assessed, Ball, Lifted, Moved};
+use super::active::Active;
+use super::ball::{Assessed, Ball, Lifted, Moved};
+use super::cumulants::{Assess, Cumulants, Evaluate, HIDDEN, Step};
 use super::outlook::Outlook;
 use super::rows::{Rows, Spreads};
 use super::table::{MomentPass, Table, left_out};
@@ -23,13 +23,7 @@ const STEEPEST: f64 = 500.0;
 /// The same where steps are measured by the rows' own largest values.
 const STEEPEST_PEAKED: f64 = 1e4;
 /// The longest first step, in the same units.
-const LONGEST: f64 = 6.0;
-/// Moments tell where to read next this far from the middle of their cell, in the same units: there
-/// they are off by less than a thousandth.
-const FARTHEST: f64 = 1.5;
-/// How often they do, unless multipliers move less than this.
-const AHEAD_STEPS: usize = 4;
-const NEAR: f64 = 0.01;
+pub(super) const LONGEST: f64 = 6.0;
 const ROW_STEPS: usize = 200;
 /// Readings of a state after which moments have not helped.
 const READINGS: usize = 12;
@@ -55,71 +49,17 @@ impl Kl<'_> {
         dispatch(Tilt { nominal, gain, t, top, small })
     }
 
-    fn tabled(&self) -> bool {
+    pub(super) fn tabled(&self) -> bool {
         self.rows.tabled(self.ahead)
     }
 
     /// Rows whose moments reach the new multipliers need not be read again.
-    fn moved(&mut self) {
+    pub(super) fn moved(&mut self) {
         if self.tabled() && self.cumulants.readings > 0 {
             let range = self.rows.range;
             dispatch(Evaluate { active: self.active, out: self.cumulants, range });
         } else {
             self.cumulants.off.fill(f64::INFINITY);
-        }
-    }
-
-    /// Further steps on moments that do not hold to rounding any more, before rows are read again.
-    fn look_ahead(&mut self) {
-        let rows = self.active.len();
-        // Few rows are read again soon, and others may join them; those that reach far hold already.
-        if 4 * rows < self.rows.len() || 4.0 * self.cumulants.reach > FARTHEST {
-            return;
-        }
-        let read = self.tabled() && self.cumulants.readings > 0;
-        if !read || self.cumulants.unsafe_rows(FARTHEST).0 < rows.div_ceil(8) {
-            return;
-        }
-        let ceiling = dispatch(Least(self.rows.base));
-        let (radius, drift, range) = (self.radius, self.ahead.drift, self.rows.range);
-        let longest = LONGEST / range;
-        let centre = &self.cumulants.centre[..rows];
-        if !centre.iter().all(|c| c.is_finite()) {
-            return;
-        }
-        for _ in 0..AHEAD_STEPS {
-            let far = self.cumulants.unsafe_rows(FARTHEST).1;
-            if 6 * far > rows {
-                return;
-            }
-            if far > 0 {
-                let reach = FARTHEST / range;
-                for (t, c) in self.active.t.iter_mut().zip(&self.cumulants.centre[..rows]) {
-                    *t = t.clamp(c - reach, c + reach);
-                }
-                self.moved();
-            }
-            let (active, cumulants) = (&mut *self.active, &*self.cumulants);
-            let mu = dispatch(Assess { active, cumulants, radius, drift, range, fixed: false }).mu;
-            if mu.is_nan() || mu >= ceiling {
-                return;
-            }
-            let least = dispatch(Step { active, cumulants, mu, longest });
-            if least.is_nan() {
-                return;
-            }
-            if least <= 0.0 {
-                for (fresh, t) in active.fresh[..rows].iter_mut().zip(&active.t) {
-                    *fresh = fresh.max(0.25 * t);
-                }
-            }
-            let before = active.t[..rows].iter().zip(&active.fresh);
-            let moved = before.fold(0.0_f64, |m, (t, fresh)| m.max((t - fresh).abs()));
-            std::mem::swap(&mut active.t, &mut active.fresh);
-            self.moved();
-            if moved * range < NEAR {
-                return;
-            }
         }
     }
 
@@ -432,7 +372,8 @@ impl Ball for Kl<'_> {
         }
         let [mean_off, log_off] = left_out(off, self.rows.range);
         let value = self.rows.base[k] + mean[j] - mean_off;
-        let cost = t * mean[j] - log[j] + (t * mean_off + log_off);
+        let hidden = HIDDEN * (t * mean[j]).abs();
+        let cost = t * mean[j] - log[j] + (t * mean_off + log_off) + hidden;
         let known = value.is_finite() && cost.is_finite();
         known.then_some(Lifted { t, nu: 0.0, value, cost: cost.max(0.0) })
     }

@@ -1,6 +1,6 @@
 //! The kernel of a lower bound, row by row, as multipliers.
 
-use super::driver::{Ball, Lifted, noise};
+use super::ball::{Ball, Lifted, noise};
 use super::rows::Rows;
 use super::{Drive, Exact, Outlook, RowMemory, State, Worker};
 use crate::uncertainty::{Distance, Rectangularity};

@@ -6,6 +6,7 @@
 //! Σ_a x_a·y_a to a chain.
 
 mod active;
+mod ball;
 mod centred;
 mod cumulants;
 mod draft;
@@ -16,10 +17,12 @@ mod forms;
 mod kernel;
 mod kl;
 mod lifts;
+mod look_ahead;
 mod nested;
 mod nominal;
 pub(crate) mod outlook;
 mod pilot;
+mod prices;
 mod rows;
 mod saturation;
 mod standing;
@@ -35,8 +38,9 @@ pub(crate) use pilot::Pilot;
 pub(crate) use rows::Reading;
 
 use self::active::Active;
+use self::ball::{Ball, Outcome};
 use self::cumulants::Cumulants;
-use self::driver::{Ball, Outcome, fixed, free};
+use self::driver::{fixed, free};
 use self::ellipsoid::Ellipsoid;
 use self::kl::Kl;
 use self::outlook::Outlook;

@@ -6,7 +6,8 @@
 //! the latter for the lifted rows mixed with the nominal ones as the budget allows.
 
 use super::active::RowMemory;
-use super::driver::{Ball, Lifted, Outcome, noise, peak_only};
+use super::ball::{Ball, Lifted, Outcome, noise};
+use super::driver::peak_only;
 use crate::uncertainty::Enclosure;
 
 const STEPS: usize = 200;

@@ -8,7 +8,7 @@
 //! begin as a typical row would in their place ([`super::typical`]).
 
 use super::active::{Active, RowMemory};
-use super::driver::{Ball, Moved};
+use super::ball::{Ball, Moved};
 use super::ellipsoid::Ellipsoid;
 use super::outlook::Outlook;
 use super::sums::Sums;

@@ -3,7 +3,7 @@
 use pulp::{Simd, WithSimd};
 
 use super::active::RowMemory;
-use super::driver::{Ball, Outcome, noise};
+use super::ball::{Ball, Outcome, noise};
 use super::saturation::at_peak;
 use crate::lanes::dispatch;
 use crate::uncertainty::Enclosure;
