@@ -159,7 +159,7 @@ fn other_files() {
         ("solve m.json --radius 1 --checkpoint f", b"rmdpckpt\x01\0\0\0\0\0\0\0", "format 1"),
         (
             "solve m.json --radius 1 --checkpoint f",
-            b"rmdpckpt\x02\0\0\0\0\0\0\0\xFF\xFF\xFF\xFF\xFF\xFF\xFF\x7F",
+            b"rmdpckpt\x03\0\0\0\0\0\0\0\xFF\xFF\xFF\xFF\xFF\xFF\xFF\x7F",
             "damaged or cut off",
         ),
     ];
