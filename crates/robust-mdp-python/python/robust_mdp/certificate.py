@@ -14,7 +14,7 @@ from ._frozen import ReadOnly
 if TYPE_CHECKING:
     from .model import Model
 
-# docs/certificates.md: magic, version, names, fingerprint, discount, four counts, claim.
+# docs/certificates.md: magic, version, names, (table,) fingerprint, discount, four counts, claim.
 _HEADER = struct.Struct("<8sI8s4x16sd4Q3d")
 Path = str | os.PathLike[str]
 

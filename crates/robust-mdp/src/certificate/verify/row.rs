@@ -189,9 +189,15 @@ impl<'a> Row<'a> {
     pub(super) fn pass<S: Simd>(&self, simd: S, t: f64, nu: f64) -> Pass {
         let n = self.entries.p.len() as f64;
         if self.kl {
-            let quick = self.powers.and_then(|powers| self.quick_sums(simd, powers, t, nu));
-            let read = || (self.entries.sums(simd, Kl(t, nu)), UNKNOWN);
-            let (sums, tail) = quick.unwrap_or_else(read);
+            // No closures around passes: they may be compiled without the wide registers.
+            let quick = match self.powers {
+                Some(powers) => self.quick_sums(simd, powers, t, nu),
+                None => None,
+            };
+            let (sums, tail) = match quick {
+                Some(found) => found,
+                None => (self.entries.sums(simd, Kl(t, nu)), UNKNOWN),
+            };
             return Pass { t, nu, n, sums, tail };
         }
         let tail = self.outside.map(|(ranking, own)| ranking.tail(t, nu, self.entries.top, own));
