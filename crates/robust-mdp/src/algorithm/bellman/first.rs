@@ -17,7 +17,7 @@ impl Bellman<'_> {
     }
 
     /// Moves values of which little is known about as far as a sweep would, where most rows of a state are
-    /// lifted alike ([`Pilot::Sums`]); whether they are.
+    /// lifted alike ([`Pilot::Sums`]); whether it did.
     pub(crate) fn draft(&mut self, v: &mut [f64]) -> bool {
         if !self.oracle.drafts() {
             return false;
@@ -47,7 +47,11 @@ impl Bellman<'_> {
             at.per_state[0][0] = value.unwrap_or(f64::NAN);
         });
         let told = || self.upper.iter().zip(&ahead.values).filter(|(u, _)| u.is_finite());
-        let mean = told().map(|(u, v)| u - v).sum::<f64>() / told().count().max(1) as f64;
+        let count = told().count();
+        if count == 0 {
+            return false;
+        }
+        let mean = told().map(|(u, v)| u - v).sum::<f64>() / count as f64;
         for (s, (v, u)) in v.iter_mut().zip(&self.upper).enumerate() {
             if u.is_finite() {
                 *v = *u;

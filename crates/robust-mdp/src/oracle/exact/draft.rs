@@ -66,7 +66,8 @@ impl Drive<Option<f64>> for Draft {
 
 #[cfg(test)]
 mod tests {
-    use crate::algorithm::bellman::{Bellman, Player};
+    use super::super::typical::tests::{least_costs, span};
+    use crate::algorithm::bellman::Bellman;
     use crate::instances::{Costs, Garnet};
     use crate::uncertainty::UncertaintySet;
 
@@ -79,16 +80,7 @@ mod tests {
             let garnet = Garnet { states, actions: 60, branching, costs, band, discount, seed };
             let model = garnet.model().unwrap();
             let set = UncertaintySet::ellipsoid(0.3);
-            let span = |bellman: &mut Bellman<'_>, v: &[f64]| {
-                bellman.sweep(v, Player::Both, 0.0, None);
-                let moves = bellman.upper.iter().zip(v).map(|(f, v)| f - v);
-                let (low, high) = moves
-                    .fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), d| (l.min(d), h.max(d)));
-                high - low
-            };
-            let mut v: Vec<f64> = (0..states)
-                .map(|s| model.rows_of(s).fold(f64::INFINITY, |m, r| m.min(model.cost[r])))
-                .collect();
+            let mut v = least_costs(&model);
             let before = span(&mut Bellman::new(&model, &set), &v);
             let mut drafted = Bellman::new(&model, &set);
             assert!(drafted.draft(&mut v));

@@ -177,11 +177,11 @@ impl Exact<'_> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use crate::algorithm::bellman::{Bellman, Player};
     use crate::instances::{Costs, Garnet, Xoshiro256};
-    use crate::model::ModelBuilder;
+    use crate::model::{Model, ModelBuilder};
     use crate::uncertainty::UncertaintySet;
 
     /// Tables for objectives with ties, of all sizes, and not all alike: their number, the objectives, their
@@ -283,6 +283,21 @@ mod tests {
         assert!(found > 200 && none > 200, "{found} levels, {none} at the ceiling");
     }
 
+    /// The span of what a sweep changes.
+    pub(crate) fn span(bellman: &mut Bellman<'_>, v: &[f64]) -> f64 {
+        bellman.sweep(v, Player::Both, 0.0, None);
+        let moves = bellman.upper.iter().zip(v).map(|(f, v)| f - v);
+        let ends = (f64::INFINITY, f64::NEG_INFINITY);
+        let (low, high) = moves.fold(ends, |(l, h), d| (l.min(d), h.max(d)));
+        high - low
+    }
+
+    /// Of each state.
+    pub(crate) fn least_costs(model: &Model) -> Vec<f64> {
+        let least = |s| model.rows_of(s).fold(f64::INFINITY, |m, r| m.min(model.cost[r]));
+        (0..model.states()).map(least).collect()
+    }
+
     /// One sweep over typical rows leaves less for the first sweep over real ones.
     #[test]
     fn foretold_values_are_nearer() {
@@ -292,20 +307,10 @@ mod tests {
             let garnet = Garnet { states, actions: 60, branching, costs, band, discount, seed };
             let model = garnet.model().unwrap();
             let set = UncertaintySet::ellipsoid(0.3);
-            let span = |v: &[f64]| {
-                let mut bellman = Bellman::new(&model, &set);
-                bellman.sweep(v, Player::Both, 0.0, None);
-                let moves = bellman.upper.iter().zip(v).map(|(f, v)| f - v);
-                let (low, high) = moves
-                    .fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), d| (l.min(d), h.max(d)));
-                high - low
-            };
-            let mut v: Vec<f64> = (0..states)
-                .map(|s| model.rows_of(s).fold(f64::INFINITY, |m, r| m.min(model.cost[r])))
-                .collect();
-            let before = span(&v);
+            let mut v = least_costs(&model);
+            let before = span(&mut Bellman::new(&model, &set), &v);
             assert!(Exact::new(&model, &set).foretell(&mut v));
-            let after = span(&v);
+            let after = span(&mut Bellman::new(&model, &set), &v);
             assert!(after < 0.5 * before, "seed {seed}: {after} after {before}");
         }
     }
