@@ -46,11 +46,9 @@ fn radius_text(radius: &Radius) -> String {
     }
 }
 
-/// Whether the certificate is about this model.
-pub(super) fn belongs(model: &Model, certificate: &Certificate) -> Result<(), Rejection> {
+/// Whether the certificate is about this kind of model.
+pub(super) fn alike(model: &Model, certificate: &Certificate) -> Result<(), Rejection> {
     let Certificate { discount, objective, .. } = certificate;
-    let other =
-        |what, found: String, expected: String| Err(Rejection::Other { what, found, expected });
     if discount.to_bits() != model.discount().to_bits() {
         return other("discount factor", discount.to_string(), model.discount().to_string());
     }
@@ -58,12 +56,20 @@ pub(super) fn belongs(model: &Model, certificate: &Certificate) -> Result<(), Re
         let [found, expected] = [*objective, model.objective()].map(|o| o.name().to_owned());
         return other("objective", found, expected);
     }
-    let own = model.fingerprint();
-    if certificate.model != own {
+    Ok(())
+}
+
+/// Whether the certificate is about the model with this fingerprint.
+pub(super) fn same(certificate: &Certificate, fingerprint: u128) -> Result<(), Rejection> {
+    if certificate.model != fingerprint {
         let hex = |x: u128| format!("fingerprint {x:032x}");
-        return other("model", hex(certificate.model), hex(own));
+        return other("model", hex(certificate.model), hex(fingerprint));
     }
     Ok(())
+}
+
+fn other(what: &'static str, found: String, expected: String) -> Result<(), Rejection> {
+    Err(Rejection::Other { what, found, expected })
 }
 
 /// Whether it says all that a proof needs, of states and rows that there are.

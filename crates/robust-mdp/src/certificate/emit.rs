@@ -25,7 +25,7 @@ use crate::uncertainty::{Distance, Rectangularity, UncertaintySet};
 /// to verify one that needs no mixing with nominal rows.
 const ROOM: f64 = 2e-13;
 /// And where a table of exponentials serves: its roundings are larger.
-const COARSE_ROOM: f64 = 3e-12;
+const COARSE_ROOM: f64 = 5e-12;
 /// Rows of a policy that are worth such a table.
 const MANY_ROWS: usize = 1000;
 /// How often values are moved to where the verifier's roundings cost less.
@@ -178,27 +178,37 @@ impl<'a> Emission<'a> {
         if many { Care::Coarse } else { Care::Joint }
     }
 
-    /// How many rows of a table the verifier needs for these multipliers.
-    fn table(&self, policy: &[Weight], scale: &[f64]) -> u32 {
-        let mut steepest = 0.0_f64;
-        let mut at = 0;
+    /// The multiplier t of each row of the policy.
+    fn tilts(&self, policy: &[Weight], scale: &[f64]) -> Vec<f64> {
+        let mut tilts = Vec::with_capacity(policy.len());
         for s in 0..self.model.states() {
-            let rows =
-                policy[at..].partition_point(|w| (w.row as usize) < self.model.rows_of(s).end);
-            for k in at..at + rows {
-                let t = match self.set.rectangularity {
-                    Rectangularity::State => policy[k].probability / scale[s],
-                    Rectangularity::StateAction => 1.0 / scale[k],
-                };
-                steepest = steepest.max(if t.is_finite() { t } else { 0.0 });
+            let own = |w: &&Weight| (w.row as usize) < self.model.rows_of(s).end;
+            for w in policy[tilts.len()..].iter().take_while(own) {
+                tilts.push(match self.set.rectangularity {
+                    Rectangularity::State => w.probability / scale[s],
+                    Rectangularity::StateAction => 1.0 / scale[tilts.len()],
+                });
             }
-            at += rows;
         }
-        let extremes = |(lo, hi): (f64, f64), v: &f64| (lo.min(*v), hi.max(*v));
-        let (lo, hi) = self.upper.iter().fold((f64::INFINITY, f64::NEG_INFINITY), extremes);
-        // Two more: one for T = 0, one since T is the nearest. Steepness knows no limit.
-        let rows = self.model.discount() * (hi - lo) * steepest / STEP;
-        rows.min(f64::from(MOST_ROWS - 2)) as u32 + 2
+        tilts
+    }
+
+    /// Has the verifier read exponentials from a table: of how many rows, and shifts count from λ·max v.
+    fn tabled(&self, mut certificate: Certificate) -> Certificate {
+        let Certificate { policy, scale, lifts, table, upper, .. } = &mut certificate;
+        let tilts = self.tilts(policy, scale);
+        let objectives = Objectives::new(self.model, self.set, upper);
+        for (weight, t) in policy.iter_mut().zip(&tilts).filter(|(_, t)| t.is_finite()) {
+            weight.shift += t * objectives.top(weight.row as usize);
+        }
+        for lift in lifts {
+            lift.shift += lift.tilt * objectives.top(lift.row as usize);
+        }
+        let steepest = tilts.into_iter().filter(|t| t.is_finite()).fold(0.0, f64::max);
+        // Two more: one for T = 0, one since T is the nearest. Steepness knows no limit, but a table does.
+        let rows = (objectives.range() * steepest / STEP) as usize;
+        *table = rows.saturating_add(2).min(policy.len()).min(MOST_ROWS as usize) as u32;
+        certificate
     }
 
     /// A certificate without a claim.
@@ -223,7 +233,7 @@ impl<'a> Emission<'a> {
         if matches!(care, Care::Coarse | Care::Joint) {
             self.leave_out(&policy, &scale, &mut lifts);
         }
-        Certificate {
+        let certificate = Certificate {
             model: fingerprint,
             discount: model.discount(),
             objective: model.objective(),
@@ -233,11 +243,12 @@ impl<'a> Emission<'a> {
             claim: Claim { lower: f64::NEG_INFINITY, upper: f64::INFINITY, gap: f64::INFINITY },
             upper: self.upper.clone(),
             lower: self.lower.clone(),
-            table: if care == Care::Coarse { self.table(&policy, &scale) } else { 0 },
+            table: 0,
             policy,
             scale,
             lifts,
-        }
+        };
+        if care == Care::Coarse { self.tabled(certificate) } else { certificate }
     }
 
     /// Multipliers of nature's answer to the policy at v_U.

@@ -16,7 +16,7 @@ use crate::solve::{Method, Oracle};
 use crate::uncertainty::{Distance, Radius, Rectangularity, Support, UncertaintySet};
 
 const MAGIC: [u8; 8] = *b"RMDPCERT";
-const VERSION: u32 = 3;
+const VERSION: u32 = 4;
 /// Bytes in front of the arrays, and of the checksum behind them.
 const HEADER: usize = 8 + 4 + 8 + 4 + 16 + 8 + 4 * 8 + 3 * 8;
 const CHECKSUM: usize = 8;

@@ -1,5 +1,7 @@
 //! Sixteen bytes that tell models apart, so that a certificate for another one is named as such.
 
+use std::ops::Range;
+
 use pulp::{Simd, WithSimd};
 
 use crate::lanes::dispatch;
@@ -34,12 +36,19 @@ impl Mixer {
         self.words(all, f64::to_bits);
     }
 
-    fn finish(self) -> u128 {
-        let fold = |seed: u64| {
-            let mixed = self.lanes.iter().fold(seed, |h, &lane| Mixer::step(h ^ h >> 31, lane));
-            mixed ^ mixed >> 29
-        };
-        u128::from(fold(1)) << 64 | u128::from(fold(2))
+    /// Streams are taken into each other in pairs, a half into the other, down to two.
+    fn finish(mut self) -> u128 {
+        let mut half = LANES / 2;
+        while half > 1 {
+            let (into, from) = self.lanes.split_at_mut(half);
+            for (into, from) in into.iter_mut().zip(from) {
+                *into = Mixer::step(*into ^ *into >> 31, *from);
+            }
+            half /= 2;
+        }
+        let [one, other] = [self.lanes[0], self.lanes[1]].map(|h| h ^ h >> 29);
+        let [high, low] = [Mixer::step(one, other), Mixer::step(other, one)].map(|h| h ^ h >> 31);
+        u128::from(high) << 64 | u128::from(low)
     }
 }
 
@@ -69,25 +78,55 @@ impl<T: Copy, W: Fn(T) -> u64> WithSimd for Words<'_, T, W> {
     }
 }
 
+/// Entries of a piece, about: they stay in the caches for whoever reads them next.
+const ENTRIES: usize = 1 << 15;
+
 impl Model {
     /// A number that depends on all that the model says but names; different models have the same one
     /// by accident only.
     pub fn fingerprint(&self) -> u128 {
+        let pieces: Vec<u128> = self.pieces().map(|states| self.fingerprint_of(states)).collect();
+        self.whole_fingerprint(&pieces)
+    }
+
+    /// Runs of states whose rows have fingerprints of their own.
+    pub(super) fn pieces(&self) -> impl ExactSizeIterator<Item = Range<usize>> + Clone + use<> {
+        let states = self.states();
+        let each = (ENTRIES as f64 * states as f64 / self.transitions().max(1) as f64) as usize;
+        let each = each.clamp(1, states.max(1));
+        (0..states.div_ceil(each)).map(move |k| k * each..states.min((k + 1) * each))
+    }
+
+    /// Of the transitions of some states.
+    pub(super) fn fingerprint_of(&self, states: Range<usize>) -> u128 {
+        let mut mixer = Mixer::new();
+        let rows = self.state_ptr[states.start]..self.state_ptr[states.end];
+        let span = match rows.is_empty() {
+            true => 0..0,
+            false => self.span(rows.start).start..self.span(rows.end - 1).end,
+        };
+        if let Storage::Sparse { next, .. } = &self.storage {
+            let lengths: Vec<usize> = rows.map(|r| self.span(r).len()).collect();
+            mixer.words(&lengths, |x| x as u64);
+            mixer.words(&next[span.clone()], u64::from);
+        }
+        mixer.numbers(&self.prob[span.clone()]);
+        mixer.numbers(self.transition_cost.as_ref().map_or(&[], |more| &more[span]));
+        mixer.finish()
+    }
+
+    /// From those of all pieces.
+    pub(super) fn whole_fingerprint(&self, pieces: &[u128]) -> u128 {
         let mut mixer = Mixer::new();
         mixer.numbers(&[self.discount]);
         mixer.words(&[self.objective == Objective::MaxReward], u64::from);
+        mixer.words(&[matches!(self.storage, Storage::Sparse { .. })], u64::from);
         mixer.words(&self.state_ptr, |x| x as u64);
-        if let Storage::Sparse { next, .. } = &self.storage {
-            let ends: Vec<usize> = (0..self.rows()).map(|r| self.span(r).end).collect();
-            mixer.words(&ends, |x| x as u64);
-            mixer.words(next, u64::from);
-        }
-        mixer.numbers(&self.prob);
+        mixer.words(pieces, |x| x as u64);
+        mixer.words(pieces, |x| (x >> 64) as u64);
         mixer.numbers(&self.cost);
-        for more in [&self.transition_cost, &self.initial] {
-            mixer.words(&[more.is_some()], u64::from);
-            mixer.numbers(more.as_deref().unwrap_or(&[]));
-        }
+        mixer.words(&[self.transition_cost.is_some(), self.initial.is_some()], u64::from);
+        mixer.numbers(self.initial.as_deref().unwrap_or(&[]));
         mixer.finish()
     }
 }

@@ -101,6 +101,17 @@ impl<'a> Objectives<'a> {
         suffices(low);
     }
 
+    /// −min of λ(v − max v).
+    pub(super) fn range(&self) -> f64 {
+        self.w.iter().fold(0.0, |m: f64, w| m.max(-w))
+    }
+
+    /// The largest objective of a dense row without costs of its own, where it has mass.
+    pub(super) fn top(&self, r: usize) -> f64 {
+        let massive = |(p, w): (&f64, &f64)| if *p > 0.0 { *w } else { f64::NEG_INFINITY };
+        self.model.row(r).prob.iter().zip(&self.w).map(massive).fold(f64::NEG_INFINITY, f64::max)
+    }
+
     fn row(&self, r: usize) -> Row {
         let row = self.model.row(r);
         let usable = row.entries().filter(|e| self.everywhere || e.1 > 0.0);

@@ -47,3 +47,12 @@ pub(super) fn exp<S: Simd>(a: Lane<S>) -> (Lane<S>, Lane<S>, Lane<S>) {
     let n = r2.mul_add(q, r);
     (power.mul_add(n, power - one), power.mul_add(n, power), a)
 }
+
+/// e^a of each of eight.
+#[inline(always)]
+pub(super) fn exp_each<S: Simd>(simd: S, mut a: [f64; 8]) -> [f64; 8] {
+    for x in S::as_mut_simd_f64s(&mut a).0 {
+        *x = exp(Lane { simd, x: *x }).1.x;
+    }
+    a
+}

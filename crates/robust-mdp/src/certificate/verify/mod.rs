@@ -51,8 +51,15 @@ pub fn verify(
     certificate: &Certificate,
     threads: Option<usize>,
 ) -> Result<Verified, Rejection> {
-    check::belongs(model, certificate)?;
-    prove(model, certificate, threads)?.claimed(model, certificate)
+    check::alike(model, certificate)?;
+    match proof(model, certificate, threads, true) {
+        Ok((proved, fingerprint)) => {
+            check::same(certificate, fingerprint)?;
+            proved.claimed(model, certificate)
+        }
+        // Which of another model says little.
+        Err(rejection) => check::same(certificate, model.fingerprint()).and(Err(rejection)),
+    }
 }
 
 /// Bounds, and what they are wide by.
@@ -71,10 +78,21 @@ pub(super) fn prove(
     certificate: &Certificate,
     threads: Option<usize>,
 ) -> Result<Proved, Rejection> {
+    Ok(proof(model, certificate, threads, false)?.0)
+}
+
+/// And the model's fingerprint, or 0: who reads a model for one has it at hand for the other.
+fn proof(
+    model: &Model,
+    certificate: &Certificate,
+    threads: Option<usize>,
+    told: bool,
+) -> Result<(Proved, u128), Rejection> {
     check::complete(model, certificate)?;
     let proof = Proof::new(model, certificate);
-    let pooled = crate::pool::in_pool(threads, || proof.excesses());
-    let excesses = pooled.map_err(|e| Rejection::Input(e.to_string()))?;
+    let pooled = crate::pool::in_pool(threads, || proof.excesses(told));
+    let (excesses, pieces) = pooled.map_err(|e| Rejection::Input(e.to_string()))?;
+    let fingerprint = if told { model.whole_fingerprint(&pieces) } else { 0 };
     for (s, found) in excesses.iter().enumerate() {
         for (x, what) in [(found.above, "upper"), (found.below, "lower")] {
             if !x.is_finite() {
@@ -107,7 +125,7 @@ pub(super) fn prove(
             gap,
         },
     };
-    Ok(Proved { verified, excesses, above, below })
+    Ok((Proved { verified, excesses, above, below }, fingerprint))
 }
 
 impl Proved {

@@ -106,6 +106,7 @@ impl Div for Ball {
 }
 
 /// At least the sum of numbers of which the first may be off by a rounding: three more each.
+#[inline(always)]
 pub(super) fn sum_above([a, b, c, d, off]: [f64; 5]) -> f64 {
     let size = (a.abs() + b.abs()) + (c.abs() + d.abs()) + off.abs();
     above((a + b) + (c + d) + (off + 4.1 * UNIT * size))
@@ -120,6 +121,7 @@ pub(super) struct Sum {
 }
 
 impl Sum {
+    #[inline(always)]
     pub(super) fn add(&mut self, x: f64) {
         (self.terms, self.sum, self.size) = (self.terms + 1.0, self.sum + x, self.size + x.abs());
     }

@@ -4,13 +4,11 @@
 //! differ from the exact ones by at most ω, the same for all next states; as a row has mass one, so
 //! does its value. The nominal row is the stored one over its exact sum.
 
-use pulp::{Scalar, Simd};
+use pulp::{Simd, WithSimd};
 
-use super::exponential::{LIMIT, exp};
-use super::lane::Lane;
-use super::powers::Powers;
-use super::reading::{Pass, UNKNOWN};
-use super::rounding::{Ball, TINY, UNIT, above, roundings};
+use super::powers::{Near, Powers};
+use super::reading::Pass;
+use super::rounding::{Ball, TINY, UNIT, above};
 use super::sums::{Ellipsoid, Entries, Kl, Nominal};
 use super::tail::{Ranking, Tail};
 use crate::model::Model;
@@ -26,11 +24,16 @@ pub(super) struct Ahead {
     pub(super) offset: f64,
     /// How far `w` and `offset` may be from exact, together.
     pub(super) omega: f64,
-    /// States by falling `w`, for dense rows of KL sets.
+    /// States by falling `w`, for plain rows of KL sets.
     order: Vec<u32>,
+    /// All states are listed, and no transition has a cost; but rows must have mass on all that are listed.
+    plain: bool,
+    positive: bool,
+    /// Rows may have mass on all states.
+    everywhere: bool,
     /// Where rows may have mass on states that they do not list.
     ranking: Option<Ranking>,
-    /// e^{tw}, where many rows ask for it.
+    /// e^{tw}, where many rows ask for it: ν then counts from λ·max v.
     powers: Option<Powers>,
 }
 
@@ -41,18 +44,35 @@ impl Ahead {
         let w: Vec<f64> = v.iter().map(|v| model.discount() * (v - highest)).collect();
         // Values too far apart for doubles make ω infinite, or no number at discount 0.
         let (range, offset) = (model.discount() * (highest - lowest), model.discount() * highest);
-        let ordered = set.distance == Distance::Kl && model.is_dense();
+        let (kl, everywhere) = (
+            set.distance == Distance::Kl,
+            set.distance == Distance::Ellipsoid && set.support == Support::All,
+        );
+        let plain = model.is_dense() && model.transition_cost.is_none();
+        let ordered = kl && plain;
         let mut order: Vec<u32> = if ordered { (0..w.len() as u32).collect() } else { Vec::new() };
         order.sort_by(|&a, &b| w[b as usize].total_cmp(&w[a as usize]));
-        let spreads = everywhere(set) && !model.is_dense();
+        let spreads = everywhere && !model.is_dense();
         Ahead {
             range,
             offset,
             omega: UNIT * (2.1 * range + 1.1 * offset.abs()) + TINY,
             order,
+            plain,
+            positive: !everywhere && !kl,
+            everywhere,
             ranking: spreads.then(|| Ranking::new(&w)),
-            powers: if ordered { Powers::new(&w, range, table) } else { None },
+            powers: (ordered && table > 0).then(|| Powers::new(&w, range, table)),
             w,
+        }
+    }
+
+    /// Where in the table eight t are.
+    #[inline(always)]
+    pub(super) fn near(&self, t: &[f64; 8]) -> Near {
+        match &self.powers {
+            Some(powers) => powers.near(t),
+            None => Near::default(),
         }
     }
 
@@ -61,10 +81,6 @@ impl Ahead {
         let below = if model.transition_cost.is_none() { -self.range } else { f64::NEG_INFINITY };
         Value { top: 0.0, below, off: self.omega }
     }
-}
-
-fn everywhere(set: &UncertaintySet) -> bool {
-    set.distance == Distance::Ellipsoid && set.support == Support::All
 }
 
 /// Memory of a thread.
@@ -77,14 +93,19 @@ pub(super) struct Scratch {
 
 /// A row where it may have mass.
 pub(super) struct Row<'a> {
-    pub(super) entries: Entries<'a>,
+    ahead: &'a Ahead,
+    p: &'a [f64],
+    /// λ(v − max v), and what the transitions cost.
+    w: &'a [f64],
+    /// The largest w; 0 in a plain row, until someone asks.
+    pub(super) top: f64,
     /// −min of w'.
-    depth: f64,
+    pub(super) depth: f64,
     pub(super) omega: f64,
-    /// The other states, where they may have mass too, and λ(v − max v) of those listed.
-    outside: Option<(&'a Ranking, &'a [f64])>,
-    kl: bool,
-    powers: Option<&'a Powers>,
+    /// All states are listed, and no transition has a cost.
+    plain: bool,
+    /// λ(v − max v) of those listed, where others may have mass too.
+    listed: &'a [f64],
 }
 
 /// The value of a row above λ·max v and its cost: top + below, give or take `off`.
@@ -95,44 +116,32 @@ pub(super) struct Value {
     pub(super) off: f64,
 }
 
-impl Value {
-    /// `below` the top, and what the objectives may be off.
-    #[inline(always)]
-    pub(super) fn new(top: f64, omega: f64, below: Ball) -> Value {
-        Value { top, below: below.mid, off: above(omega + below.radius()) }
-    }
-}
-
 impl<'a> Row<'a> {
-    #[inline(always)]
     pub(super) fn new(
         model: &'a Model,
-        set: &UncertaintySet,
         ahead: &'a Ahead,
         r: usize,
         scratch: &'a mut Scratch,
     ) -> Row<'a> {
-        let (anywhere, kl) = (everywhere(set), set.distance == Distance::Kl);
+        Row::plain(model, ahead, r).unwrap_or_else(|| Row::listed(model, ahead, r, scratch))
+    }
+
+    /// A row as the model has it, if that will do.
+    #[inline(always)]
+    pub(super) fn plain(model: &'a Model, ahead: &'a Ahead, r: usize) -> Option<Row<'a>> {
         let p = &model.prob[model.span(r)];
-        let plain = model.is_dense() && model.transition_cost.is_none();
-        if !plain || !anywhere && !kl && p.contains(&0.0) {
-            return Row::listed(model, anywhere, kl, ahead, r, scratch);
+        if !ahead.plain || ahead.positive && p.contains(&0.0) {
+            return None;
         }
-        // States above the top have no mass.
-        let best = ahead.order.iter().find(|&&i| p[i as usize] > 0.0);
-        let top = best.map_or(0.0, |&i| ahead.w[i as usize]);
-        let omega = ahead.omega + 1.1 * UNIT * ahead.range;
-        let entries = Entries { p, w: &ahead.w, e: &ahead.w, top };
-        let powers = ahead.powers.as_ref();
-        Row { entries, depth: ahead.range, omega, outside: None, kl, powers }
+        let (w, depth) = (&ahead.w[..], ahead.range);
+        let omega = ahead.omega + 1.1 * UNIT * depth;
+        Some(Row { ahead, p, w, top: 0.0, depth, omega, plain: true, listed: &[] })
     }
 
     /// A row that lists its next states, or where some of them have no mass.
     #[inline(never)]
-    fn listed(
+    pub(super) fn listed(
         model: &'a Model,
-        anywhere: bool,
-        kl: bool,
         ahead: &'a Ahead,
         r: usize,
         Scratch { p, w, listed }: &'a mut Scratch,
@@ -141,7 +150,7 @@ impl<'a> Row<'a> {
         w.clear();
         listed.clear();
         let (mut top, mut low) = (f64::NEG_INFINITY, f64::INFINITY);
-        for (next, y, toll) in model.row(r).entries().filter(|e| anywhere || e.1 > 0.0) {
+        for (next, y, toll) in model.row(r).entries().filter(|e| ahead.everywhere || e.1 > 0.0) {
             let objective = ahead.w[next] + toll;
             p.push(y);
             w.push(objective);
@@ -155,84 +164,91 @@ impl<'a> Row<'a> {
             top = ranking.highest_outside(listed).map_or(top, |w| top.max(w));
         }
         let omega = ahead.omega + 1.1 * UNIT * (size + (top - low));
-        let outside = ahead.ranking.as_ref().map(|ranking| (ranking, &listed[..]));
-        let entries = Entries { p, w, e: w, top };
-        Row { entries, depth: top - low, omega, outside, kl, powers: None }
+        Row { ahead, p, w, top, depth: top - low, omega, plain: false, listed }
+    }
+
+    /// Next states.
+    #[inline(always)]
+    pub(super) fn len(&self) -> f64 {
+        self.p.len() as f64
+    }
+
+    /// States above the top have no mass.
+    fn find_top(&mut self) {
+        if self.plain {
+            let best = self.ahead.order.iter().find(|&&i| self.p[i as usize] > 0.0);
+            self.top = best.map_or(0.0, |&i| self.w[i as usize]);
+        }
+    }
+
+    #[inline(always)]
+    fn entries(&self) -> Entries<'a> {
+        Entries { p: self.p, w: self.w, e: self.w }
     }
 
     /// `below` the top, and what the objectives may be off.
-    #[inline(always)]
-    pub(super) fn value(&self, below: Ball) -> Value {
-        Value::new(self.entries.top, self.omega, below)
+    fn value(&self, below: Ball) -> Value {
+        Value { top: self.top, below: below.mid, off: above(self.omega + below.radius()) }
+    }
+
+    /// The value of a row on its top.
+    pub(super) fn highest(&mut self) -> Value {
+        self.find_top();
+        self.value(0.0.into())
     }
 
     /// The value of the nominal row.
-    #[inline(always)]
     pub(super) fn nominal<S: Simd>(&self, simd: S) -> Value {
-        let [mass, value] = self.entries.sums(simd, Nominal);
-        self.value(self.of_sum(value) / self.of_sum(mass))
+        let [mass, value] = simd.vectorize(Average(self.entries(), self.top));
+        self.value(Ball::of_sum(value, self.len()) / Ball::of_sum(mass, self.len()))
     }
 
-    /// How far computed t·w' − ν may be from exact, in units of w' (but for unlisted states beyond 2|ν|/t, which
-    /// have no mass either way); `None` if the multipliers say no more than the row's top does.
+    /// A pass at multipliers t and ν, for the set's kind; from where ν counts.
     #[inline(always)]
-    pub(super) fn extra(&self, t: f64, nu: f64) -> Option<f64> {
-        let inverse = 1.0 / t;
-        let extra = 4.0 * UNIT * (self.depth + 1.01 * nu.abs() * inverse);
-        // a = tw' − ν ≤ 700 for KL, so that bringing it to ±700 only raises it.
-        let in_range = t.is_normal() && inverse.is_normal() && (!self.kl || nu >= -LIMIT);
-        (in_range && extra <= self.depth).then_some(extra)
-    }
-
-    /// A pass at multipliers that have an [`extra`](Row::extra).
-    #[inline(always)]
-    pub(super) fn pass<S: Simd>(&self, simd: S, t: f64, nu: f64) -> Pass {
-        let n = self.entries.p.len() as f64;
-        if self.kl {
-            // No closures around passes: they may be compiled without the wide registers.
-            let quick = match self.powers {
-                Some(powers) => self.quick_sums(simd, powers, t, nu),
-                None => None,
-            };
-            let (sums, tail) = match quick {
-                Some(found) => found,
-                None => (self.entries.sums(simd, Kl(t, nu)), UNKNOWN),
-            };
-            return Pass { t, nu, n, sums, tail };
-        }
-        let tail = self.outside.map(|(ranking, own)| ranking.tail(t, nu, self.entries.top, own));
-        let sums = self.entries.sums(simd, Ellipsoid(t, nu));
-        Pass { t, nu, n, sums, tail: tail.unwrap_or_default() }
-    }
-
-    /// The sums of [`Kl`] from a table: e^a = e^{tw − own}, own = ν + t·top.
-    ///
-    /// own is rounded: it stands for another ν, at most u|own| away. That and all that is rounded on the way come
-    /// to n/8 + 132 units of (Σpe^a + Σp)(1 + |own|) + tΣpe^a|w|; what underflow takes is far less than 1e-100.
-    /// Readings allow for n/8 + 30 units of the third sum, which is at least Σp|e^a − 1|. The value needs neither
-    /// ν nor a division by t: both of its sums are off by n/8 + 110 units.
-    #[inline(always)]
-    fn quick_sums<S: Simd>(
-        &self,
+    pub(super) fn pass<S: Simd, const KL: bool>(
+        &mut self,
         simd: S,
-        powers: &Powers,
         t: f64,
-        nu: f64,
-    ) -> Option<([f64; 4], Tail)> {
-        let Entries { p, top, .. } = self.entries;
-        let own = t.mul_add(top, nu);
-        let (e, series) = powers.near(t).filter(|_| own.abs() <= 64.0)?;
-        let [mass, power, slope] = Entries { e, top: 0.0, ..self.entries }.sums(simd, series);
-        let rad = 2.0 * roundings(p.len() as f64, 112.0) * self.depth;
-        let below = Ball { mid: slope / power - top, rad };
-        let factor = exp(Lane { simd: Scalar::new(), x: -own }).1.x;
-        let (power, slope) = (factor * power, t * (factor * slope));
-        let size = (power + mass) * (1.0 + own.abs()) + slope.abs() + 1e-100;
-        let sums = [mass, power - mass, 5.0 * size, slope - own * power];
-        Some((sums, Tail { mass: below, ..UNKNOWN }))
+        shift: f64,
+        near: &Near,
+        j: usize,
+    ) -> Pass {
+        // No closures around passes: they may be compiled without the wide registers.
+        if !KL {
+            let sums = self.entries().sums(simd, Ellipsoid { t, nu: shift, top: self.top });
+            return Pass { nu: shift, sums, quick: false };
+        }
+        let near = match &self.ahead.powers {
+            Some(powers) if shift.abs() <= 64.0 => powers.at(near, j),
+            _ => None,
+        };
+        if let Some((e, series)) = near {
+            let [mass, power, slope] = Entries { e, ..self.entries() }.sums(simd, series);
+            return Pass { nu: shift, sums: [mass, power, slope, 0.0], quick: true };
+        }
+        self.find_top();
+        let nu = if self.ahead.powers.is_some() { shift - t * self.top } else { shift };
+        let sums = self.entries().sums(simd, Kl { t, nu, top: self.top });
+        Pass { nu, sums, quick: false }
     }
 
-    fn of_sum(&self, sum: f64) -> Ball {
-        Ball::of_sum(sum, self.entries.p.len() as f64)
+    /// Sums over states that are not listed.
+    #[inline(always)]
+    pub(super) fn tail(&self, t: f64, nu: f64) -> Tail {
+        match &self.ahead.ranking {
+            Some(ranking) => ranking.tail(t, nu, self.top, self.listed),
+            None => Tail::default(),
+        }
+    }
+}
+
+/// Σp and Σpw' of a row.
+struct Average<'a>(Entries<'a>, f64);
+
+impl WithSimd for Average<'_> {
+    type Output = [f64; 2];
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) -> [f64; 2] {
+        self.0.sums(simd, Nominal { top: self.1 })
     }
 }

@@ -1,9 +1,11 @@
 //! One state: how far the policy may cost more than v_U says, and any action less than v_L.
 
+use std::ops::Range;
+
 use pulp::{Simd, WithSimd};
 use rayon::prelude::*;
 
-use super::reading::{Passes, Reading};
+use super::reading::{Columns, Line, Proved, Reads};
 use super::rounding::{Ball, Sum, above, sum_above};
 use super::row::{Ahead, Row, Scratch, Value};
 use crate::certificate::{Certificate, Weight};
@@ -37,26 +39,17 @@ pub(super) struct Proof<'a> {
 #[derive(Default)]
 pub(super) struct Hand {
     scratch: Scratch,
-    /// Rows that were read at multipliers.
-    read: Passes<Read>,
+    columns: Columns,
+    /// Rows to be read.
+    lines: Vec<Line>,
     /// Rows of the kernel that are not nominal.
     lifted: Vec<Lifted>,
 }
 
-/// A row that was read, and for one of the policy its place there.
-#[derive(Clone, Copy, Default)]
-struct Read {
-    row: usize,
-    top: f64,
-    omega: f64,
-    weight: usize,
-    extra: f64,
-}
-
 struct Lifted {
     row: usize,
-    value: Value,
-    /// At least what it takes of the budget.
+    /// At least v_L less its value, and what it takes of the budget.
+    below: f64,
     spent: f64,
 }
 
@@ -73,18 +66,25 @@ impl<'a> Proof<'a> {
         }
     }
 
-    /// Of every state, in parallel.
-    pub(super) fn excesses(&self) -> Vec<Excess> {
-        let at = |hand: &mut Hand, s| dispatch(At { proof: self, s, hand });
-        let states = 0..self.model.states();
-        if crate::pool::alone() {
+    /// Of every state, in parallel, and the fingerprints of the model's pieces if they are asked for.
+    pub(super) fn excesses(&self, told: bool) -> (Vec<Excess>, Vec<u128>) {
+        let piece = |hand: &mut Hand, states: Range<usize>| {
+            let own = if told { self.model.fingerprint_of(states.clone()) } else { 0 };
+            let of = |s| dispatch(At { proof: self, s, hand });
+            (states.map(of).collect::<Vec<Excess>>(), own)
+        };
+        let pieces = self.model.pieces();
+        let found: Vec<(Vec<Excess>, u128)> = if crate::pool::alone() {
             let mut hand = Hand::default();
-            return states.map(|s| at(&mut hand, s)).collect();
-        }
-        states.into_par_iter().with_min_len(16).map_init(Hand::default, at).collect()
+            pieces.map(|states| piece(&mut hand, states)).collect()
+        } else {
+            let pieces: Vec<Range<usize>> = pieces.collect();
+            pieces.into_par_iter().map_init(Hand::default, piece).collect()
+        };
+        let fingerprints = found.iter().map(|(_, own)| *own).collect();
+        (found.into_iter().flat_map(|(excesses, _)| excesses).collect(), fingerprints)
     }
 
-    #[inline(always)]
     fn excess<S: Simd>(&self, simd: S, s: usize, hand: &mut Hand) -> Excess {
         if self.model.is_terminal(s) {
             return Excess::default();
@@ -97,7 +97,6 @@ impl<'a> Proof<'a> {
 
     /// (U): weak duality. Where v_L = v_U, the multipliers of rows that list none for the kernel are the
     /// kernel's too.
-    #[inline(always)]
     fn policy_excess<S: Simd>(&self, simd: S, s: usize, hand: &mut Hand) -> f64 {
         let Certificate { set, policy, scale, upper, lifts, .. } = self.certificate;
         let shared = set.rectangularity == Rectangularity::State;
@@ -106,45 +105,38 @@ impl<'a> Proof<'a> {
         let (mut total, mut mass, mut gain) = (Sum::default(), Sum::default(), Sum::default());
         // What the rows gain over their tops, in units of the shared budget's multiplier.
         gain.add(set.radius_at(s, self.model.rows_of(s).start));
-        let from = self.upper.offset - upper[s];
-        let cost_above = |r: usize, Value { top, below, off }: Value| {
-            sum_above([from, self.model.cost[r], top, below, off])
-        };
-        let Hand { scratch, read, lifted } = hand;
-        let scale_of = |k: usize| if shared { scale[s] } else { scale[k] };
-        read.clear();
+        let [from, back] = [self.upper.offset - upper[s], upper[s] - self.upper.offset];
+        let kl = set.distance == Distance::Kl;
+        let Hand { scratch, columns, lines, lifted } = hand;
+        lines.clear();
         for k in self.weights[s]..self.weights[s + 1] {
             let Weight { row: r, probability: x, shift } = policy[k];
-            let r = r as usize;
-            let row = Row::new(self.model, set, &self.upper, r, scratch);
-            let t = if shared { x } else { 1.0 } / scale_of(k);
+            let row = r as usize;
+            let radius = set.radius_at(s, row);
+            let scale = if shared { scale[s] } else { scale[k] };
             mass.add(x);
-            let value = if set.radius_at(s, r) == 0.0 {
-                row.nominal(simd)
-            } else if let Some(extra) = row.extra(t, shift) {
-                let about =
-                    Read { row: r, top: row.entries.top, omega: row.omega, weight: k, extra };
-                read.push(about, row.pass(simd, t, shift));
+            if radius != 0.0 && scale != 0.0 {
+                let t = if shared { x } else { 1.0 } / scale;
+                lines.push(Line { row, t, shift, x, radius, scale });
                 continue;
-            } else {
-                row.value(0.0.into())
-            };
-            total.add(x * cost_above(r, value));
+            }
+            let mut read = Row::new(self.model, &self.upper, row, scratch);
+            let value = if radius == 0.0 { read.nominal(simd) } else { read.highest() };
+            let Value { top, below, off } = value;
+            total.add(x * sum_above([from, self.model.cost[row], top, below, off]));
         }
-        read.each(set.distance == Distance::Kl, |about, reading| {
-            let Read { row: r, top, omega, weight: k, extra } = about;
-            let mut below = Ball { mid: 0.0, rad: extra };
-            if shared {
-                gain.add(reading.dual);
-            } else {
-                let radius = Ball::from(set.radius_at(s, r));
-                below.mid = ((radius + reading.dual) * scale[k]).hi().min(0.0);
+        let (model, ahead) = (self.model, &self.upper);
+        for lines in lines.chunks(8) {
+            let reads = Reads { model, ahead, scratch, columns, lines, shared, from, back };
+            let Proved { above, gain: more, below, spent } = reads.prove(simd, kl);
+            for (j, &Line { row, .. }) in lines.iter().enumerate() {
+                total.add(above[j]);
+                gain.add(more[j]);
+                if self.lower.is_none() && !spent[j].is_nan() && !listed(row) {
+                    lifted.push(Lifted { row, below: below[j], spent: spent[j] });
+                }
             }
-            total.add(policy[k].probability * cost_above(r, Value::new(top, omega, below)));
-            if self.lower.is_none() && !listed(r) {
-                lifted.push(self.lifted(about, reading));
-            }
-        });
+        }
         let (mut total, gain) = (total.ball(), gain.ball());
         if shared && gain.hi() < 0.0 {
             total = total + gain * scale[s];
@@ -152,45 +144,35 @@ impl<'a> Proof<'a> {
         (total / mass.ball()).hi()
     }
 
-    /// A kernel row, and what it takes of the budget.
-    #[inline(always)]
-    fn lifted(&self, read: Read, Reading { below, distance, .. }: Reading) -> Lifted {
-        let kl = self.certificate.set.distance == Distance::Kl;
-        let value = Value::new(read.top, read.omega, below);
-        Lifted {
-            row: read.row,
-            value,
-            spent: if kl { distance } else { above(0.5 * (distance * distance)) },
-        }
-    }
-
     /// (L): a kernel that is in the set by construction.
-    #[inline(always)]
     fn kernel_excess<S: Simd>(&self, simd: S, s: usize, hand: &mut Hand) -> (f64, usize) {
         let Certificate { set, lifts, lower, .. } = self.certificate;
         let shared = set.rectangularity == Rectangularity::State;
         let ahead = self.lower.as_ref().unwrap_or(&self.upper);
-        let Hand { scratch, read, lifted } = hand;
-        read.clear();
-        for lift in &lifts[self.lifts[s]..self.lifts[s + 1]] {
-            let r = lift.row as usize;
-            let row = Row::new(self.model, set, ahead, r, scratch);
-            if row.extra(lift.tilt, lift.shift).is_some() {
-                let (top, omega) = (row.entries.top, row.omega);
-                let about = Read { row: r, top, omega, weight: 0, extra: 0.0 };
-                read.push(about, row.pass(simd, lift.tilt, lift.shift));
+        let (kl, from) = (set.distance == Distance::Kl, lower[s] - ahead.offset);
+        let Hand { scratch, columns, lines, lifted } = hand;
+        lines.clear();
+        lines.extend(lifts[self.lifts[s]..self.lifts[s + 1]].iter().map(|l| Line {
+            row: l.row as usize,
+            t: l.tilt,
+            shift: l.shift,
+            ..Line::default()
+        }));
+        let model = self.model;
+        for lines in lines.chunks(8) {
+            let (from, back) = (0.0, from);
+            let reads = Reads { model, ahead, scratch, columns, lines, shared, from, back };
+            let Proved { below, spent, .. } = reads.prove(simd, kl);
+            for (j, line) in lines.iter().enumerate().filter(|(j, _)| !spent[*j].is_nan()) {
+                lifted.push(Lifted { row: line.row, below: below[j], spent: spent[j] });
             }
         }
-        read.each(set.distance == Distance::Kl, |about, reading| {
-            lifted.push(self.lifted(about, reading));
-        });
         lifted.sort_unstable_by_key(|l| l.row);
         let mut total = Sum::default();
         lifted.iter().for_each(|l| total.add(l.spent));
         let common =
             allowed(set.distance, total.ball().hi(), set.radius_at(s, self.model.rows_of(s).start));
         let mut lifted = lifted.iter().peekable();
-        let from = lower[s] - ahead.offset;
         let (least, mut worst) = (ahead.least(self.model), (0.0, 0));
         let spread = above(above(least.off - least.below) + least.off);
         for r in self.model.rows_of(s) {
@@ -198,8 +180,8 @@ impl<'a> Proof<'a> {
             let excess = |Value { top, below, off }| sum_above([from, -cost, -top, -below, off]);
             let (share, mut found) = match lifted.next_if(|l| l.row == r) {
                 None => (0.0, 0.0),
-                Some(l) if shared => (common, excess(l.value)),
-                Some(l) => (allowed(set.distance, l.spent, set.radius_at(s, r)), excess(l.value)),
+                Some(l) if shared => (common, l.below),
+                Some(l) => (allowed(set.distance, l.spent, set.radius_at(s, r)), l.below),
             };
             if share != 1.0 {
                 // Nominal rows make up for the rest. What that costs at most is known before they are read
@@ -211,7 +193,8 @@ impl<'a> Proof<'a> {
                 if most <= worst.0 {
                     continue;
                 }
-                let nominal = excess(Row::new(self.model, set, ahead, r, scratch).nominal(simd));
+                let nominal = Row::new(self.model, ahead, r, scratch).nominal(simd);
+                let nominal = excess(nominal);
                 found = match share {
                     0.0 => nominal,
                     _ => (Ball::from(nominal) + (Ball::from(found) + -nominal) * share).hi(),

@@ -8,14 +8,13 @@ use pulp::Simd;
 use super::exponential::exp;
 use super::lane::Lane;
 
-/// The entries of a row: probabilities p, objectives w − top, and powers e, which [`Series`](super::powers::Series)
-/// alone reads.
+/// The entries of a row: probabilities p, w = λ(v − max v) with what transitions cost, and powers e, which
+/// [`Series`](super::powers::Series) alone reads.
 #[derive(Clone, Copy)]
 pub(super) struct Entries<'a> {
     pub(super) p: &'a [f64],
     pub(super) w: &'a [f64],
     pub(super) e: &'a [f64],
-    pub(super) top: f64,
 }
 
 /// K sums that every entry (p, w, e) adds to.
@@ -27,28 +26,38 @@ impl Entries<'_> {
     #[inline(always)]
     pub(super) fn sums<S: Simd, const K: usize>(self, simd: S, of: impl Terms<K>) -> [f64; K] {
         let zero = Lane { simd, x: simd.splat_f64s(0.0) };
-        let top = zero.of(self.top);
         // Eight numbers are so many registers.
         let registers = 64 / size_of::<S::f64s>();
         let mut totals = [[zero; K]; 8];
-        let ((p, rest), (w, _)) = (self.p.as_chunks::<8>(), self.w.as_chunks::<8>());
-        let (e, _) = self.e.as_chunks::<8>();
-        for ((p, w), e) in p.iter().zip(w).zip(e) {
+        let mut short;
+        let Entries { mut p, mut w, mut e } = self;
+        let (full, rest) = (p.len() / 8, p.len() % 8);
+        if full == 0 {
+            // Zeros before them.
+            short = [[0.0; 8]; 3];
+            for (to, from) in short.iter_mut().zip([p, w, e]) {
+                to[8 - rest..].copy_from_slice(from);
+            }
+            [p, w, e] = short.each_ref().map(|x| &x[..]);
+        }
+        let eights = [p, w, e].map(|x| x.as_chunks::<8>().0);
+        let last = [p, w, e].map(|x| x.last_chunk::<8>().expect("eight"));
+        for ((p, w), e) in eights[0].iter().zip(eights[1]).zip(eights[2]).take(full) {
             let [p, w, e] = [p, w, e].map(|x| S::as_simd_f64s(x).0);
             for j in 0..registers {
                 let [p, w, e] = [p, w, e].map(|x| Lane { simd, x: x[j] });
-                totals[j] = of.add(totals[j], p, w - top, e);
+                totals[j] = of.add(totals[j], p, w, e);
             }
         }
-        if !rest.is_empty() {
+        if rest > 0 {
             // The last eight entries; those that were counted before are left out.
-            let seen = zero.of((8 - rest.len()) as f64);
-            let [p, w, e] = &[last(self.p), last(self.w), last(self.e)];
+            let seen = zero.of((8 - rest) as f64);
             let places = &[0., 1., 2., 3., 4., 5., 6., 7.];
+            let [p, w, e] = last;
             let [p, w, e, places] = [p, w, e, places].map(|x| S::as_simd_f64s(x).0);
             for j in 0..registers {
                 let [p, w, e, place] = [p, w, e, places].map(|x| Lane { simd, x: x[j] });
-                let sums = of.add(totals[j], p, w - top, e);
+                let sums = of.add(totals[j], p, w, e);
                 for k in 0..K {
                     totals[j][k] = place.if_below(seen, totals[j][k], sums[k]);
                 }
@@ -68,48 +77,47 @@ impl Entries<'_> {
     }
 }
 
-/// The last eight, with zeros before them where there are fewer.
-#[inline(always)]
-fn last(x: &[f64]) -> [f64; 8] {
-    if let Some(last) = x.last_chunk() {
-        return *last;
-    }
-    let mut last = [0.0; 8];
-    for (to, x) in last[8 - x.len()..].iter_mut().zip(x) {
-        *to = *x;
-    }
-    last
+/// Σp and Σpw', w' = w − top.
+pub(super) struct Nominal {
+    pub(super) top: f64,
 }
-
-/// Σp and Σpw.
-pub(super) struct Nominal;
 
 impl Terms<2> for Nominal {
     #[inline(always)]
     fn add<S: Simd>(&self, to: [Lane<S>; 2], p: Lane<S>, w: Lane<S>, _: Lane<S>) -> [Lane<S>; 2] {
-        [to[0] + p, p.mul_add(w, to[1])]
+        [to[0] + p, p.mul_add(w - w.of(self.top), to[1])]
     }
 }
 
-/// What a probability loses: c = min(p, ν − tw), so that p − c is best for ⟨tw − ν, y⟩ − ½‖y − p‖², y ≥ 0.
-/// Σp, Σc, Σpc and Σc², at t and ν.
-pub(super) struct Ellipsoid(pub(super) f64, pub(super) f64);
+/// What a probability loses: c = min(p, ν − tw'), so that p − c is best for ⟨tw' − ν, y⟩ − ½‖y − p‖², y ≥ 0.
+/// Σp, Σc, Σpc and Σc².
+pub(super) struct Ellipsoid {
+    pub(super) t: f64,
+    pub(super) nu: f64,
+    pub(super) top: f64,
+}
 
 impl Terms<4> for Ellipsoid {
     #[inline(always)]
     fn add<S: Simd>(&self, to: [Lane<S>; 4], p: Lane<S>, w: Lane<S>, _: Lane<S>) -> [Lane<S>; 4] {
-        let c = p.of(-self.0).mul_add(w, p.of(self.1)).at_most(p);
+        let w = w - w.of(self.top);
+        let c = p.of(-self.t).mul_add(w, p.of(self.nu)).at_most(p);
         [to[0] + p, to[1] + c, p.mul_add(c, to[2]), c.mul_add(c, to[3])]
     }
 }
 
-/// Σp, Σp(e^a − 1), Σp|e^a − 1| and Σpe^aa, at t and ν: a = tw − ν, brought to ±700.
-pub(super) struct Kl(pub(super) f64, pub(super) f64);
+/// Σp, Σp(e^a − 1), Σp|e^a − 1| and Σpe^aa: a = tw' − ν, brought to ±700.
+pub(super) struct Kl {
+    pub(super) t: f64,
+    pub(super) nu: f64,
+    pub(super) top: f64,
+}
 
 impl Terms<4> for Kl {
     #[inline(always)]
     fn add<S: Simd>(&self, to: [Lane<S>; 4], p: Lane<S>, w: Lane<S>, _: Lane<S>) -> [Lane<S>; 4] {
-        let (m, e, a) = exp(p.of(self.0).mul_add(w, p.of(-self.1)));
+        let w = w - w.of(self.top);
+        let (m, e, a) = exp(p.of(self.t).mul_add(w, p.of(-self.nu)));
         let tilted = (p * e).mul_add(a, to[3]);
         [to[0] + p, p.mul_add(m, to[1]), p.mul_add(m.abs(), to[2]), tilted]
     }

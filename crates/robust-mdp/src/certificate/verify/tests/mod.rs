@@ -116,9 +116,9 @@ fn sums_lie_within_their_error() {
         let draw = |random: &mut Xoshiro256| random.uniform() * 10f64.powf(6.0 * random.uniform());
         let a: Vec<f64> = (0..n).map(|_| draw(&mut random)).collect();
         let b: Vec<f64> = (0..n).map(|_| -draw(&mut random)).collect();
-        let [mass, sum] = Entries { p: &a, w: &b, e: &b, top: 0.0 }.sums(Scalar::new(), Nominal);
+        let [mass, sum] = Entries { p: &a, w: &b, e: &b }.sums(Scalar::new(), Nominal { top: 0.0 });
         let ones = vec![1.0; n];
-        let [count, _] = Entries { p: &ones, w: &b, e: &b, top: 0.0 }.sums(Scalar::new(), Nominal);
+        let [count, _] = Entries { p: &ones, w: &b, e: &b }.sums(Scalar::new(), Nominal { top: 0.0 });
         assert_eq!(count, n as f64);
         assert!((mass - a.iter().sum::<f64>()).abs() <= 1e-12 * mass);
         let mut exact = Wide::from(0.0);
