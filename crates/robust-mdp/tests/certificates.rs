@@ -10,8 +10,8 @@ use reference::PRECISION;
 use robust_mdp::instances::{Costs, Garnet};
 use robust_mdp::uncertainty::UncertaintySet;
 use robust_mdp::{
-    Certificate, Method, Model, Objective, Options, Oracle, Solution, Status, Stop, Verified,
-    certify, solve, verify,
+    Certificate, Method, Model, Objective, Options, Oracle, Rejection, Solution, Status, Stop,
+    Verified, certify, solve, verify,
 };
 
 const FAMILIES: [Family; 3] = [Family::EverywhereEllipsoid, Family::NominalEllipsoid, Family::Kl];
@@ -275,14 +275,17 @@ fn many_rows_of_kl_sets_are_read_through_a_table_unless_the_gap_is_too_small_for
     let tables = [quick.table, near.table, fine.table];
     assert!(tables[0] > 100 && tables[1] > 100 && tables[2] == 0, "{tables:?}");
     // The same rows by exponentials, and by a table that is too short for most of them.
-    for table in [0, 20] {
+    for table in [1, 20] {
         let other = Certificate { table, ..quick.clone() };
         let other = verify(&model, &other, Some(1)).expect("no wider bounds");
         let nearly = |a: f64, b: f64| (a - b).abs() <= 1e-10 * b.abs();
         assert!((0..40).all(|s| nearly(other.lower[s], proved.lower[s])));
         assert!((0..40).all(|s| nearly(other.upper[s], proved.upper[s])));
     }
-    let larger = Certificate { table: 514, ..quick };
+    // Shifts count from elsewhere without a table.
+    let other = Certificate { table: 0, ..quick.clone() };
+    assert!(matches!(verify(&model, &other, Some(1)), Err(Rejection::Claim(_))));
+    let larger = Certificate { table: 1026, ..quick };
     let said = verify(&model, &larger, Some(1)).unwrap_err().to_string();
-    assert!(said.contains("a table of 514 rows, expected at most 513"), "{said}");
+    assert!(said.contains("a table of 1026 rows, expected at most 1025"), "{said}");
 }
