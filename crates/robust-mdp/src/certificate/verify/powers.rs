@@ -99,7 +99,9 @@ impl WithSimd for Fill<'_> {
         for (k, rows) in rest.chunks_mut(FINE * states).enumerate() {
             let (first, others) = rows.split_at_mut(states);
             powers(simd, self.w, ((k + 1) * FINE) as f64 * self.step, first);
-            for (row, fine) in others.chunks_exact_mut(states).zip(fine[states..].chunks_exact(states)) {
+            for (row, fine) in
+                others.chunks_exact_mut(states).zip(fine[states..].chunks_exact(states))
+            {
                 for ((to, x), y) in row.iter_mut().zip(&*first).zip(fine) {
                     *to = x * y;
                 }

@@ -141,7 +141,8 @@ impl Columns {
         if !KL {
             let Tail { mass, square, missed } = row.tail(t, nu);
             let [m0, m1, s0, s1, m] = &mut self.tail;
-            (m0[k], m1[k], s0[k], s1[k], m[k]) = (mass.mid, mass.rad, square.mid, square.rad, missed);
+            (m0[k], m1[k], s0[k], s1[k], m[k]) =
+                (mass.mid, mass.rad, square.mid, square.rad, missed);
         }
     }
 
@@ -166,7 +167,8 @@ impl Columns {
                 let value = series_value(n, sums, depth);
                 Reading { below: if quick[k] { value } else { found.below }, ..found }
             } else {
-                let (mass, square) = (Ball { mid: m0[k], rad: m1[k] }, Ball { mid: s0[k], rad: s1[k] });
+                let (mass, square) =
+                    (Ball { mid: m0[k], rad: m1[k] }, Ball { mid: s0[k], rad: s1[k] });
                 ellipsoid(t, nu, n, sums, Tail { mass, square, missed: missed[k] })
             };
             // How far computed t·w' − ν may be from exact, in units of w' (but for unlisted states beyond 2|ν|/t, which
@@ -174,8 +176,7 @@ impl Columns {
             let inverse = 1.0 / t;
             let extra = 4.0 * UNIT * (depth + 1.01 * nu.abs() * inverse);
             // a = tw' − ν ≤ 700 for KL, so that bringing it to ±700 only raises it.
-            let usable =
-                (extra <= depth) & normal(t) & normal(inverse) & (!KL | (nu >= -LIMIT));
+            let usable = (extra <= depth) & normal(t) & normal(inverse) & (!KL | (nu >= -LIMIT));
             // 0 also where it is not a number.
             let dual = if usable & (dual < 0.0) { dual } else { 0.0 };
             let own = ((Ball::from(radius[k]) + dual) * scale[k]).hi();

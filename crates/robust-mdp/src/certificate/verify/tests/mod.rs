@@ -118,7 +118,8 @@ fn sums_lie_within_their_error() {
         let b: Vec<f64> = (0..n).map(|_| -draw(&mut random)).collect();
         let [mass, sum] = Entries { p: &a, w: &b, e: &b }.sums(Scalar::new(), Nominal { top: 0.0 });
         let ones = vec![1.0; n];
-        let [count, _] = Entries { p: &ones, w: &b, e: &b }.sums(Scalar::new(), Nominal { top: 0.0 });
+        let [count, _] =
+            Entries { p: &ones, w: &b, e: &b }.sums(Scalar::new(), Nominal { top: 0.0 });
         assert_eq!(count, n as f64);
         assert!((mass - a.iter().sum::<f64>()).abs() <= 1e-12 * mass);
         let mut exact = Wide::from(0.0);
