@@ -75,8 +75,8 @@ pub struct Certificate {
     /// Multipliers μ ≥ 0 of the budgets at v_U, one a state, or one a [`Weight`] if the set is
     /// (s,a)-rectangular; 0: nature may put every row on its maximum.
     pub scale: Vec<f64>,
-    /// Rows of the table of exponentials that the verifier reads a KL set's rows with; 0: none. It is faster, and
-    /// proves a little less.
+    /// Rows of the table of exponentials that the verifier reads a dense KL set's rows at v_U with; 0: none. It is
+    /// faster, and proves a little less. Their ν then count from λ·max v_U.
     pub table: u32,
     /// Kernel rows that are not nominal, rows rising. Where v_L = v_U, rows of the policy that are not
     /// listed have t = x/μ (1/μ if the set is (s,a)-rectangular) and ν as there.
