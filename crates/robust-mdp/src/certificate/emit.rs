@@ -198,11 +198,12 @@ impl<'a> Emission<'a> {
         let Certificate { policy, scale, lifts, table, upper, .. } = &mut certificate;
         let tilts = self.tilts(policy, scale);
         let objectives = Objectives::new(self.model, self.set, upper);
+        let order = objectives.order();
         for (weight, t) in policy.iter_mut().zip(&tilts).filter(|(_, t)| t.is_finite()) {
-            weight.shift += t * objectives.top(weight.row as usize);
+            weight.shift += t * objectives.top(weight.row as usize, &order);
         }
         for lift in lifts {
-            lift.shift += lift.tilt * objectives.top(lift.row as usize);
+            lift.shift += lift.tilt * objectives.top(lift.row as usize, &order);
         }
         let steepest = tilts.into_iter().filter(|t| t.is_finite()).fold(0.0, f64::max);
         // Two more: one for T = 0, one since T is the nearest. Steepness knows no limit, but a table does.
@@ -294,9 +295,14 @@ impl<'a> Emission<'a> {
         let (model, set, lower) = (self.model, self.set, &self.lower);
         self.bellman.sweep(lower, Player::Both, 0.0, None);
         let objectives = Objectives::new(model, set, lower);
+        let policy = &self.solution.policy;
+        let several =
+            |s: usize| policy[model.rows_of(s)].iter().filter(|x| **x > 0.0).nth(1).is_some();
         let goal = |s: usize| {
             let reached = self.bellman.lower[s];
             match care {
+                // Where a policy has several rows, nature's answer to it has multipliers, or peaks.
+                Care::Coarse | Care::Joint if several(s) => Goal::Peaks(reached),
                 Care::Coarse | Care::Joint | Care::Quick => Goal::Near(reached),
                 // No higher than needed: what is left of the budget makes up for rounding.
                 Care::Fitted => Goal::Level((0.5 * (reached + lower[s])).min(reached)),

@@ -106,10 +106,17 @@ impl<'a> Objectives<'a> {
         self.w.iter().fold(0.0, |m: f64, w| m.max(-w))
     }
 
+    /// States by falling λ(v − max v).
+    pub(super) fn order(&self) -> Vec<usize> {
+        let mut order: Vec<usize> = (0..self.w.len()).collect();
+        order.sort_by(|&a, &b| self.w[b].total_cmp(&self.w[a]));
+        order
+    }
+
     /// The largest objective of a dense row without costs of its own, where it has mass.
-    pub(super) fn top(&self, r: usize) -> f64 {
-        let massive = |(p, w): (&f64, &f64)| if *p > 0.0 { *w } else { f64::NEG_INFINITY };
-        self.model.row(r).prob.iter().zip(&self.w).map(massive).fold(f64::NEG_INFINITY, f64::max)
+    pub(super) fn top(&self, r: usize, order: &[usize]) -> f64 {
+        let prob = self.model.row(r).prob;
+        order.iter().find(|&&i| prob[i] > 0.0).map_or(0.0, |&i| self.w[i])
     }
 
     fn row(&self, r: usize) -> Row {

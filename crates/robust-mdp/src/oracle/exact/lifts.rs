@@ -10,6 +10,8 @@ use crate::uncertainty::{Distance, Rectangularity};
 pub(crate) enum Goal {
     /// About the lower bound of the update, this one: its multipliers serve as they are.
     Near(f64),
+    /// As `Near`, where a row is on its peak or rows have budgets of their own; nothing elsewhere.
+    Peaks(f64),
     /// This level, below the lower bound of the update, to rounding.
     Level(f64),
 }
@@ -35,8 +37,11 @@ impl Exact<'_> {
             return Vec::new();
         }
         // Where a row is on its peak, others have prices in place of multipliers.
+        let peaks = shared && memory.t.contains(&f64::INFINITY);
         let goal = match goal {
-            Goal::Near(level) if shared && memory.t.contains(&f64::INFINITY) => Goal::Level(level),
+            Goal::Near(level) | Goal::Peaks(level) if peaks => Goal::Level(level),
+            Goal::Peaks(_) if shared => return Vec::new(),
+            Goal::Peaks(level) => Goal::Near(level),
             goal => goal,
         };
         if let (Goal::Near(_), true, false) = (goal, shared, kl) {
@@ -104,7 +109,7 @@ impl Drive<Vec<RowLift>> for LiftAll<'_> {
     fn on<B: Ball>(self, ball: &mut B, memory: &mut RowMemory<'_>) -> Vec<RowLift> {
         ball.begin();
         let (near, level) = match self.goal {
-            Goal::Near(level) => (self.as_left(ball, memory, level), level),
+            Goal::Near(level) | Goal::Peaks(level) => (self.as_left(ball, memory, level), level),
             Goal::Level(level) => (None, level),
         };
         near.unwrap_or_else(|| self.to_level(ball, memory, level))
