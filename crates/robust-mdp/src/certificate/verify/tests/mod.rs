@@ -1,6 +1,7 @@
 //! The arithmetic against more digits than doubles have.
 
 mod table;
+mod truth;
 mod wide;
 
 use pulp::{Scalar, WithSimd};
