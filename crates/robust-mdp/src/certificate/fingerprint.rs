@@ -8,7 +8,7 @@ use crate::lanes::dispatch;
 use crate::model::{Model, Objective, Storage};
 
 /// Independent streams of multiply–rotate steps: each is one-to-one in the word it takes in, so that
-/// a single changed word never goes unseen. There are enough of them to keep up with memory.
+/// a single changed word of a piece never goes unseen there. There are enough of them to keep up with memory.
 struct Mixer {
     lanes: [u64; LANES],
 }

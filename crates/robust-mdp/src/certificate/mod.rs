@@ -76,7 +76,7 @@ pub struct Certificate {
     /// (s,a)-rectangular; 0: nature may put every row on its maximum.
     pub scale: Vec<f64>,
     /// Rows of the table of exponentials that the verifier reads a dense KL set's rows at v_U with; 0: none. It is
-    /// faster, and proves a little less. Their ν then count from λ·max v_U.
+    /// faster, and proves a little less.
     pub table: u32,
     /// Kernel rows that are not nominal, rows rising. Where v_L = v_U, rows of the policy that are not
     /// listed have t = x/μ (1/μ if the set is (s,a)-rectangular) and ν as there.
@@ -101,7 +101,8 @@ pub struct Weight {
     pub row: u32,
     /// Its probability, to be divided by the sum over the state.
     pub probability: f64,
-    /// The multiplier ν of the row's mass, in units of μ and above the row's largest objective.
+    /// The multiplier ν of the row's mass, in units of μ and above the row's largest objective, or above λ·max v_U
+    /// where rows are read through a [table](Certificate::table).
     pub shift: f64,
 }
 
@@ -113,6 +114,7 @@ pub struct Lift {
     pub row: u32,
     /// t ≥ 0.
     pub tilt: f64,
-    /// ν, best such that the mass is one as it is.
+    /// ν, best such that the mass is one as it is; from where a [`Weight`]'s counts if v_L = v_U, else from the row's
+    /// largest objective.
     pub shift: f64,
 }

@@ -1,7 +1,7 @@
 //! e^{tw} for many t and one vector w ≤ 0: a table at multiples T of a step, and a short series for t − T.
 //!
 //! With R = −min w and T·R ≤ 32, an entry of the table is a product of two exponentials, each off by 12u and by as
-//! many u as its argument: 57u and a rounding. For t near T, x = (t − T)(w + R/2) has |x| ≤ h = |t − T|R/2 ≤ 1/128.
+//! many u as its argument, and rounded: 57u. For t near T, x = (t − T)(w + R/2) has |x| ≤ h = |t − T|R/2 ≤ 1/128.
 //! x⁵ ≈ (5/4)h²x³ − (5/16)h⁴x, up to h⁵/16, brings Taylor's polynomial to degree 4: that and the rest of the series
 //! leave h⁵/1920 + h⁶/720 or 141u.
 

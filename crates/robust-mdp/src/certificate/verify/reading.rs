@@ -14,7 +14,7 @@ use crate::model::Model;
 
 /// What a pass over a row found.
 pub(super) struct Pass {
-    /// The multiplier ν, from the row's top.
+    /// The multiplier ν, from the row's top as it stands.
     pub(super) nu: f64,
     pub(super) sums: [f64; 4],
     /// Whether they are those of a [`Series`](super::powers::Series).
@@ -102,7 +102,7 @@ struct Reading {
 /// Eight rows in columns.
 #[derive(Default)]
 pub(super) struct Columns {
-    /// As in [`Line`]; ν counts from the row's top.
+    /// As in [`Line`]; ν counts from the top.
     cost: [f64; 8],
     t: [f64; 8],
     nu: [f64; 8],
@@ -195,7 +195,7 @@ impl Columns {
 
 #[inline(always)]
 fn normal(x: f64) -> bool {
-    (x >= f64::MIN_POSITIVE) & (x <= f64::MAX)
+    (f64::MIN_POSITIVE..=f64::MAX).contains(&x)
 }
 
 /// The kernel is y ∝ pe for the computed e = e^{a + δ}, |δ| ≤ 13u (from a table, δ = 0). Σ pf(a + δ)/Σpe is at least its

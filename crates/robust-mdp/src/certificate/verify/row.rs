@@ -99,7 +99,7 @@ pub(super) struct Row<'a> {
     w: &'a [f64],
     /// The largest w; 0 in a plain row, until someone asks.
     pub(super) top: f64,
-    /// −min of w'.
+    /// −min of w', or more.
     pub(super) depth: f64,
     pub(super) omega: f64,
     /// All states are listed, and no transition has a cost.
@@ -203,7 +203,8 @@ impl<'a> Row<'a> {
         self.value(Ball::of_sum(value, self.len()) / Ball::of_sum(mass, self.len()))
     }
 
-    /// A pass at multipliers t and ν, for the set's kind; from where ν counts.
+    /// A pass at multipliers t and `shift`. With a table ν counts from λ·max v, i.e. from a top of 0, where a plain row's
+    /// stays; by exponentials it counts from the row's largest w.
     #[inline(always)]
     pub(super) fn pass<S: Simd, const KL: bool>(
         &mut self,
