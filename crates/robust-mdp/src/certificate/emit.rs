@@ -258,7 +258,7 @@ impl<'a> Emission<'a> {
         let kl = set.distance == Distance::Kl;
         let room = match care {
             Care::Coarse => COARSE_ROOM,
-            Care::Joint if kl => ROOM,
+            Care::Joint => ROOM,
             _ => 0.0,
         };
         self.bellman.sweep(&self.upper, Player::Nature(x), 0.0, None);
