@@ -21,10 +21,10 @@ use crate::solution::Solution;
 use crate::solve::check_scale;
 use crate::uncertainty::{Distance, Rectangularity, UncertaintySet};
 
-/// What multipliers of KL sets are lowered by, so that roundings leave the kernel in the set: it is cheaper
-/// to verify one that needs no mixing with nominal rows.
+/// What multipliers are lowered by, so that roundings leave the kernel in the set: it is cheaper to verify one
+/// that needs no mixing with nominal rows.
 const ROOM: f64 = 2e-13;
-/// And where a table of exponentials serves: its roundings are larger.
+/// And where a table of exponentials serves KL sets: its roundings are larger.
 const COARSE_ROOM: f64 = 5e-12;
 /// Rows of a policy that are worth such a table.
 const MANY_ROWS: usize = 1000;
