@@ -57,7 +57,7 @@ pub fn verify(
             check::same(certificate, fingerprint)?;
             proved.claimed(model, certificate)
         }
-        // Which of another model says little.
+        // About another model it would say little.
         Err(rejection) => check::same(certificate, model.fingerprint()).and(Err(rejection)),
     }
 }
@@ -81,7 +81,7 @@ pub(super) fn prove(
     Ok(proof(model, certificate, threads, false)?.0)
 }
 
-/// And the model's fingerprint, or 0: who reads a model for one has it at hand for the other.
+/// And the model's fingerprint if it is `told`, else 0: who reads the model for one has it at hand for the other.
 fn proof(
     model: &Model,
     certificate: &Certificate,

@@ -26,8 +26,9 @@ pub(super) struct Ahead {
     pub(super) omega: f64,
     /// States by falling `w`, for plain rows of KL sets.
     order: Vec<u32>,
-    /// All states are listed, and no transition has a cost; but rows must have mass on all that are listed.
+    /// The model lists all states, and no transition has a cost.
     plain: bool,
+    /// Rows are read where they have mass only, and the sums over a row do not see to that.
     positive: bool,
     /// Rows may have mass on all states.
     everywhere: bool,

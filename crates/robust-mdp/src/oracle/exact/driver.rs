@@ -329,7 +329,7 @@ mod tests {
             let mut spent = 0.0;
             for (k, r) in model.rows_of(s).enumerate().filter(|(k, _)| memory.t[*k] > 0.0) {
                 for (i, p) in model.row(r).prob.iter().enumerate() {
-                    let tilted = memory.t[k] * 0.999 * (v[i] - top) - memory.nu[k];
+                    let tilted = memory.t[k] * model.discount() * (v[i] - top) - memory.nu[k];
                     spent += 0.5 * (tilted.max(-p)).powi(2);
                 }
             }

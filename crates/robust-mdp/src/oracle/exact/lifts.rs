@@ -38,13 +38,12 @@ impl Exact<'_> {
         }
         // Where a row is on its peak, others have prices in place of multipliers.
         let peaks = shared && memory.t.contains(&f64::INFINITY);
-        let goal = match goal {
-            Goal::Near(level) | Goal::Peaks(level) if peaks => Goal::Level(level),
-            Goal::Peaks(_) if shared => return Vec::new(),
-            Goal::Peaks(level) => Goal::Near(level),
-            goal => goal,
+        let (near, level) = match goal {
+            Goal::Peaks(_) if shared && !peaks => return Vec::new(),
+            Goal::Near(level) | Goal::Peaks(level) => (!peaks, level),
+            Goal::Level(level) => (false, level),
         };
-        if let (Goal::Near(_), true, false) = (goal, shared, kl) {
+        if near && shared && !kl {
             let used = (0..memory.t.len()).filter(|&k| memory.t[k] > 0.0);
             return used.map(|k| (k, memory.t[k], memory.nu[k])).collect();
         }
@@ -52,7 +51,7 @@ impl Exact<'_> {
         let rows = Rows::load(self.model, self.reading, s, ahead, rows);
         let mut state = State { oracle: self, s, rows, ahead, tolerance: 0.0, memory, scratch };
         let radii: Vec<f64> = (0..state.rows.len()).map(|k| state.radius(k)).collect();
-        state.on_ball(radii[0], LiftAll { goal, shared, kl, radii: &radii })
+        state.on_ball(radii[0], LiftAll { near, level, shared, kl, radii: &radii })
     }
 }
 
@@ -98,7 +97,9 @@ impl Drive<()> for LogMasses<'_> {
 
 /// Every row lifted to a level that the budget allows.
 struct LiftAll<'a> {
-    goal: Goal,
+    /// The multipliers of the update serve as they are.
+    near: bool,
+    level: f64,
     /// One budget for all, and floors are those of nominal values.
     shared: bool,
     kl: bool,
@@ -108,11 +109,8 @@ struct LiftAll<'a> {
 impl Drive<Vec<RowLift>> for LiftAll<'_> {
     fn on<B: Ball>(self, ball: &mut B, memory: &mut RowMemory<'_>) -> Vec<RowLift> {
         ball.begin();
-        let (near, level) = match self.goal {
-            Goal::Near(level) | Goal::Peaks(level) => (self.as_left(ball, memory, level), level),
-            Goal::Level(level) => (None, level),
-        };
-        near.unwrap_or_else(|| self.to_level(ball, memory, level))
+        let near = if self.near { self.as_left(ball, memory, self.level) } else { None };
+        near.unwrap_or_else(|| self.to_level(ball, memory, self.level))
     }
 }
 
