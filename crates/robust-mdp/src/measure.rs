@@ -18,7 +18,7 @@ use crate::certificate::emit::emit;
 use crate::error::Error;
 use crate::game::Layout;
 use crate::lanes::{dispatch, dot};
-use crate::model::Model;
+use crate::model::{Model, Storage};
 use crate::oracle::exact::{Exact, RowMemory, Worker};
 use crate::oracle::first_order::Setup;
 use crate::pool::in_pool;
@@ -26,11 +26,24 @@ use crate::solution::Solution;
 use crate::solve::{Interrupt, Oracle, default_setup};
 use crate::uncertainty::UncertaintySet;
 
-/// out_s = min_a c_a + λ⟨y⁰_a, v⟩ for a dense model, one thread: the unit that other costs are
+/// out_s = min_a c_a + λ⟨y⁰_a, v⟩ where only actions cost, one thread: the unit that other costs are
 /// measured in. It runs at the speed of the dot products, i.e. of memory.
 pub fn nominal_sweep(model: &Model, values: &[f64], out: &mut [f64]) {
-    assert!(model.is_dense(), "the nominal unit is a dense sweep");
-    dispatch(NominalSweep { model, values, out });
+    assert!(model.transition_cost.is_none(), "the nominal unit has no costs of transitions");
+    match &model.storage {
+        Storage::Dense => dispatch(NominalSweep { model, values, out }),
+        Storage::Sparse { next, .. } => {
+            let own = |r: usize| {
+                let span = model.span(r);
+                let pairs = model.prob[span.clone()].iter().zip(&next[span]);
+                let mean: f64 = pairs.map(|(p, &i)| p * values[i as usize]).sum();
+                model.cost[r] + model.discount * mean
+            };
+            for (s, out) in out.iter_mut().enumerate() {
+                *out = model.rows_of(s).map(own).fold(f64::INFINITY, f64::min);
+            }
+        }
+    }
 }
 
 struct NominalSweep<'a> {

@@ -12,7 +12,26 @@ pub(super) struct Lane<S: Simd> {
     pub(super) x: S::f64s,
 }
 
+/// The j-th register of eight numbers.
+#[inline(always)]
+pub(super) fn load<S: Simd>(simd: S, x: &[f64; 8], j: usize) -> Lane<S> {
+    Lane { simd, x: S::as_simd_f64s(x).0[j] }
+}
+
+#[inline(always)]
+pub(super) fn store<S: Simd>(to: &mut [f64; 8], j: usize, lane: Lane<S>) {
+    S::as_mut_simd_f64s(to).0[j] = lane.x;
+}
+
 impl<S: Simd> Lane<S> {
+    /// Eight numbers are so many registers.
+    pub(super) const REGISTERS: usize = 64 / size_of::<S::f64s>();
+
+    #[inline(always)]
+    pub(super) fn splat(simd: S, x: f64) -> Lane<S> {
+        Lane { simd, x: simd.splat_f64s(x) }
+    }
+
     #[inline(always)]
     pub(super) fn of(self, x: f64) -> Lane<S> {
         Lane { x: self.simd.splat_f64s(x), ..self }

@@ -7,6 +7,7 @@
 //!
 //! `docs/certificates.md` has the proofs and the error analysis.
 
+mod bundle;
 mod exponential;
 mod lane;
 mod powers;
@@ -101,8 +102,9 @@ fn proof(
         }
     }
     let widest = |of: fn(&Excess) -> f64| {
-        let wide = excesses.iter().copied().enumerate().filter(|(_, x)| of(x) > 0.0);
-        wide.max_by(|(_, x), (_, y)| of(x).total_cmp(&of(y)))
+        let most = excesses.iter().fold(0.0, |most: f64, x| most.max(of(x)));
+        let at = excesses.iter().rposition(|x| of(x) == most).filter(|_| most > 0.0);
+        at.map(|s| (s, excesses[s]))
     };
     let (above, below) = (widest(|x| x.above), widest(|x| x.below));
     let rest = (1.0 - model.discount()).next_down();

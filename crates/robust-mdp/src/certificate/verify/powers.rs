@@ -127,9 +127,9 @@ pub(super) struct Series {
     middle: f64,
 }
 
-impl Terms<3> for Series {
+impl<S: Simd> Terms<S, 3> for Series {
     #[inline(always)]
-    fn add<S: Simd>(&self, to: [Lane<S>; 3], p: Lane<S>, w: Lane<S>, e: Lane<S>) -> [Lane<S>; 3] {
+    fn add(&self, to: [Lane<S>; 3], p: Lane<S>, w: Lane<S>, e: Lane<S>) -> [Lane<S>; 3] {
         let (x, [c0, c1, c2, c3, c4]) = (w - w.of(self.middle), self.terms.map(|c| w.of(c)));
         let near = c4.mul_add(x, c3).mul_add(x, c2).mul_add(x, c1).mul_add(x, c0);
         let y = p * e * near;

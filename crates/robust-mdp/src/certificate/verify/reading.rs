@@ -5,75 +5,123 @@
 
 use pulp::{Simd, WithSimd};
 
+use super::bundle::Bundle;
 use super::exponential::{EXP_ERROR, LIMIT, exp_each};
 use super::powers::Near;
-use super::rounding::{Ball, TINY, UNIT, above, roundings, sum_above};
-use super::row::{Ahead, Row, Scratch};
-use super::tail::Tail;
+use super::rounding::{Ball, TINY, UNIT, above, or_infinite, roundings, sum_above};
+use super::row::{Ahead, Pass, Row};
+use super::sums::steps;
+use super::tail::{Tail, Tails};
 use crate::model::Model;
 
-/// What a pass over a row found.
-pub(super) struct Pass {
-    /// The multiplier ν, from the row's top as it stands.
-    pub(super) nu: f64,
-    pub(super) sums: [f64; 4],
-    /// Whether they are those of a [`Series`](super::powers::Series).
-    pub(super) quick: bool,
+/// How a row is read.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum Kind {
+    /// At multipliers.
+    Tilted,
+    Nominal,
+    /// On its top.
+    Highest,
 }
 
-/// Multipliers of a row, and for one of the policy its weight, its budget and the multiplier of that.
+/// A row to be read: it adds its cost and value to `from` in T_x v − v, and takes them from `back` in v less its value.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Line {
     pub(super) row: usize,
+    /// Its state, and its weight in the policy.
+    pub(super) state: usize,
+    pub(super) x: f64,
+    pub(super) cost: f64,
+    pub(super) from: f64,
+    pub(super) back: f64,
+    /// Its multipliers, its budget and the multiplier of that.
     pub(super) t: f64,
     pub(super) shift: f64,
-    pub(super) x: f64,
     pub(super) radius: f64,
     pub(super) scale: f64,
 }
 
-/// Up to eight rows of a state, to be read: a row adds its cost and value to `from` in T_x v − v, and takes them from
-/// `back` in v less its value.
-pub(super) struct Reads<'a> {
-    pub(super) model: &'a Model,
-    pub(super) ahead: &'a Ahead,
-    pub(super) scratch: &'a mut Scratch,
-    pub(super) columns: &'a mut Columns,
-    pub(super) lines: &'a [Line],
-    pub(super) shared: bool,
-    pub(super) from: f64,
+/// Of a row whose value is known without multipliers; its weight may be something else.
+pub(super) struct Sure {
+    pub(super) row: usize,
+    pub(super) state: usize,
+    pub(super) x: f64,
+    pub(super) cost: f64,
     pub(super) back: f64,
 }
 
+/// Rows to be read, those in the columns.
+pub(super) struct Reads<'a> {
+    pub(super) model: &'a Model,
+    pub(super) ahead: &'a Ahead,
+    pub(super) bundle: &'a mut Bundle,
+    pub(super) columns: &'a mut Columns,
+    /// Whether all rows of a state share its budget.
+    pub(super) shared: bool,
+}
+
 impl Reads<'_> {
-    pub(super) fn prove<S: Simd>(self, simd: S, kl: bool) -> Proved {
-        if kl { simd.vectorize(Of::<true>(self)) } else { simd.vectorize(Of::<false>(self)) }
+    pub(super) fn prove<S: Simd>(self, simd: S, kl: bool, kind: Kind) -> Proved {
+        match kind {
+            _ if self.columns.len == 0 => Proved::default(),
+            Kind::Tilted if kl => simd.vectorize(Tilted::<true>(self)),
+            Kind::Tilted => simd.vectorize(Tilted::<false>(self)),
+            _ => simd.vectorize(Plainly(self, kind)),
+        }
     }
 }
 
-/// For KL sets, or ellipsoids.
-struct Of<'a, const KL: bool>(Reads<'a>);
+/// Rows of KL sets, or of ellipsoids, at multipliers.
+struct Tilted<'a, const KL: bool>(Reads<'a>);
 
-impl<const KL: bool> WithSimd for Of<'_, KL> {
+impl<const KL: bool> WithSimd for Tilted<'_, KL> {
     type Output = Proved;
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) -> Proved {
-        let Reads { model, ahead, scratch, columns, lines, shared, from, back } = self.0;
-        let mut t = [0.0; 8];
-        t.iter_mut().zip(lines).for_each(|(t, line)| *t = line.t);
-        let near = if KL { ahead.near(&t) } else { Near::default() };
-        for (k, line) in lines.iter().enumerate().take(8) {
-            let cost = model.cost[line.row];
-            // Two calls: a plain row then needs no place in memory.
-            match Row::plain(model, ahead, line.row) {
-                Some(row) => columns.read::<S, KL>(simd, k, row, cost, line, &near),
-                None => {
-                    let row = Row::listed(model, ahead, line.row, scratch);
-                    columns.read::<S, KL>(simd, k, row, cost, line, &near);
-                }
+        let Reads { model, ahead, bundle, columns, shared } = self.0;
+        if ahead.plain_rows(model, columns.rows()) {
+            columns.plain(ahead);
+            let near = if KL { ahead.near(&columns.t) } else { Near::default() };
+            for k in 0..columns.len.min(8) {
+                columns.read::<S, KL>(simd, k, ahead.row(model, columns.row[k]), &near);
             }
+            columns.prove::<S, KL, true>(simd, shared)
+        } else {
+            bundle.fill(simd, model, ahead, columns);
+            bundle.pass::<S, KL>(simd, ahead, columns);
+            if !KL {
+                bundle.tails(model, ahead, columns);
+            }
+            columns.prove::<S, KL, false>(simd, shared)
         }
-        columns.prove::<S, KL>(simd, shared, from, back)
+    }
+}
+
+/// Rows whose value is known without multipliers.
+struct Plainly<'a>(Reads<'a>, Kind);
+
+impl WithSimd for Plainly<'_> {
+    type Output = Proved;
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) -> Proved {
+        let Plainly(Reads { model, ahead, bundle, columns, .. }, kind) = self;
+        let len = columns.len.min(8);
+        if kind == Kind::Nominal && model.transition_cost.is_none() {
+            columns.plain(ahead);
+            for k in 0..len {
+                let Columns { row, sums: [mass, value, ..], steps, .. } = columns;
+                ([mass[k], value[k]], steps[k]) = ahead.average(simd, model, row[k]);
+            }
+        } else if kind == Kind::Highest && ahead.plain_rows(model, columns.rows()) {
+            columns.plain(ahead);
+            for k in 0..len {
+                columns.top[k] = ahead.row(model, columns.row[k]).find_top();
+            }
+        } else {
+            bundle.fill(simd, model, ahead, columns);
+            bundle.average(simd, columns);
+        }
+        columns.value(kind)
     }
 }
 
@@ -85,7 +133,7 @@ pub(super) struct Proved {
     /// That gain in units of the budget's multiplier μ: with t = x/μ, at least max over y of [x⟨w', y⟩ − μ·d(y)]/μ.
     pub(super) gain: [f64; 8],
     /// At least v less the value under the kernel y ∝ y⁰e^{tw' − ν} or (y⁰ + tw' − ν)₊, and what y takes of the budget;
-    /// no number where the multipliers say no more than the row's top does.
+    /// −∞ and 0 where the multipliers say no more than the row's top does: such a row of the kernel is nominal.
     pub(super) below: [f64; 8],
     pub(super) spent: [f64; 8],
 }
@@ -99,77 +147,113 @@ struct Reading {
     spent: f64,
 }
 
-/// Eight rows in columns.
+/// Up to eight rows in columns.
 #[derive(Default)]
 pub(super) struct Columns {
     /// As in [`Line`]; ν counts from the top.
+    pub(super) row: [usize; 8],
+    pub(super) state: [usize; 8],
     cost: [f64; 8],
-    t: [f64; 8],
-    nu: [f64; 8],
-    x: [f64; 8],
+    from: [f64; 8],
+    back: [f64; 8],
+    pub(super) x: [f64; 8],
+    pub(super) t: [f64; 8],
+    pub(super) nu: [f64; 8],
     radius: [f64; 8],
     scale: [f64; 8],
-    /// Of the row: entries, top, roundings ω, depth.
-    n: [f64; 8],
-    top: [f64; 8],
-    omega: [f64; 8],
-    depth: [f64; 8],
+    /// Of the row: entries, steps of a sum, top, roundings ω, depth (−min of w', or more).
+    pub(super) n: [f64; 8],
+    pub(super) steps: [f64; 8],
+    pub(super) top: [f64; 8],
+    pub(super) omega: [f64; 8],
+    pub(super) depth: [f64; 8],
     quick: [bool; 8],
-    sums: [[f64; 8]; 4],
-    tail: [[f64; 8]; 5],
+    pub(super) sums: [[f64; 8]; 4],
+    pub(super) tails: Tails,
+    /// So many rows.
+    pub(super) len: usize,
 }
 
 impl Columns {
+    /// Whether there are eight rows to be read now.
     #[inline(always)]
-    fn read<S: Simd, const KL: bool>(
-        &mut self,
-        simd: S,
-        k: usize,
-        mut row: Row<'_>,
-        cost: f64,
-        line: &Line,
-        near: &Near,
-    ) {
-        let &Line { t, shift, x, radius, scale, .. } = line;
-        let Pass { nu, sums, quick } = row.pass::<S, KL>(simd, t, shift, near, k);
-        (self.cost[k], self.t[k], self.nu[k], self.x[k]) = (cost, t, nu, x);
-        (self.radius[k], self.scale[k], self.n[k]) = (radius, scale, row.len());
-        (self.top[k], self.omega[k], self.depth[k]) = (row.top, row.omega, row.depth);
-        let [a, b, c, d] = &mut self.sums;
-        [a[k], b[k], c[k], d[k]] = sums;
-        self.quick[k] = quick;
-        if !KL {
-            let Tail { mass, square, missed } = row.tail(t, nu);
-            let [m0, m1, s0, s1, m] = &mut self.tail;
-            (m0[k], m1[k], s0[k], s1[k], m[k]) =
-                (mass.mid, mass.rad, square.mid, square.rad, missed);
-        }
+    pub(super) fn add(&mut self, line: Line) -> bool {
+        let Line { row, state, x, cost, from, back, t, shift, radius, scale } = line;
+        let k = self.len % 8;
+        (self.from[k], self.t[k], self.nu[k]) = (from, t, shift);
+        (self.radius[k], self.scale[k]) = (radius, scale);
+        self.add_if(true, Sure { row, state, x, cost, back })
+    }
+
+    /// Rows to be left out are written too: there is nothing to guess for the machine.
+    #[inline(always)]
+    pub(super) fn add_if(&mut self, counts: bool, line: Sure) -> bool {
+        let Sure { row, state, x, cost, back } = line;
+        let k = self.len % 8;
+        (self.row[k], self.state[k], self.x[k]) = (row, state, x);
+        (self.cost[k], self.back[k]) = (cost, back);
+        self.len = k + usize::from(counts);
+        self.len == 8
+    }
+
+    pub(super) fn rows(&self) -> &[usize] {
+        &self.row[..self.len.min(8)]
+    }
+
+    /// Rows that list all states, or sums in which λ·max v is the top.
+    #[inline(always)]
+    fn plain(&mut self, ahead: &Ahead) {
+        let n = ahead.w.len();
+        (self.n, self.steps, self.top) = ([n as f64; 8], [steps(n); 8], [0.0; 8]);
+        (self.omega, self.depth) = ([ahead.plain_omega(); 8], [ahead.range; 8]);
     }
 
     #[inline(always)]
-    fn prove<S: Simd, const KL: bool>(
-        &self,
-        simd: S,
-        shared: bool,
-        from: f64,
-        back: f64,
-    ) -> Proved {
-        let Columns { cost, t, nu, x, radius, scale, n, top, omega, depth, quick, .. } = self;
-        let ([a, b, c, d], [m0, m1, s0, s1, missed]) = (&self.sums, &self.tail);
-        let factor = if KL { exp_each(simd, nu.map(|nu| -nu)) } else { [0.0; 8] };
+    fn read<S: Simd, const KL: bool>(&mut self, simd: S, k: usize, mut row: Row<'_>, near: &Near) {
+        let Pass { nu, sums, quick } = row.pass::<S, KL>(simd, self.t[k], self.nu[k], near, k);
+        (self.nu[k], self.top[k], self.quick[k]) = (nu, row.top, quick);
+        let [a, b, c, d] = &mut self.sums;
+        [a[k], b[k], c[k], d[k]] = sums;
+    }
+
+    /// What the nominal rows prove, or the rows on their tops.
+    #[inline(always)]
+    fn value(&self, kind: Kind) -> Proved {
         let mut proved = Proved::default();
         for k in 0..8 {
-            let (t, nu, n, depth, cost, top) = (t[k], nu[k], n[k], depth[k], cost[k], top[k]);
-            let sums = [a[k], b[k], c[k], d[k]];
-            let Reading { dual, below, spent } = if KL {
+            let [mass, value] = [self.sums[0][k], self.sums[1][k]];
+            let below = match kind {
+                Kind::Nominal => {
+                    Ball::of_sum(value, self.steps[k]) / Ball::of_sum(mass, self.steps[k])
+                }
+                _ => 0.0.into(),
+            };
+            let (cost, top) = (self.cost[k], self.top[k]);
+            let off = above(self.omega[k] + below.radius());
+            proved.above[k] = self.x[k] * sum_above([self.from[k], cost, top, below.mid, off]);
+            proved.below[k] = sum_above([self.back[k], -cost, -top, -below.mid, off]);
+        }
+        proved
+    }
+
+    #[inline(always)]
+    fn prove<S: Simd, const KL: bool, const TABLE: bool>(&self, simd: S, shared: bool) -> Proved {
+        let Columns { cost, from, back, t, nu, x, radius, scale, n, steps, top, .. } = self;
+        let Columns { omega, depth, quick, sums: [a, b, c, d], tails, .. } = self;
+        let factor = if KL & TABLE { exp_each(simd, nu.map(|nu| -nu)) } else { [0.0; 8] };
+        let mut proved = Proved::default();
+        for k in 0..8 {
+            let (t, nu, depth, cost, top) = (t[k], nu[k], depth[k], cost[k], top[k]);
+            let (sums, steps) = ([a[k], b[k], c[k], d[k]], steps[k]);
+            let Reading { dual, below, spent } = if KL & !TABLE {
+                kl(t, nu, steps, sums)
+            } else if KL {
                 let from_table = from_series(t, nu, sums, factor[k]);
-                let found = kl(t, nu, n, if quick[k] { from_table } else { sums });
-                let value = series_value(n, sums, depth);
+                let found = kl(t, nu, steps, if quick[k] { from_table } else { sums });
+                let value = series_value(steps, sums, depth);
                 Reading { below: if quick[k] { value } else { found.below }, ..found }
             } else {
-                let (mass, square) =
-                    (Ball { mid: m0[k], rad: m1[k] }, Ball { mid: s0[k], rad: s1[k] });
-                ellipsoid(t, nu, n, sums, Tail { mass, square, missed: missed[k] })
+                ellipsoid(t, nu, n[k], steps, sums, tails.at(k))
             };
             // How far computed t·w' − ν may be from exact, in units of w' (but for unlisted states beyond 2|ν|/t, which
             // have no mass either way).
@@ -183,11 +267,13 @@ impl Columns {
             let own = if !shared & (own < 0.0) { own } else { 0.0 };
             let extra = Ball { mid: own, rad: if usable { extra } else { 0.0 } };
             let off = above(omega[k] + extra.radius());
-            proved.above[k] = x[k] * sum_above([from, cost, top, own, off]);
+            proved.above[k] = x[k] * sum_above([from[k], cost, top, own, off]);
             proved.gain[k] = dual;
             let off = above(omega[k] + below.radius());
-            proved.below[k] = sum_above([back, -cost, -top, -below.mid, off]);
-            proved.spent[k] = if usable { spent } else { f64::NAN };
+            let below = or_infinite(sum_above([back[k], -cost, -top, -below.mid, off]));
+            let usable = usable & !spent.is_nan();
+            proved.below[k] = if usable { below } else { f64::NEG_INFINITY };
+            proved.spent[k] = if usable { spent } else { 0.0 };
         }
         proved
     }
@@ -201,13 +287,13 @@ fn normal(x: f64) -> bool {
 /// The kernel is y ∝ pe for the computed e = e^{a + δ}, |δ| ≤ 13u (from a table, δ = 0). Σ pf(a + δ)/Σpe is at least its
 /// distance, f(a) = ae^a − e^a + 1, and f(a + δ) ≤ f(a) + |δ|(|a| + |δ|)e, where |a|e ≤ |e − 1| + f(a).
 #[inline(always)]
-fn kl(t: f64, nu: f64, n: f64, sums: [f64; 4]) -> Reading {
+fn kl(t: f64, nu: f64, steps: f64, sums: [f64; 4]) -> Reading {
     let [mass, excess, size, tilted] = sums;
     let spent = tilted - excess;
     // Twice this covers both sums, e and e − 1 in them, their difference and δ:
-    // (n/8 + 17) + (n/8 + 16) + 1 + 13 ≤ 2(n/8 + 4 + 12 + 14).
-    let kappa = roundings(n, EXP_ERROR + 14.0);
-    let (mass, error) = (Ball::of_sum(mass, n), kappa * (size + spent.abs()));
+    // (k + 13) + (k + 12) + 1 + 13 ≤ 2(k + 12 + 14) for k steps.
+    let kappa = roundings(steps + EXP_ERROR + 14.0);
+    let (mass, error) = (Ball::of_sum(mass, steps), kappa * (size + spent.abs()));
     let excess = Ball { mid: excess, rad: kappa * size + TINY };
     // ln z ≤ z − 1.
     let dual = (excess / mass + nu).hi();
@@ -224,8 +310,8 @@ fn kl(t: f64, nu: f64, n: f64, sums: [f64; 4]) -> Reading {
 /// From Σp, Σpe^{tw} and Σpe^{tw}w of a [`Series`](super::powers::Series) what [`kl`] asks for: a = tw − ν, top being 0,
 /// and `factor` is e^{−ν}.
 ///
-/// All that is rounded on the way comes to n/8 + 222 units of (Σpe^a + Σp)(1 + |ν|) + tΣpe^a|w|; what underflow
-/// takes is far less than 1e-100. [`kl`] allows for n/8 + 30 units of the third sum, which is at least Σp|e^a − 1|.
+/// All that is rounded on the way comes to k + 218 units of (Σpe^a + Σp)(1 + |ν|) + tΣpe^a|w|, k the steps of a sum; what
+/// underflow takes is far less than 1e-100. [`kl`] allows for k + 26 units of the third sum, which is at least Σp|e^a − 1|.
 #[inline(always)]
 pub(super) fn from_series(t: f64, nu: f64, sums: [f64; 4], factor: f64) -> [f64; 4] {
     let [mass, power, slope, _] = sums;
@@ -234,19 +320,19 @@ pub(super) fn from_series(t: f64, nu: f64, sums: [f64; 4], factor: f64) -> [f64;
     [mass, power - mass, 8.0 * size, slope - nu * power]
 }
 
-/// The value needs neither ν nor a division by t: both of its sums are off by n/8 + 207 units.
+/// The value needs neither ν nor a division by t: both of its sums are off by `steps` + 203 units.
 #[inline(always)]
-pub(super) fn series_value(n: f64, [_, power, slope, _]: [f64; 4], depth: f64) -> Ball {
-    Ball { mid: slope / power, rad: 2.0 * roundings(n, 209.0) * depth }
+pub(super) fn series_value(steps: f64, [_, power, slope, _]: [f64; 4], depth: f64) -> Ball {
+    Ball { mid: slope / power, rad: 2.0 * roundings(steps + 209.0) * depth }
 }
 
 /// The kernel is y ∝ p − c. Where y > 0, tw' = ν − c up to a rounding of c.
 #[inline(always)]
-fn ellipsoid(t: f64, nu: f64, n: f64, sums: [f64; 4], tail: Tail) -> Reading {
+fn ellipsoid(t: f64, nu: f64, n: f64, steps: f64, sums: [f64; 4], tail: Tail) -> Reading {
     let [mass, loss, linear, square] = sums;
     let Tail { mass: beyond, square: far, missed } = tail;
-    let rho = roundings(n, 0.0);
-    let (mass, all) = (Ball::of_sum(mass, n), Ball::of_sum(square, n) + far);
+    let rho = roundings(steps);
+    let (mass, all) = (Ball::of_sum(mass, steps), Ball::of_sum(square, steps) + far);
     // ‖y − p‖, and by Cauchy and Schwarz Σ|c| and Σp|c|.
     let size = above(all.hi().sqrt());
     let (sum, slope) = (size * n.sqrt(), mass.hi() * size);

@@ -21,13 +21,14 @@ pub(super) struct Ball {
 }
 
 impl Ball {
-    /// A computed sum over n entries of a row, of terms of one sign.
+    /// A computed sum over a row, of terms of one sign, none of which went through more than so many `steps`.
     #[inline(always)]
-    pub(super) fn of_sum(sum: f64, n: f64) -> Ball {
-        Ball { mid: sum, rad: roundings(n, 0.0) * sum.abs() + TINY }
+    pub(super) fn of_sum(sum: f64, steps: f64) -> Ball {
+        Ball { mid: sum, rad: roundings(steps) * sum.abs() + TINY }
     }
 
     /// All numbers from lo to hi.
+    #[inline(always)]
     pub(super) fn between(lo: f64, hi: f64) -> Ball {
         let mid = 0.5 * lo + 0.5 * hi;
         Ball { mid, rad: 0.5 * hi - 0.5 * lo + 2.0 * UNIT * mid.abs() + TINY }
@@ -56,11 +57,16 @@ pub(super) fn above(x: f64) -> f64 {
     x + (2.5 * UNIT * x.abs() + f64::MIN_POSITIVE)
 }
 
-/// The relative error of a sum over n entries in eight accumulators, which are added in pairs, of terms
-/// that are products of numbers off by `each` roundings together: (1 + u)^k − 1 ≤ 1.01·ku for k < 10¹³.
+/// x, or ∞ if that is not a number.
 #[inline(always)]
-pub(super) fn roundings(n: f64, each: f64) -> f64 {
-    1.01 * UNIT * (n / 8.0 + 4.0 + each)
+pub(super) fn or_infinite(x: f64) -> f64 {
+    if x.is_nan() { f64::INFINITY } else { x }
+}
+
+/// The relative error of so many roundings: (1 + u)^k − 1 ≤ 1.01·ku for k < 10¹³.
+#[inline(always)]
+pub(super) fn roundings(k: f64) -> f64 {
+    1.01 * UNIT * k
 }
 
 impl From<f64> for Ball {
@@ -126,6 +132,15 @@ impl Sum {
         (self.terms, self.sum, self.size) = (self.terms + 1.0, self.sum + x, self.size + x.abs());
     }
 
+    /// In pairs.
+    #[inline(always)]
+    pub(super) fn add_eight(&mut self, x: [f64; 8]) {
+        let sum = |[a, b, c, d, e, f, g, h]: [f64; 8]| ((a + e) + (c + g)) + ((b + f) + (d + h));
+        let (sum, size) = (sum(x), sum(x.map(f64::abs)));
+        (self.terms, self.sum, self.size) = (self.terms + 8.0, self.sum + sum, self.size + size);
+    }
+
+    #[inline(always)]
     pub(super) fn ball(self) -> Ball {
         Ball { mid: self.sum, rad: 1.01 * UNIT * (self.terms + 2.0) * self.size + TINY }
     }

@@ -1,25 +1,25 @@
-//! One row of the model at given values: its nominal value, and what multipliers (t, ν) say about it.
+//! What rows need of the values, and rows that list all states.
 //!
 //! Objectives are w' = c(s,a,i) + λ(v_i − max v) − top ≤ 0, top the row's largest. The doubles w'
 //! differ from the exact ones by at most ω, the same for all next states; as a row has mass one, so
 //! does its value. The nominal row is the stored one over its exact sum.
 
-use pulp::{Simd, WithSimd};
+use pulp::Simd;
 
+use super::lane::Lane;
 use super::powers::{Near, Powers};
-use super::reading::Pass;
-use super::rounding::{Ball, TINY, UNIT, above};
-use super::sums::{Ellipsoid, Entries, Kl, Nominal};
-use super::tail::{Ranking, Tail};
-use crate::model::Model;
+use super::rounding::{TINY, UNIT};
+use super::sums::{Ellipsoid, Entries, Kl, Nominal, RUN, steps, steps_of_runs};
+use super::tail::Ranking;
+use crate::model::{Model, Storage};
 use crate::uncertainty::{Distance, Support, UncertaintySet};
 
 /// What all rows need of the values v.
 pub(super) struct Ahead {
     /// λ(v − max v), at most 0.
-    w: Vec<f64>,
+    pub(super) w: Vec<f64>,
     /// −min of `w`.
-    range: f64,
+    pub(super) range: f64,
     /// λ·max v.
     pub(super) offset: f64,
     /// How far `w` and `offset` may be from exact, together.
@@ -30,10 +30,10 @@ pub(super) struct Ahead {
     plain: bool,
     /// Rows are read where they have mass only, and the sums over a row do not see to that.
     positive: bool,
-    /// Rows may have mass on all states.
-    everywhere: bool,
+    /// Rows may have mass where they have none.
+    pub(super) everywhere: bool,
     /// Where rows may have mass on states that they do not list.
-    ranking: Option<Ranking>,
+    pub(super) ranking: Option<Ranking>,
     /// e^{tw}, where many rows ask for it: ν then counts from λ·max v.
     powers: Option<Powers>,
 }
@@ -77,134 +77,81 @@ impl Ahead {
         }
     }
 
-    /// What a row of mass one is worth at least; −∞ where transitions have costs of their own.
-    pub(super) fn least(&self, model: &Model) -> Value {
-        let below = if model.transition_cost.is_none() { -self.range } else { f64::NEG_INFINITY };
-        Value { top: 0.0, below, off: self.omega }
+    /// Whether rows can be read as the model has them.
+    #[inline(always)]
+    pub(super) fn plain_rows(&self, model: &Model, rows: &[usize]) -> bool {
+        self.plain && !(self.positive && rows.iter().any(|&r| self.row(model, r).p.contains(&0.0)))
+    }
+
+    #[inline(always)]
+    pub(super) fn row<'a>(&'a self, model: &'a Model, r: usize) -> Row<'a> {
+        Row { ahead: self, p: &model.prob[r * self.w.len()..(r + 1) * self.w.len()], top: 0.0 }
+    }
+
+    /// Σp and Σpw where no transition has a cost, and the steps of these sums.
+    #[inline(always)]
+    pub(super) fn average<S: Simd>(&self, simd: S, model: &Model, r: usize) -> ([f64; 2], f64) {
+        let Storage::Sparse { next, .. } = &model.storage else {
+            let top = Lane::splat(simd, 0.0);
+            return (self.row(model, r).entries().sums(simd, Nominal { top }), steps(self.w.len()));
+        };
+        let (span, w, mut sums) = (model.span(r), &self.w[..], [0.0; 2]);
+        let (p, next) = (&model.prob[span.clone()], &next[span]);
+        let add = |p: &[f64], next: &[u32]| {
+            let [mut mass, mut value] = [0.0; 2];
+            for (p, &i) in p.iter().zip(next) {
+                (mass, value) = (mass + p, p.mul_add(w[i as usize], value));
+            }
+            [mass, value]
+        };
+        if p.len() <= RUN {
+            return (add(p, next), steps_of_runs(p.len()));
+        }
+        for (p, next) in p.chunks(RUN).zip(next.chunks(RUN)) {
+            let run = add(p, next);
+            sums = [sums[0] + run[0], sums[1] + run[1]];
+        }
+        (sums, steps_of_runs(p.len()))
+    }
+
+    /// How far the w' of such rows may be from exact.
+    #[inline(always)]
+    pub(super) fn plain_omega(&self) -> f64 {
+        self.omega + 1.1 * UNIT * self.range
     }
 }
 
-/// Memory of a thread.
-#[derive(Default)]
-pub(super) struct Scratch {
-    p: Vec<f64>,
-    w: Vec<f64>,
-    listed: Vec<f64>,
-}
-
-/// A row where it may have mass.
+/// A row that lists all states, none of whose transitions has a cost.
 pub(super) struct Row<'a> {
     ahead: &'a Ahead,
     p: &'a [f64],
-    /// λ(v − max v), and what the transitions cost.
-    w: &'a [f64],
-    /// The largest w; 0 in a plain row, until someone asks.
+    /// The largest w where it has mass; 0 until someone asks.
     pub(super) top: f64,
-    /// −min of w', or more.
-    pub(super) depth: f64,
-    pub(super) omega: f64,
-    /// All states are listed, and no transition has a cost.
-    plain: bool,
-    /// λ(v − max v) of those listed, where others may have mass too.
-    listed: &'a [f64],
 }
 
-/// The value of a row above λ·max v and its cost: top + below, give or take `off`.
-#[derive(Clone, Copy)]
-pub(super) struct Value {
-    pub(super) top: f64,
-    pub(super) below: f64,
-    pub(super) off: f64,
+/// What a pass over a row found.
+pub(super) struct Pass {
+    /// The multiplier ν, from the row's top as it stands.
+    pub(super) nu: f64,
+    pub(super) sums: [f64; 4],
+    /// Whether they are those of a [`Series`](super::powers::Series).
+    pub(super) quick: bool,
 }
 
 impl<'a> Row<'a> {
-    pub(super) fn new(
-        model: &'a Model,
-        ahead: &'a Ahead,
-        r: usize,
-        scratch: &'a mut Scratch,
-    ) -> Row<'a> {
-        Row::plain(model, ahead, r).unwrap_or_else(|| Row::listed(model, ahead, r, scratch))
-    }
-
-    /// A row as the model has it, if that will do.
-    #[inline(always)]
-    pub(super) fn plain(model: &'a Model, ahead: &'a Ahead, r: usize) -> Option<Row<'a>> {
-        let p = &model.prob[model.span(r)];
-        if !ahead.plain || ahead.positive && p.contains(&0.0) {
-            return None;
-        }
-        let (w, depth) = (&ahead.w[..], ahead.range);
-        let omega = ahead.omega + 1.1 * UNIT * depth;
-        Some(Row { ahead, p, w, top: 0.0, depth, omega, plain: true, listed: &[] })
-    }
-
-    /// A row that lists its next states, or where some of them have no mass.
-    #[inline(never)]
-    pub(super) fn listed(
-        model: &'a Model,
-        ahead: &'a Ahead,
-        r: usize,
-        Scratch { p, w, listed }: &'a mut Scratch,
-    ) -> Row<'a> {
-        p.clear();
-        w.clear();
-        listed.clear();
-        let (mut top, mut low) = (f64::NEG_INFINITY, f64::INFINITY);
-        for (next, y, toll) in model.row(r).entries().filter(|e| ahead.everywhere || e.1 > 0.0) {
-            let objective = ahead.w[next] + toll;
-            p.push(y);
-            w.push(objective);
-            (top, low) = (top.max(objective), low.min(objective));
-            if ahead.ranking.is_some() {
-                listed.push(ahead.w[next]);
-            }
-        }
-        let size = top.abs().max(low.abs());
-        if let Some(ranking) = &ahead.ranking {
-            top = ranking.highest_outside(listed).map_or(top, |w| top.max(w));
-        }
-        let omega = ahead.omega + 1.1 * UNIT * (size + (top - low));
-        Row { ahead, p, w, top, depth: top - low, omega, plain: false, listed }
-    }
-
-    /// Next states.
-    #[inline(always)]
-    pub(super) fn len(&self) -> f64 {
-        self.p.len() as f64
-    }
-
     /// States above the top have no mass.
-    fn find_top(&mut self) {
-        if self.plain {
-            let best = self.ahead.order.iter().find(|&&i| self.p[i as usize] > 0.0);
-            self.top = best.map_or(0.0, |&i| self.w[i as usize]);
-        }
+    pub(super) fn find_top(&mut self) -> f64 {
+        let best = self.ahead.order.iter().find(|&&i| self.p[i as usize] > 0.0);
+        self.top = best.map_or(0.0, |&i| self.ahead.w[i as usize]);
+        self.top
     }
 
     #[inline(always)]
     fn entries(&self) -> Entries<'a> {
-        Entries { p: self.p, w: self.w, e: self.w }
+        Entries { p: self.p, w: &self.ahead.w, e: &self.ahead.w }
     }
 
-    /// `below` the top, and what the objectives may be off.
-    fn value(&self, below: Ball) -> Value {
-        Value { top: self.top, below: below.mid, off: above(self.omega + below.radius()) }
-    }
-
-    /// The value of a row on its top.
-    pub(super) fn highest(&mut self) -> Value {
-        self.find_top();
-        self.value(0.0.into())
-    }
-
-    /// The value of the nominal row.
-    pub(super) fn nominal<S: Simd>(&self, simd: S) -> Value {
-        let [mass, value] = simd.vectorize(Average(self.entries(), self.top));
-        self.value(Ball::of_sum(value, self.len()) / Ball::of_sum(mass, self.len()))
-    }
-
-    /// A pass at multipliers t and `shift`. With a table ν counts from λ·max v, i.e. from a top of 0, where a plain row's
+    /// A pass at multipliers t and `shift`. With a table ν counts from λ·max v, i.e. from a top of 0, where the row's
     /// stays; by exponentials it counts from the row's largest w.
     #[inline(always)]
     pub(super) fn pass<S: Simd, const KL: bool>(
@@ -216,41 +163,24 @@ impl<'a> Row<'a> {
         j: usize,
     ) -> Pass {
         // No closures around passes: they may be compiled without the wide registers.
-        if !KL {
-            let sums = self.entries().sums(simd, Ellipsoid { t, nu: shift, top: self.top });
-            return Pass { nu: shift, sums, quick: false };
+        if KL {
+            let near = match &self.ahead.powers {
+                Some(powers) if shift.abs() <= 64.0 => powers.at(near, j),
+                _ => None,
+            };
+            if let Some((e, series)) = near {
+                let [mass, power, slope] = Entries { e, ..self.entries() }.sums(simd, series);
+                return Pass { nu: shift, sums: [mass, power, slope, 0.0], quick: true };
+            }
+            self.find_top();
         }
-        let near = match &self.ahead.powers {
-            Some(powers) if shift.abs() <= 64.0 => powers.at(near, j),
-            _ => None,
+        let counted = KL && self.ahead.powers.is_some();
+        let nu = if counted { shift - t * self.top } else { shift };
+        let [t, of, top] = [t, nu, self.top].map(|x| Lane::splat(simd, x));
+        let sums = match KL {
+            true => self.entries().sums(simd, Kl { t, nu: of, top }),
+            false => self.entries().sums(simd, Ellipsoid { t, nu: of, top }),
         };
-        if let Some((e, series)) = near {
-            let [mass, power, slope] = Entries { e, ..self.entries() }.sums(simd, series);
-            return Pass { nu: shift, sums: [mass, power, slope, 0.0], quick: true };
-        }
-        self.find_top();
-        let nu = if self.ahead.powers.is_some() { shift - t * self.top } else { shift };
-        let sums = self.entries().sums(simd, Kl { t, nu, top: self.top });
         Pass { nu, sums, quick: false }
-    }
-
-    /// Sums over states that are not listed.
-    #[inline(always)]
-    pub(super) fn tail(&self, t: f64, nu: f64) -> Tail {
-        match &self.ahead.ranking {
-            Some(ranking) => ranking.tail(t, nu, self.top, self.listed),
-            None => Tail::default(),
-        }
-    }
-}
-
-/// Σp and Σpw' of a row.
-struct Average<'a>(Entries<'a>, f64);
-
-impl WithSimd for Average<'_> {
-    type Output = [f64; 2];
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, simd: S) -> [f64; 2] {
-        self.0.sums(simd, Nominal { top: self.1 })
     }
 }

@@ -5,10 +5,11 @@ use std::ops::Range;
 use pulp::{Simd, WithSimd};
 use rayon::prelude::*;
 
-use super::reading::{Columns, Line, Proved, Reads};
-use super::rounding::{Ball, Sum, above, sum_above};
-use super::row::{Ahead, Row, Scratch, Value};
-use crate::certificate::{Certificate, Weight};
+use super::bundle::Bundle;
+use super::reading::{Columns, Kind, Line, Proved, Reads, Sure};
+use super::rounding::{Ball, Sum, above, or_infinite, sum_above};
+use super::row::Ahead;
+use crate::certificate::{Certificate, Lift, Weight};
 use crate::lanes::dispatch;
 use crate::model::Model;
 use crate::uncertainty::{Distance, Rectangularity};
@@ -27,42 +28,74 @@ pub(in crate::certificate) struct Excess {
 pub(super) struct Proof<'a> {
     model: &'a Model,
     certificate: &'a Certificate,
+    kl: bool,
+    /// All rows of a state share its budget.
+    shared: bool,
     /// What rows need of v_U, and of v_L where they differ.
     upper: Ahead,
     lower: Option<Ahead>,
-    /// Where the weights and the lifts of each state begin.
-    weights: Vec<usize>,
-    lifts: Vec<usize>,
 }
 
-/// Memory of a thread.
+/// Memory of a thread: what is known about a run of states.
 #[derive(Default)]
 pub(super) struct Hand {
-    scratch: Scratch,
-    columns: Columns,
-    /// Rows to be read.
-    lines: Vec<Line>,
-    /// Rows of the kernel that are not nominal.
-    lifted: Vec<Lifted>,
+    bundle: Bundle,
+    /// Rows to be read, by [`Kind`].
+    columns: [Columns; 3],
+    states: Vec<Found>,
+    /// Of all rows of these states.
+    kernel: Vec<Lifted>,
+    /// The first of these rows.
+    first: usize,
 }
 
+/// About a state: sums over the policy's rows, and the worst row of the kernel.
+#[derive(Clone, Copy, Default)]
+struct Found {
+    total: Sum,
+    mass: Sum,
+    /// What the rows gain over their tops, in units of the shared budget's multiplier.
+    gain: Sum,
+    worst: Worst,
+}
+
+/// What a row of the kernel takes from v_L less its value, and of the budget.
+#[derive(Clone, Copy)]
 struct Lifted {
-    row: usize,
-    /// At least v_L less its value, and what it takes of the budget.
     below: f64,
     spent: f64,
 }
 
+impl Lifted {
+    const NOMINAL: Lifted = Lifted { below: f64::NEG_INFINITY, spent: 0.0 };
+}
+
+/// The row of the kernel that is most in excess.
+#[derive(Clone, Copy, Default)]
+struct Worst {
+    below: f64,
+    row: usize,
+}
+
+impl Worst {
+    #[inline(always)]
+    fn take(&mut self, below: f64, row: usize) {
+        let worse = below > self.below;
+        self.row = if worse { row } else { self.row };
+        self.below = if worse { below } else { self.below };
+    }
+}
+
 impl<'a> Proof<'a> {
     pub(super) fn new(model: &'a Model, certificate: &'a Certificate) -> Proof<'a> {
-        let Certificate { set, upper, lower, policy, lifts, .. } = certificate;
+        let Certificate { set, upper, lower, .. } = certificate;
         Proof {
             model,
             certificate,
+            kl: set.distance == Distance::Kl,
+            shared: set.rectangularity == Rectangularity::State,
             upper: Ahead::new(model, set, upper, certificate.table),
             lower: (upper != lower).then(|| Ahead::new(model, set, lower, 0)),
-            weights: starts(model, policy.iter().map(|w| w.row)),
-            lifts: starts(model, lifts.iter().map(|l| l.row)),
         }
     }
 
@@ -70,8 +103,7 @@ impl<'a> Proof<'a> {
     pub(super) fn excesses(&self, told: bool) -> (Vec<Excess>, Vec<u128>) {
         let piece = |hand: &mut Hand, states: Range<usize>| {
             let own = if told { self.model.fingerprint_of(states.clone()) } else { 0 };
-            let of = |s| dispatch(At { proof: self, s, hand });
-            (states.map(of).collect::<Vec<Excess>>(), own)
+            (dispatch(At { proof: self, states, hand }), own)
         };
         let pieces = self.model.pieces();
         let found: Vec<(Vec<Excess>, u128)> = if crate::pool::alone() {
@@ -85,154 +117,242 @@ impl<'a> Proof<'a> {
         (found.into_iter().flat_map(|(excesses, _)| excesses).collect(), fingerprints)
     }
 
-    fn excess<S: Simd>(&self, simd: S, s: usize, hand: &mut Hand) -> Excess {
-        if self.model.is_terminal(s) {
-            return Excess::default();
-        }
-        hand.lifted.clear();
-        let above = self.policy_excess(simd, s, hand);
-        let (below, row) = self.kernel_excess(simd, s, hand);
-        Excess { above, below, row }
+    /// Of some states.
+    fn run<S: Simd>(&self, simd: S, states: Range<usize>, hand: &mut Hand) -> Vec<Excess> {
+        let rows = self.model.state_ptr[states.start]..self.model.state_ptr[states.end];
+        hand.states.clear();
+        hand.states.resize(states.len(), Found::default());
+        hand.kernel.clear();
+        hand.kernel.resize(rows.len(), Lifted::NOMINAL);
+        hand.first = rows.start;
+        self.policy(simd, states.clone(), hand);
+        self.lifts(simd, states.clone(), hand);
+        self.kernel(simd, states.clone(), hand);
+        let of = |s: usize| {
+            if self.model.is_terminal(s) {
+                return Excess::default();
+            }
+            let Found { total, mass, gain, worst } = hand.states[s - states.start];
+            let (mut total, gain) = (total.ball(), gain.ball());
+            if self.shared && gain.hi() < 0.0 {
+                total = total + gain * self.certificate.scale[s];
+            }
+            Excess { above: (total / mass.ball()).hi(), below: worst.below, row: worst.row }
+        };
+        states.clone().map(of).collect()
     }
 
-    /// (U): weak duality. Where v_L = v_U, the multipliers of rows that list none for the kernel are the
-    /// kernel's too.
-    fn policy_excess<S: Simd>(&self, simd: S, s: usize, hand: &mut Hand) -> f64 {
-        let Certificate { set, policy, scale, upper, lifts, .. } = self.certificate;
-        let shared = set.rectangularity == Rectangularity::State;
-        let lifts = &lifts[self.lifts[s]..self.lifts[s + 1]];
-        let listed = |r: usize| lifts.binary_search_by_key(&r, |l| l.row as usize).is_ok();
-        let (mut total, mut mass, mut gain) = (Sum::default(), Sum::default(), Sum::default());
-        // What the rows gain over their tops, in units of the shared budget's multiplier.
-        gain.add(set.radius_at(s, self.model.rows_of(s).start));
-        let [from, back] = [self.upper.offset - upper[s], upper[s] - self.upper.offset];
-        let kl = set.distance == Distance::Kl;
-        let Hand { scratch, columns, lines, lifted } = hand;
-        lines.clear();
-        for k in self.weights[s]..self.weights[s + 1] {
-            let Weight { row: r, probability: x, shift } = policy[k];
-            let row = r as usize;
-            let radius = set.radius_at(s, row);
-            let scale = if shared { scale[s] } else { scale[k] };
-            mass.add(x);
-            if radius != 0.0 && scale != 0.0 {
-                let t = if shared { x } else { 1.0 } / scale;
-                lines.push(Line { row, t, shift, x, radius, scale });
-                continue;
+    /// (U): weak duality.
+    fn policy<S: Simd>(&self, simd: S, states: Range<usize>, hand: &mut Hand) {
+        let Certificate { set, policy, scale, upper, .. } = self.certificate;
+        let mut k = policy.partition_point(|w| (w.row as usize) < hand.first);
+        for s in self.acting(states.clone()) {
+            let (state, rows) = (s - states.start, self.model.rows_of(s));
+            let [from, back] = [self.upper.offset - upper[s], upper[s] - self.upper.offset];
+            let mut mass = Sum::default();
+            while let Some(&Weight { row, probability: x, shift }) = policy.get(k) {
+                let row = row as usize;
+                if row >= rows.end {
+                    break;
+                }
+                let (radius, cost) = (set.radius_at(s, row), self.model.cost[row]);
+                let scale = if self.shared { scale[s] } else { scale[k] };
+                mass.add(x);
+                k += 1;
+                let kind = match (radius == 0.0, scale == 0.0) {
+                    (true, _) => Kind::Nominal,
+                    (_, true) => Kind::Highest,
+                    _ => Kind::Tilted,
+                };
+                let t = if self.shared { x } else { 1.0 } / scale;
+                let line = Line { row, state, x, cost, from, back, t, shift, radius, scale };
+                if hand.columns[kind as usize].add(line) {
+                    self.read_policy(simd, kind, hand);
+                }
             }
-            let mut read = Row::new(self.model, &self.upper, row, scratch);
-            let value = if radius == 0.0 { read.nominal(simd) } else { read.highest() };
-            let Value { top, below, off } = value;
-            total.add(x * sum_above([from, self.model.cost[row], top, below, off]));
+            hand.states[state].mass = mass;
+            hand.states[state].gain.add(set.radius_at(s, rows.start));
         }
-        let (model, ahead) = (self.model, &self.upper);
-        for lines in lines.chunks(8) {
-            let reads = Reads { model, ahead, scratch, columns, lines, shared, from, back };
-            let Proved { above, gain: more, below, spent } = reads.prove(simd, kl);
-            for (j, &Line { row, .. }) in lines.iter().enumerate() {
-                total.add(above[j]);
-                gain.add(more[j]);
-                if self.lower.is_none() && !spent[j].is_nan() && !listed(row) {
-                    lifted.push(Lifted { row, below: below[j], spent: spent[j] });
+        for kind in [Kind::Tilted, Kind::Nominal, Kind::Highest] {
+            self.read_policy(simd, kind, hand);
+        }
+    }
+
+    /// Where v_L = v_U, the policy's multipliers are the kernel's too.
+    fn read_policy<S: Simd>(&self, simd: S, kind: Kind, hand: &mut Hand) {
+        let Proved { above, gain, below, spent } = self.read(simd, &self.upper, kind, hand);
+        let (columns, first) = (&mut hand.columns[kind as usize], hand.first);
+        let rows = std::mem::take(&mut columns.len).min(8);
+        let (row, state) = (&columns.row[..rows], &columns.state[..rows]);
+        // All of a state at once, as there are sums of eight.
+        if rows == 8 && state[0] == state[7] {
+            let found = &mut hand.states[state[0]];
+            found.total.add_eight(above);
+            found.gain.add_eight(gain);
+        } else {
+            for (j, &state) in state.iter().enumerate() {
+                hand.states[state].total.add(above[j]);
+                hand.states[state].gain.add(gain[j]);
+            }
+        }
+        if kind == Kind::Tilted && self.lower.is_none() {
+            for (j, &row) in row.iter().enumerate() {
+                hand.kernel[row - first] = Lifted { below: below[j], spent: spent[j] };
+            }
+        }
+    }
+
+    /// Rows of the kernel with multipliers of their own.
+    fn lifts<S: Simd>(&self, simd: S, states: Range<usize>, hand: &mut Hand) {
+        let Certificate { lifts, lower, .. } = self.certificate;
+        let ahead = self.lower.as_ref().unwrap_or(&self.upper);
+        let mut lifts = &lifts[lifts.partition_point(|l| (l.row as usize) < hand.first)..];
+        for s in self.acting(states.clone()) {
+            let (state, back, rows) =
+                (s - states.start, lower[s] - ahead.offset, self.model.rows_of(s));
+            while let Some((&Lift { row, tilt: t, shift }, rest)) = lifts.split_first() {
+                let row = row as usize;
+                if row >= rows.end {
+                    break;
+                }
+                lifts = rest;
+                let cost = self.model.cost[row];
+                let line = Line { row, state, cost, back, t, shift, ..Line::default() };
+                if hand.columns[0].add(line) {
+                    self.read_lifts(simd, ahead, hand);
                 }
             }
         }
-        let (mut total, gain) = (total.ball(), gain.ball());
-        if shared && gain.hi() < 0.0 {
-            total = total + gain * scale[s];
+        self.read_lifts(simd, ahead, hand);
+    }
+
+    fn read_lifts<S: Simd>(&self, simd: S, ahead: &Ahead, hand: &mut Hand) {
+        let Proved { below, spent, .. } = self.read(simd, ahead, Kind::Tilted, hand);
+        let columns = &mut hand.columns[0];
+        for j in 0..std::mem::take(&mut columns.len) {
+            hand.kernel[columns.row[j] - hand.first] = Lifted { below: below[j], spent: spent[j] };
         }
-        (total / mass.ball()).hi()
     }
 
     /// (L): a kernel that is in the set by construction.
-    fn kernel_excess<S: Simd>(&self, simd: S, s: usize, hand: &mut Hand) -> (f64, usize) {
-        let Certificate { set, lifts, lower, .. } = self.certificate;
-        let shared = set.rectangularity == Rectangularity::State;
+    fn kernel<S: Simd>(&self, simd: S, states: Range<usize>, hand: &mut Hand) {
+        let Certificate { set, lower, .. } = self.certificate;
         let ahead = self.lower.as_ref().unwrap_or(&self.upper);
-        let (kl, from) = (set.distance == Distance::Kl, lower[s] - ahead.offset);
-        let Hand { scratch, columns, lines, lifted } = hand;
-        lines.clear();
-        lines.extend(lifts[self.lifts[s]..self.lifts[s + 1]].iter().map(|l| Line {
-            row: l.row as usize,
-            t: l.tilt,
-            shift: l.shift,
-            ..Line::default()
-        }));
-        let model = self.model;
-        for lines in lines.chunks(8) {
-            let (from, back) = (0.0, from);
-            let reads = Reads { model, ahead, scratch, columns, lines, shared, from, back };
-            let Proved { below, spent, .. } = reads.prove(simd, kl);
-            for (j, line) in lines.iter().enumerate().filter(|(j, _)| !spent[*j].is_nan()) {
-                lifted.push(Lifted { row: line.row, below: below[j], spent: spent[j] });
+        // How far two rows of mass one are apart, with room for the roundings.
+        let range = if self.model.transition_cost.is_none() { ahead.range } else { f64::INFINITY };
+        let spread = above(above(ahead.omega + range) + ahead.omega);
+        for s in self.acting(states.clone()) {
+            let (state, rows) = (s - states.start, self.model.rows_of(s));
+            let (back, radius) = (lower[s] - ahead.offset, set.radius_at(s, rows.start));
+            let lifted = &hand.kernel[rows.start - hand.first..rows.end - hand.first];
+            // What the lifted rows take of the budget, and the worst of those that do not take too much.
+            let (mut total, mut over, mut nominal) = (Sum::default(), false, false);
+            let mut worst = Worst { below: f64::NEG_INFINITY, row: rows.start };
+            for (row, l) in rows.clone().zip(lifted) {
+                nominal |= l.below == f64::NEG_INFINITY;
+                if self.shared || l.spent <= set.radius_at(s, row) {
+                    total.add(l.spent);
+                    worst.take(l.below, row);
+                } else {
+                    over = true;
+                }
             }
-        }
-        lifted.sort_unstable_by_key(|l| l.row);
-        let mut total = Sum::default();
-        lifted.iter().for_each(|l| total.add(l.spent));
-        let common =
-            allowed(set.distance, total.ball().hi(), set.radius_at(s, self.model.rows_of(s).start));
-        let mut lifted = lifted.iter().peekable();
-        let (least, mut worst) = (ahead.least(self.model), (0.0, 0));
-        let spread = above(above(least.off - least.below) + least.off);
-        for r in self.model.rows_of(s) {
-            let cost = self.model.cost[r];
-            let excess = |Value { top, below, off }| sum_above([from, -cost, -top, -below, off]);
-            let (share, mut found) = match lifted.next_if(|l| l.row == r) {
-                None => (0.0, 0.0),
-                Some(l) if shared => (common, l.below),
-                Some(l) => (allowed(set.distance, l.spent, set.radius_at(s, r)), l.below),
-            };
-            if share != 1.0 {
-                // Nominal rows make up for the rest. What that costs at most is known before they are read
-                // (and `spread` has room for the roundings).
-                let most = match share {
-                    0.0 => excess(least),
-                    _ => above(found + above((1.0 - share) * spread)),
-                };
-                if most <= worst.0 {
+            let mut common = None;
+            if self.shared && !fits(total.ball().hi(), radius) {
+                // Nominal rows make up for the rest, which may be too little to matter.
+                let share = allowed(set.distance, total.ball().hi(), radius);
+                over = !fits(mixed_above(worst.below, share, spread), 0.0);
+                (worst.below, common) = (f64::NEG_INFINITY, Some(share));
+            }
+            worst.take(0.0, worst.row);
+            hand.states[state].worst = worst;
+            // What nominal rows cost less than v_L is known within limits before they are read: those that cost too
+            // much for that to matter are not.
+            let enough = above(sum_above([back, range, ahead.omega, 0.0, 0.0]) - worst.below);
+            for row in if nominal { rows.clone() } else { 0..0 } {
+                let (cost, below) = (self.model.cost[row], hand.kernel[row - hand.first].below);
+                if enough <= cost {
                     continue;
                 }
-                let nominal = Row::new(self.model, ahead, r, scratch).nominal(simd);
-                let nominal = excess(nominal);
-                found = match share {
-                    0.0 => nominal,
-                    _ => (Ball::from(nominal) + (Ball::from(found) + -nominal) * share).hi(),
-                };
+                let line = Sure { row, state, cost, back, x: 0.0 };
+                if hand.columns[1].add_if(below == f64::NEG_INFINITY, line) {
+                    self.read_nominal(simd, ahead, hand);
+                }
             }
-            if found > worst.0 || found.is_nan() {
-                worst = (found, r);
+            for row in if over { rows } else { 0..0 } {
+                let Lifted { below, spent } = hand.kernel[row - hand.first];
+                let own = || allowed(set.distance, spent, set.radius_at(s, row));
+                let x = if below == f64::NEG_INFINITY { 1.0 } else { common.unwrap_or_else(own) };
+                let worst = hand.states[state].worst.below;
+                if x == 1.0 || fits(mixed_above(below, x, spread), worst) {
+                    continue;
+                }
+                let line = Sure { row, state, cost: self.model.cost[row], back, x };
+                if hand.columns[1].add_if(true, line) {
+                    self.read_nominal(simd, ahead, hand);
+                }
             }
         }
-        worst
+        self.read_nominal(simd, ahead, hand);
+    }
+
+    fn read_nominal<S: Simd>(&self, simd: S, ahead: &Ahead, hand: &mut Hand) {
+        let Proved { below, .. } = self.read(simd, ahead, Kind::Nominal, hand);
+        let columns = &mut hand.columns[1];
+        for j in 0..std::mem::take(&mut columns.len) {
+            let (row, state, share) = (columns.row[j], columns.state[j], columns.x[j]);
+            let lifted = hand.kernel[row - hand.first].below;
+            let found = match share {
+                0.0 => below[j],
+                _ => (Ball::from(below[j]) + (Ball::from(lifted) + -below[j]) * share).hi(),
+            };
+            hand.states[state].worst.take(or_infinite(found), row);
+        }
+    }
+
+    /// Reads what has gathered, and what that proves.
+    #[inline(always)]
+    fn read<S: Simd>(
+        &self,
+        simd: S,
+        ahead: &Ahead,
+        kind: Kind,
+        Hand { bundle, columns, .. }: &mut Hand,
+    ) -> Proved {
+        let (model, columns, shared) = (self.model, &mut columns[kind as usize], self.shared);
+        Reads { model, ahead, bundle, columns, shared }.prove(simd, self.kl, kind)
+    }
+
+    fn acting(&self, states: Range<usize>) -> impl Iterator<Item = usize> {
+        states.filter(|&s| !self.model.is_terminal(s))
     }
 }
 
-/// One state, with the widest registers that this machine has.
+/// Some states, with the widest registers that this machine has.
 pub(super) struct At<'a> {
     pub(super) proof: &'a Proof<'a>,
-    pub(super) s: usize,
+    pub(super) states: Range<usize>,
     pub(super) hand: &'a mut Hand,
 }
 
 impl WithSimd for At<'_> {
-    type Output = Excess;
+    type Output = Vec<Excess>;
     #[inline(always)]
-    fn with_simd<S: Simd>(self, simd: S) -> Excess {
-        self.proof.excess(simd, self.s, self.hand)
+    fn with_simd<S: Simd>(self, simd: S) -> Vec<Excess> {
+        self.proof.run(simd, self.states, self.hand)
     }
 }
 
-/// Where the entries of each state begin in a list of rising rows.
-fn starts(model: &Model, rows: impl Iterator<Item = u32>) -> Vec<usize> {
-    let (mut rows, mut at) = (rows.peekable(), 0);
-    let mut before = |&end: &usize| {
-        while rows.next_if(|&r| (r as usize) < end).is_some() {
-            at += 1;
-        }
-        at
-    };
-    model.state_ptr.iter().map(&mut before).collect()
+/// Whether x ≤ limit; what is not a number is not.
+#[inline(always)]
+fn fits(x: f64, limit: f64) -> bool {
+    x <= limit
+}
+
+/// At least what a row adds that goes so large a share of the way to one that adds `below`, if rows differ by no more
+/// than `spread`.
+fn mixed_above(below: f64, share: f64, spread: f64) -> f64 {
+    above(below + above((1.0 - share) * spread))
 }
 
 /// A share of the way from the nominal rows that the budget allows if the whole way spends `used`:

@@ -19,29 +19,34 @@ struct Double {
 }
 
 impl Double {
+    #[inline(always)]
     fn sum(a: f64, b: f64) -> Double {
         let high = a + b;
         let part = high - a;
         Double { high, low: (a - (high - part)) + (b - part) }
     }
 
+    #[inline(always)]
     fn product(a: f64, b: f64) -> Double {
         let high = a * b;
         Double { high, low: a.mul_add(b, -high) }
     }
 
+    #[inline(always)]
     fn plus(self, other: Double) -> Double {
         let (s, t) = (Double::sum(self.high, other.high), Double::sum(self.low, other.low));
         let s = Double::sum(s.high, s.low + t.high);
         Double::sum(s.high, s.low + t.low)
     }
 
+    #[inline(always)]
     fn times(self, x: f64) -> Double {
         let p = Double::product(self.high, x);
         Double::sum(p.high, p.low + self.low * x)
     }
 
     /// Give or take `error`, for a number from 0 to `most`, which may be off by a few roundings itself.
+    #[inline(always)]
     fn between(self, error: f64, most: f64) -> Ball {
         let all = Ball { mid: self.high, rad: self.low.abs() + error + TINY };
         let most = most * (1.0 + 1e-9);
@@ -66,6 +71,19 @@ pub(super) struct Tail {
     pub(super) missed: f64,
 }
 
+/// Of eight rows.
+#[derive(Default)]
+pub(super) struct Tails([[f64; 8]; 5]);
+
+impl Tails {
+    #[inline(always)]
+    pub(super) fn at(&self, k: usize) -> Tail {
+        let [a, b, c, d, e] = &self.0;
+        let (mass, square) = (Ball { mid: a[k], rad: b[k] }, Ball { mid: c[k], rad: d[k] });
+        Tail { mass, square, missed: e[k] }
+    }
+}
+
 impl Ranking {
     pub(super) fn new(w: &[f64]) -> Ranking {
         let mut level = w.to_vec();
@@ -80,46 +98,104 @@ impl Ranking {
         Ranking { level, prefix }
     }
 
-    /// The largest w of a state that is not among `listed`, which falls.
-    pub(super) fn highest_outside(&self, listed: &mut [f64]) -> Option<f64> {
+    /// The largest w of a state that is not among those `listed`.
+    pub(super) fn highest_outside(&self, listed: impl Iterator<Item = f64>) -> Option<f64> {
+        let mut listed: Vec<f64> = listed.collect();
         listed.sort_unstable_by(|a, b| b.total_cmp(a));
-        let same = self.level.iter().zip(&*listed).take_while(|(a, b)| a == b).count();
+        let same = self.level.iter().zip(&listed).take_while(|(a, b)| a == b).count();
         self.level.get(same).copied()
     }
 
-    /// The sums over all states but the `listed` ones. States do not count where rounding leaves the sign
-    /// of h open.
-    pub(super) fn tail(&self, t: f64, nu: f64, top: f64, listed: &[f64]) -> Tail {
+    /// Of eight rows the sums over all states but the first n of those `listed`. States do not count where rounding
+    /// leaves the sign of h open.
+    #[inline(always)]
+    pub(super) fn tails(
+        &self,
+        t: &[f64; 8],
+        nu: &[f64; 8],
+        top: &[f64; 8],
+        n: &[f64; 8],
+        listed: &[[f64; 8]],
+    ) -> Tails {
         // Three roundings, each of a number of size |ν| at most near the border.
-        let margin = 4.0 * UNIT * nu.abs();
-        let counts = |w: f64| t * (w - top) - nu > margin;
-        let first = self.level.partition_point(|&w| counts(w));
-        let [mut s1, mut s2] = self.prefix[first];
-        let mut n = first as f64;
-        for &w in listed.iter().filter(|w| counts(**w)) {
-            s1 = s1.plus(Double::sum(-w, 0.0));
-            s2 = s2.plus(Double::product(-w, w));
-            n -= 1.0;
+        let margin = nu.map(|nu| 4.0 * UNIT * nu.abs());
+        let counts = |l: usize, w: f64| t[l] * (w - top[l]) - nu[l] > margin[l];
+        let first = self.first(counts);
+        // Less the listed ones: sums in doubles, and what was rounded off them.
+        let (mut s1, mut s2, mut off1, mut off2) = ([0.0; 8], [0.0; 8], [0.0; 8], [0.0; 8]);
+        let mut number = first.map(|k| k as f64);
+        for (k, listed) in listed.iter().enumerate() {
+            for l in 0..8 {
+                let own = ((k as f64) < n[l]) & counts(l, listed[l]);
+                let w = if own { listed[l] } else { 0.0 };
+                number[l] -= if own { 1.0 } else { 0.0 };
+                let square = Double::product(-w, w);
+                let (one, two) = (Double::sum(s1[l], -w), Double::sum(s2[l], square.high));
+                (s1[l], off1[l]) = (one.high, off1[l] + one.low);
+                (s2[l], off2[l]) = (two.high, off2[l] + (two.low + square.low));
+            }
         }
-        let of = Double::product;
+        let prefix = first.map(|k| self.prefix[k]);
+        let mut tails = Tails::default();
+        for l in 0..8 {
+            let ([p1, p2], first) = (prefix[l], first[l] as f64);
+            let s1 = p1.plus(Double::sum(s1[l], off1[l]));
+            let s2 = p2.plus(Double::sum(s2[l], off2[l]));
+            let sums = Sums { s1, s2, first, listed: first - number[l] };
+            let missed = 2.1 * margin[l] * margin[l] * self.level.len() as f64;
+            let (mass, square) = sums.about(t[l], nu[l], top[l]);
+            let [a, b, c, d, e] = &mut tails.0;
+            (a[l], b[l], c[l], d[l], e[l]) = (mass.mid, mass.rad, square.mid, square.rad, missed);
+        }
+        tails
+    }
+
+    /// How many of the first states count, for each of eight rows: a search in all of them at once.
+    #[inline(always)]
+    fn first(&self, counts: impl Fn(usize, f64) -> bool) -> [usize; 8] {
+        let (mut found, states) = ([0; 8], self.level.len());
+        let mut step = states.next_power_of_two();
+        while step > 0 {
+            for (l, found) in found.iter_mut().enumerate() {
+                let next = *found + step;
+                let level = self.level[next.min(states) - 1];
+                *found = if (next <= states) & counts(l, level) { next } else { *found };
+            }
+            step /= 2;
+        }
+        found
+    }
+}
+
+/// Σw and Σw² over the states that count: so many of the `first` less so many `listed` ones.
+struct Sums {
+    s1: Double,
+    s2: Double,
+    first: f64,
+    listed: f64,
+}
+
+impl Sums {
+    /// Σh and Σh².
+    #[inline(always)]
+    fn about(self, t: f64, nu: f64, top: f64) -> (Ball, Ball) {
+        let Sums { s1, s2, first, listed } = self;
+        let (n, of) = (first - listed, Double::product);
         // About the top: q1 = Σ(w − top), q2 = Σ(w − top)².
         let q1 = s1.plus(of(-n, top));
         let q2 = s2.plus(s1.times(-2.0 * top)).plus(of(top, top).times(n));
         let r = top.abs() + 1.01 * nu.abs() / t;
-        let unit = 0.5f64.powi(98) * (first + listed.len() + 8) as f64;
+        let terms = first + listed * (1.0 + listed / 256.0) + 8.0;
+        let unit = 2f64.powi(-98) * terms;
         // Products of tiny numbers lose what lies below the least double, before they are multiplied by t.
-        let lost = f64::MIN_POSITIVE * (first + listed.len() + 8) as f64;
-        let (e0, e1) = (unit * n, unit * first as f64 * r + lost);
+        let lost = f64::MIN_POSITIVE * terms;
+        let (e0, e1) = (unit * n, unit * first * r + lost);
         let (e2, size) = (4.0 * e1 * r + lost, nu.abs());
         let mass = q1.times(t).plus(of(-n, nu));
         let square =
             q2.times(t).times(t).plus(q1.times(t).times(-2.0 * nu)).plus(of(nu, nu).times(n));
         let off = 4.0 * (t * e1 + e0 * size);
         let off_square = 4.0 * (t * t * e2 + 2.0 * t * size * e1 + e0 * size * size);
-        Tail {
-            mass: mass.between(off, n * size),
-            square: square.between(off_square, n * size * size),
-            missed: 2.1 * margin * margin * self.level.len() as f64,
-        }
+        (mass.between(off, n * size), square.between(off_square, n * size * size))
     }
 }

@@ -12,8 +12,8 @@ use super::lane::Lane;
 use super::rounding::{Ball, Sum, UNIT, above, sum_above};
 use super::row::Ahead;
 use super::state::{At, Excess, Hand, Proof};
-use super::sums::{Entries, Nominal};
-use super::tail::Ranking;
+use super::sums::{Entries, Nominal, steps};
+use super::tail::{Ranking, Tail};
 use crate::certificate::Lift;
 use crate::instances::{Costs, Garnet, Xoshiro256};
 use crate::uncertainty::UncertaintySet;
@@ -117,18 +117,27 @@ fn sums_lie_within_their_error() {
         let draw = |random: &mut Xoshiro256| random.uniform() * 10f64.powf(6.0 * random.uniform());
         let a: Vec<f64> = (0..n).map(|_| draw(&mut random)).collect();
         let b: Vec<f64> = (0..n).map(|_| -draw(&mut random)).collect();
-        let [mass, sum] = Entries { p: &a, w: &b, e: &b }.sums(Scalar::new(), Nominal { top: 0.0 });
+        let nominal = || Nominal { top: Lane::splat(Scalar::new(), 0.0) };
+        let [mass, sum] = Entries { p: &a, w: &b, e: &b }.sums(Scalar::new(), nominal());
         let ones = vec![1.0; n];
-        let [count, _] =
-            Entries { p: &ones, w: &b, e: &b }.sums(Scalar::new(), Nominal { top: 0.0 });
+        let [count, _] = Entries { p: &ones, w: &b, e: &b }.sums(Scalar::new(), nominal());
         assert_eq!(count, n as f64);
         assert!((mass - a.iter().sum::<f64>()).abs() <= 1e-12 * mass);
         let mut exact = Wide::from(0.0);
         for (a, b) in a.iter().zip(&b) {
             exact = exact.plus(&Wide::from(*a).times(*b));
         }
-        assert!(inside(Ball::of_sum(sum, n as f64), &exact));
+        assert!(inside(Ball::of_sum(sum, steps(n)), &exact));
     }
+}
+
+/// The fifth of eight rows, beside others that list more.
+fn tail(ranking: &Ranking, t: f64, nu: f64, top: f64, listed: &[f64]) -> Tail {
+    let (mut all, mut n) = ([0.5 * t; 8], [listed.len() as f64 + 2.0; 8]);
+    (all[4], n[4]) = (t, listed.len() as f64);
+    let longer = listed.iter().chain(&[0.0; 2]);
+    let entries: Vec<[f64; 8]> = longer.map(|w| [*w; 8]).collect();
+    ranking.tails(&all, &[nu; 8], &[top; 8], &n, &entries).at(4)
 }
 
 #[test]
@@ -147,15 +156,15 @@ fn tails_are_the_sums_over_states_not_listed() {
             .collect();
         w[0] = 0.0;
         let listed: Vec<usize> = (0..states).filter(|_| random.below(4) == 0).collect();
-        let mut own: Vec<f64> = listed.iter().map(|&i| w[i]).collect();
+        let own: Vec<f64> = listed.iter().map(|&i| w[i]).collect();
         let ranking = Ranking::new(&w);
         let outside: Vec<f64> = (0..states).filter(|i| !listed.contains(i)).map(|i| w[i]).collect();
-        let highest = ranking.highest_outside(&mut own);
+        let highest = ranking.highest_outside(own.iter().copied());
         assert_eq!(highest, outside.iter().copied().reduce(f64::max));
         let top = highest.unwrap_or(0.0).max(if case % 2 == 0 { 0.0 } else { spread });
         let t = 10f64.powf(6.0 * random.uniform() - 3.0) / spread;
         let nu = (t * spread * (0.5 - random.uniform())).min(0.7);
-        let tail = ranking.tail(t, nu, top, &own);
+        let tail = tail(&ranking, t, nu, top, &own);
         let [mut mass, mut square] = [(); 2].map(|()| Wide::from(0.0));
         for &w in &outside {
             let h = Wide::from(w).plus(&Wide::from(-top)).times(t).plus(&Wide::from(-nu));
@@ -188,7 +197,7 @@ fn tails_of_tiny_values_know_what_underflow_took() {
     w[0] = 0.0;
     let ranking = Ranking::new(&w);
     let nu = -(1.0 + (states - 1) as f64 * t * b) / states as f64;
-    let square = ranking.tail(t, nu, 0.0, &[]).square;
+    let square = tail(&ranking, t, nu, 0.0, &[]).square;
     let h = |w: f64| t * w - nu;
     let exact = h(0.0) * h(0.0) + (states - 1) as f64 * h(-b) * h(-b);
     let (lo, hi) = (square.lo(), square.hi());
@@ -302,33 +311,35 @@ fn bounds_have_the_same_bits_on_every_instruction_set() {
                     .collect();
             }
             let proof = Proof::new(&model, &certificate);
-            for s in 0..model.states() {
-                let hand = &mut Hand::default();
-                let portable = At { proof: &proof, s, hand }.with_simd(Scalar::new());
-                let bits = |x: Excess| (x.above.to_bits(), x.below.to_bits(), x.row);
-                for (name, found) in wide(&proof, s) {
-                    assert_eq!(bits(found), bits(portable), "{name}, {set:?}, state {s}");
+            let (hand, states) = (&mut Hand::default(), 0..model.states());
+            let portable = At { proof: &proof, states, hand }.with_simd(Scalar::new());
+            let bits = |x: &Excess| (x.above.to_bits(), x.below.to_bits(), x.row);
+            for (name, found) in wide(&proof, model.states()) {
+                for s in 0..model.states() {
+                    let (one, other) = (bits(&found[s]), bits(&portable[s]));
+                    assert_eq!(one, other, "{name}, {set:?}, state {s}");
                 }
             }
         }
     }
 }
 
-/// A state by every instruction set that this machine has beside the portable one.
+/// States by every instruction set that this machine has beside the portable one.
 #[cfg(target_arch = "x86_64")]
-fn wide(proof: &Proof<'_>, s: usize) -> Vec<(&'static str, Excess)> {
+fn wide(proof: &Proof<'_>, states: usize) -> Vec<(&'static str, Vec<Excess>)> {
     use pulp::Simd;
     use pulp::x86::{V3, V4};
-    fn on<S: Simd>(simd: S, proof: &Proof<'_>, s: usize) -> Excess {
-        simd.vectorize(At { proof, s, hand: &mut Hand::default() })
+    fn on<S: Simd>(simd: S, proof: &Proof<'_>, states: usize) -> Vec<Excess> {
+        simd.vectorize(At { proof, states: 0..states, hand: &mut Hand::default() })
     }
     let mut found = Vec::new();
-    found.extend(V3::try_new().map(|v3| ("AVX2", on(v3, proof, s))));
-    found.extend(V4::try_new().map(|v4| ("AVX-512", on(v4, proof, s))));
+    found.extend(V3::try_new().map(|v3| ("AVX2", on(v3, proof, states))));
+    found.extend(V4::try_new().map(|v4| ("AVX-512", on(v4, proof, states))));
     found
 }
 
 #[cfg(not(target_arch = "x86_64"))]
-fn wide(proof: &Proof<'_>, s: usize) -> Vec<(&'static str, Excess)> {
-    vec![("native", crate::lanes::dispatch(At { proof, s, hand: &mut Hand::default() }))]
+fn wide(proof: &Proof<'_>, states: usize) -> Vec<(&'static str, Vec<Excess>)> {
+    let hand = &mut Hand::default();
+    vec![("native", crate::lanes::dispatch(At { proof, states: 0..states, hand }))]
 }

@@ -7,7 +7,7 @@ use super::super::lane::Lane;
 use super::super::powers::{MOST_ROWS, Powers, STEP};
 use super::super::reading::{from_series, series_value};
 use super::super::rounding::{Ball, UNIT, roundings};
-use super::super::sums::Entries;
+use super::super::sums::{Entries, steps};
 use super::wide::{Wide, exact_exp};
 use crate::instances::Xoshiro256;
 
@@ -80,7 +80,6 @@ fn sums_from_a_table_lie_within_what_readings_allow_for() {
         let nu = mean.ln() + if case % 4 < 2 { 0.0 } else { random.uniform() - 0.5 };
         let Some((e, series)) = powers.at(&powers.near(&[t; 8]), 0) else { continue };
         quick += 1;
-        let n = states as f64;
         let [mass, power, slope] = Entries { p: &p, w: &w, e }.sums(Scalar::new(), series);
         let sums = [mass, power, slope, 0.0];
         let factor = exp(Lane { simd: Scalar::new(), x: -nu }).1.x;
@@ -96,13 +95,13 @@ fn sums_from_a_table_lie_within_what_readings_allow_for() {
             a.0.iter().for_each(|part| y = y.plus(&e.times(*part)));
             (z, of_w) = (z.plus(&e), of_w.plus(&e.times(*w)));
         }
-        let allowed = roundings(n, EXP_ERROR + 14.0) * size;
+        let allowed = roundings(steps(states) + EXP_ERROR + 14.0) * size;
         let off = |exact: &Wide, found: f64| exact.plus(&Wide::from(-found)).value().abs();
         assert!(off(&m, mass) <= 1e-13 && off(&x, excess) <= allowed, "{excess:e} {size:e}");
         assert!(off(&y, tilted) <= allowed, "{tilted:e} {size:e}");
         assert!(size >= 8.0 * mass && size >= least);
         // However flat the tilt: no division by t makes more of the errors.
-        let Ball { mid, rad } = series_value(n, sums, range);
+        let Ball { mid, rad } = series_value(steps(states), sums, range);
         assert!(rad <= 500.0 * UNIT * spread, "{rad:e}");
         let value = of_w.plus(&z.times(-mid)).value().abs() / z.value();
         assert!(value <= rad, "{value:e} {rad:e}");

@@ -5,7 +5,7 @@ use super::super::state::{At, Hand, Proof};
 use crate::certificate::{Certificate, Claim, Lift, Weight};
 use crate::instances::Xoshiro256;
 use crate::lanes::dispatch;
-use crate::model::{Model, Objective, Storage};
+use crate::model::{Model, Objective, RowStarts, Storage};
 use crate::uncertainty::{Distance, Radius, Rectangularity, Support, UncertaintySet};
 use crate::{Method, Oracle};
 
@@ -22,11 +22,12 @@ struct Seen {
 impl Seen {
     fn new(model: &Model, set: &UncertaintySet, v: &[f64], r: usize) -> Seen {
         let highest = v.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        let objective =
-            |(i, p, toll): (usize, f64, f64)| (p, toll + model.discount() * (v[i] - highest));
-        let massive = |e: &(f64, f64)| set.support == Support::All || e.0 > 0.0;
-        let entries: Vec<(f64, f64)> =
-            model.row(r).entries().map(objective).filter(massive).collect();
+        let ahead = |v: &f64| (0.0, model.discount() * (v - highest));
+        let mut entries: Vec<(f64, f64)> = v.iter().map(ahead).collect();
+        for (i, p, toll) in model.row(r).entries() {
+            (entries[i].0, entries[i].1) = (p, entries[i].1 + toll);
+        }
+        entries.retain(|e| set.support == Support::All || e.0 > 0.0);
         let top = entries.iter().fold(f64::NEG_INFINITY, |m, e| m.max(e.1));
         let mass: f64 = entries.iter().map(|e| e.0).sum();
         let (p, w) = entries.iter().map(|(p, w)| (p / mass, w - top)).unzip();
@@ -124,7 +125,7 @@ impl Draw {
         if found.is_finite() { found } else { 0.0 }
     }
 
-    /// A dense model of so many actions a state at most.
+    /// A model of so many actions a state at most.
     fn model(&mut self, actions: u64, size: f64) -> Model {
         let states = 1 + self.0.below(30) as usize;
         let discount = [0.9, 0.999, self.0.uniform()][self.0.below(3) as usize];
@@ -136,7 +137,7 @@ impl Draw {
             let kind = self.0.below(4);
             let mut row: Vec<f64> = (0..states)
                 .map(|_| match (kind, self.0.below(6)) {
-                    (0, 0..4) => 0.0,
+                    (0 | 3, 0..4) => 0.0,
                     (1, 0) => 1e-300,
                     (1, 1) => self.log(-300.0, 0.0),
                     _ => self.0.uniform(),
@@ -148,12 +149,28 @@ impl Draw {
         }
         // Few values are below what these cost: lower bounds have something to prove.
         let cost = (0..state_ptr[states]).map(|_| -size * (0.5 + self.0.uniform())).collect();
+        let mut storage = Storage::Dense;
+        if self.one_in(2) {
+            // Most of what has no mass is not listed.
+            let mut starts = vec![0];
+            let (mut next, mut listed) = (Vec::new(), Vec::new());
+            for row in prob.chunks(states) {
+                for (i, p) in row.iter().enumerate() {
+                    if *p > 0.0 || self.one_in(9) {
+                        next.push(i as u32);
+                        listed.push(*p);
+                    }
+                }
+                starts.push(next.len());
+            }
+            (storage, prob) = (Storage::Sparse { row_ptr: RowStarts::new(starts), next }, listed);
+        }
         let tolls = (0..prob.len()).map(|_| size * self.0.uniform()).collect();
         Model {
             discount,
             objective: Objective::MinCost,
             state_ptr,
-            storage: Storage::Dense,
+            storage,
             prob,
             cost,
             transition_cost: self.one_in(6).then_some(tolls),
@@ -183,7 +200,8 @@ impl Draw {
         let [upper, lower] = v;
         let shared = set.rectangularity == Rectangularity::State;
         let table = [0, self.0.below(60) as u32, MOST_ROWS, MOST_ROWS][self.0.below(4) as usize];
-        let tabled = table > 0 && set.distance == Distance::Kl && model.transition_cost.is_none();
+        let plain = model.is_dense() && model.transition_cost.is_none();
+        let tabled = table > 0 && set.distance == Distance::Kl && plain;
         let (mut policy, mut scale, mut lifts) = (Vec::new(), Vec::new(), Vec::new());
         for s in 0..model.states() {
             let radius = set.radius_at(s, 0);
@@ -239,8 +257,8 @@ fn least_margins(model: &Model, certificate: &Certificate) -> ([f64; 2], [usize;
     let Radius::Uniform(radius) = set.radius else { unreachable!() };
     let (proof, mut hand) = (Proof::new(model, certificate), Hand::default());
     let (mut least, mut close) = ([f64::INFINITY; 2], [0; 2]);
-    for s in 0..model.states() {
-        let found = dispatch(At { proof: &proof, s, hand: &mut hand });
+    let all = dispatch(At { proof: &proof, states: 0..model.states(), hand: &mut hand });
+    for (s, found) in all.into_iter().enumerate() {
         let own = policy.iter().filter(|w| model.rows_of(s).contains(&(w.row as usize)));
         let mut policies = vec![own.map(|w| w.probability).collect::<Vec<f64>>()];
         let sum: f64 = policies[0].iter().sum();
