@@ -116,7 +116,10 @@ pub(crate) const SQUARE: [&str; 5] = ["P", "T", "H", "KL", "KL-active"];
 /// The regimes of banded models, by half width and set.
 pub(crate) const BANDED: [&str; 4] = ["band4", "band8", "band4-KL", "band8-KL"];
 
-/// A case of [`SQUARE`] or [`BANDED`].
+/// The regimes of banded models in which one sweep is measured: the nominal support, all states, and KL.
+pub(crate) const SPARSE: [&str; 3] = ["band8", "band8-all", "band8-KL"];
+
+/// A case of [`SQUARE`], [`BANDED`] or [`SPARSE`].
 pub(crate) fn case(regime: &str, states: usize, discount: f64) -> Case {
     let square = Instance::garnet(states, states, PROPORTION, discount);
     let banded = |k| Instance::banded(states, states.min(6), k, discount);
@@ -129,6 +132,10 @@ pub(crate) fn case(regime: &str, states: usize, discount: f64) -> Case {
         "KL-active" => (square.with_driven_costs(), UncertaintySet::kl(ACTIVE * paper)),
         "band4" => tight(banded(4), false),
         "band8" => tight(banded(8), false),
+        "band8-all" => {
+            let (instance, set) = tight(banded(8), false);
+            (instance, UncertaintySet { support: Support::All, ..set })
+        }
         "band4-KL" => tight(banded(4), true),
         "band8-KL" => tight(banded(8), true),
         other => unreachable!("no regime {other}"),

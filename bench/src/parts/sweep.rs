@@ -1,5 +1,5 @@
 //! One warm robust sweep, exact to rounding, and a certificate, made and verified, in units of a
-//! nominal sweep of the same dense model.
+//! nominal sweep of the same model.
 
 use std::hint::black_box;
 use std::time::Instant;
@@ -7,9 +7,9 @@ use std::time::Instant;
 use robust_mdp::measure::{certificate_passes, exact_sweep_seconds, nominal_sweep};
 use robust_mdp::{Model, Options, Oracle, Stop, certify, solve, verify};
 
-use super::Plan;
+use super::{Plan, product};
 use crate::Failure;
-use crate::instance::Case;
+use crate::instance::{self, Case};
 use crate::record::{Record, active_share, word};
 use crate::timing::least;
 
@@ -23,7 +23,9 @@ const TOLERANCE: f64 = 0.0;
 const SECONDS: f64 = 2.0;
 
 pub(super) fn cases(plan: &Plan) -> Vec<Case> {
-    plan.square(&[0.8])
+    let mut cases = plan.square(&[0.8]);
+    cases.extend(product(&instance::SPARSE, plan.choose(&[100], &[20_000]), &[0.8]));
+    cases
 }
 
 pub(super) fn measure(plan: &Plan, case: &Case) -> Result<Vec<Record>, Failure> {

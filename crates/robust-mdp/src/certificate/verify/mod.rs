@@ -8,7 +8,9 @@
 //! `docs/certificates.md` has the proofs and the error analysis.
 
 mod bundle;
+mod duality;
 mod exponential;
+mod kernel;
 mod lane;
 mod powers;
 mod reading;

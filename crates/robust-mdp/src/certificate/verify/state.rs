@@ -6,10 +6,11 @@ use pulp::{Simd, WithSimd};
 use rayon::prelude::*;
 
 use super::bundle::Bundle;
-use super::reading::{Columns, Kind, Line, Proved, Reads, Sure};
-use super::rounding::{Ball, Sum, above, or_infinite, sum_above};
+use super::kernel::{Lifted, Worst};
+use super::reading::{Columns, Kind, Line, Proved, Reads};
+use super::rounding::Sum;
 use super::row::Ahead;
-use crate::certificate::{Certificate, Lift, Weight};
+use crate::certificate::{Certificate, Weight};
 use crate::lanes::dispatch;
 use crate::model::Model;
 use crate::uncertainty::{Distance, Rectangularity};
@@ -26,14 +27,14 @@ pub(in crate::certificate) struct Excess {
 
 /// A model and what is said about it.
 pub(super) struct Proof<'a> {
-    model: &'a Model,
-    certificate: &'a Certificate,
+    pub(super) model: &'a Model,
+    pub(super) certificate: &'a Certificate,
     kl: bool,
     /// All rows of a state share its budget.
-    shared: bool,
+    pub(super) shared: bool,
     /// What rows need of v_U, and of v_L where they differ.
-    upper: Ahead,
-    lower: Option<Ahead>,
+    pub(super) upper: Ahead,
+    pub(super) lower: Option<Ahead>,
 }
 
 /// Memory of a thread: what is known about a run of states.
@@ -41,49 +42,22 @@ pub(super) struct Proof<'a> {
 pub(super) struct Hand {
     bundle: Bundle,
     /// Rows to be read, by [`Kind`].
-    columns: [Columns; 3],
-    states: Vec<Found>,
+    pub(super) columns: [Columns; 3],
+    pub(super) states: Vec<Found>,
     /// Of all rows of these states.
-    kernel: Vec<Lifted>,
+    pub(super) kernel: Vec<Lifted>,
     /// The first of these rows.
-    first: usize,
+    pub(super) first: usize,
 }
 
 /// About a state: sums over the policy's rows, and the worst row of the kernel.
 #[derive(Clone, Copy, Default)]
-struct Found {
+pub(super) struct Found {
     total: Sum,
     mass: Sum,
     /// What the rows gain over their tops, in units of the shared budget's multiplier.
     gain: Sum,
-    worst: Worst,
-}
-
-/// What a row of the kernel takes from v_L less its value, and of the budget.
-#[derive(Clone, Copy)]
-struct Lifted {
-    below: f64,
-    spent: f64,
-}
-
-impl Lifted {
-    const NOMINAL: Lifted = Lifted { below: f64::NEG_INFINITY, spent: 0.0 };
-}
-
-/// The row of the kernel that is most in excess.
-#[derive(Clone, Copy, Default)]
-struct Worst {
-    below: f64,
-    row: usize,
-}
-
-impl Worst {
-    #[inline(always)]
-    fn take(&mut self, below: f64, row: usize) {
-        let worse = below > self.below;
-        self.row = if worse { row } else { self.row };
-        self.below = if worse { below } else { self.below };
-    }
+    pub(super) worst: Worst,
 }
 
 impl<'a> Proof<'a> {
@@ -166,7 +140,7 @@ impl<'a> Proof<'a> {
                 };
                 let t = if self.shared { x } else { 1.0 } / scale;
                 let line = Line { row, state, x, cost, from, back, t, shift, radius, scale };
-                if hand.columns[kind as usize].add(line) {
+                if hand.columns[kind as usize].add(line, true) {
                     self.read_policy(simd, kind, hand);
                 }
             }
@@ -202,117 +176,9 @@ impl<'a> Proof<'a> {
         }
     }
 
-    /// Rows of the kernel with multipliers of their own.
-    fn lifts<S: Simd>(&self, simd: S, states: Range<usize>, hand: &mut Hand) {
-        let Certificate { lifts, lower, .. } = self.certificate;
-        let ahead = self.lower.as_ref().unwrap_or(&self.upper);
-        let mut lifts = &lifts[lifts.partition_point(|l| (l.row as usize) < hand.first)..];
-        for s in self.acting(states.clone()) {
-            let (state, back, rows) =
-                (s - states.start, lower[s] - ahead.offset, self.model.rows_of(s));
-            while let Some((&Lift { row, tilt: t, shift }, rest)) = lifts.split_first() {
-                let row = row as usize;
-                if row >= rows.end {
-                    break;
-                }
-                lifts = rest;
-                let cost = self.model.cost[row];
-                let line = Line { row, state, cost, back, t, shift, ..Line::default() };
-                if hand.columns[0].add(line) {
-                    self.read_lifts(simd, ahead, hand);
-                }
-            }
-        }
-        self.read_lifts(simd, ahead, hand);
-    }
-
-    fn read_lifts<S: Simd>(&self, simd: S, ahead: &Ahead, hand: &mut Hand) {
-        let Proved { below, spent, .. } = self.read(simd, ahead, Kind::Tilted, hand);
-        let columns = &mut hand.columns[0];
-        for j in 0..std::mem::take(&mut columns.len) {
-            hand.kernel[columns.row[j] - hand.first] = Lifted { below: below[j], spent: spent[j] };
-        }
-    }
-
-    /// (L): a kernel that is in the set by construction.
-    fn kernel<S: Simd>(&self, simd: S, states: Range<usize>, hand: &mut Hand) {
-        let Certificate { set, lower, .. } = self.certificate;
-        let ahead = self.lower.as_ref().unwrap_or(&self.upper);
-        // How far two rows of mass one are apart, with room for the roundings.
-        let range = if self.model.transition_cost.is_none() { ahead.range } else { f64::INFINITY };
-        let spread = above(above(ahead.omega + range) + ahead.omega);
-        for s in self.acting(states.clone()) {
-            let (state, rows) = (s - states.start, self.model.rows_of(s));
-            let (back, radius) = (lower[s] - ahead.offset, set.radius_at(s, rows.start));
-            let lifted = &hand.kernel[rows.start - hand.first..rows.end - hand.first];
-            // What the lifted rows take of the budget, and the worst of those that do not take too much.
-            let (mut total, mut over, mut nominal) = (Sum::default(), false, false);
-            let mut worst = Worst { below: f64::NEG_INFINITY, row: rows.start };
-            for (row, l) in rows.clone().zip(lifted) {
-                nominal |= l.below == f64::NEG_INFINITY;
-                if self.shared || l.spent <= set.radius_at(s, row) {
-                    total.add(l.spent);
-                    worst.take(l.below, row);
-                } else {
-                    over = true;
-                }
-            }
-            let mut common = None;
-            if self.shared && !fits(total.ball().hi(), radius) {
-                // Nominal rows make up for the rest, which may be too little to matter.
-                let share = allowed(set.distance, total.ball().hi(), radius);
-                over = !fits(mixed_above(worst.below, share, spread), 0.0);
-                (worst.below, common) = (f64::NEG_INFINITY, Some(share));
-            }
-            worst.take(0.0, worst.row);
-            hand.states[state].worst = worst;
-            // What nominal rows cost less than v_L is known within limits before they are read: those that cost too
-            // much for that to matter are not.
-            let enough = above(sum_above([back, range, ahead.omega, 0.0, 0.0]) - worst.below);
-            for row in if nominal { rows.clone() } else { 0..0 } {
-                let (cost, below) = (self.model.cost[row], hand.kernel[row - hand.first].below);
-                if enough <= cost {
-                    continue;
-                }
-                let line = Sure { row, state, cost, back, x: 0.0 };
-                if hand.columns[1].add_if(below == f64::NEG_INFINITY, line) {
-                    self.read_nominal(simd, ahead, hand);
-                }
-            }
-            for row in if over { rows } else { 0..0 } {
-                let Lifted { below, spent } = hand.kernel[row - hand.first];
-                let own = || allowed(set.distance, spent, set.radius_at(s, row));
-                let x = if below == f64::NEG_INFINITY { 1.0 } else { common.unwrap_or_else(own) };
-                let worst = hand.states[state].worst.below;
-                if x == 1.0 || fits(mixed_above(below, x, spread), worst) {
-                    continue;
-                }
-                let line = Sure { row, state, cost: self.model.cost[row], back, x };
-                if hand.columns[1].add_if(true, line) {
-                    self.read_nominal(simd, ahead, hand);
-                }
-            }
-        }
-        self.read_nominal(simd, ahead, hand);
-    }
-
-    fn read_nominal<S: Simd>(&self, simd: S, ahead: &Ahead, hand: &mut Hand) {
-        let Proved { below, .. } = self.read(simd, ahead, Kind::Nominal, hand);
-        let columns = &mut hand.columns[1];
-        for j in 0..std::mem::take(&mut columns.len) {
-            let (row, state, share) = (columns.row[j], columns.state[j], columns.x[j]);
-            let lifted = hand.kernel[row - hand.first].below;
-            let found = match share {
-                0.0 => below[j],
-                _ => (Ball::from(below[j]) + (Ball::from(lifted) + -below[j]) * share).hi(),
-            };
-            hand.states[state].worst.take(or_infinite(found), row);
-        }
-    }
-
     /// Reads what has gathered, and what that proves.
     #[inline(always)]
-    fn read<S: Simd>(
+    pub(super) fn read<S: Simd>(
         &self,
         simd: S,
         ahead: &Ahead,
@@ -323,7 +189,7 @@ impl<'a> Proof<'a> {
         Reads { model, ahead, bundle, columns, shared }.prove(simd, self.kl, kind)
     }
 
-    fn acting(&self, states: Range<usize>) -> impl Iterator<Item = usize> {
+    pub(super) fn acting(&self, states: Range<usize>) -> impl Iterator<Item = usize> {
         states.filter(|&s| !self.model.is_terminal(s))
     }
 }
@@ -340,30 +206,5 @@ impl WithSimd for At<'_> {
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) -> Vec<Excess> {
         self.proof.run(simd, self.states, self.hand)
-    }
-}
-
-/// Whether x ≤ limit; what is not a number is not.
-#[inline(always)]
-fn fits(x: f64, limit: f64) -> bool {
-    x <= limit
-}
-
-/// At least what a row adds that goes so large a share of the way to one that adds `below`, if rows differ by no more
-/// than `spread`.
-fn mixed_above(below: f64, share: f64, spread: f64) -> f64 {
-    above(below + above((1.0 - share) * spread))
-}
-
-/// A share of the way from the nominal rows that the budget allows if the whole way spends `used`:
-/// distances are convex, and that of the ellipsoid is a square. None of it if that is not a number.
-fn allowed(distance: Distance, used: f64, radius: f64) -> f64 {
-    if used <= radius {
-        return 1.0;
-    }
-    let share = (radius / used).next_down().max(0.0);
-    match distance {
-        Distance::Kl => share,
-        _ => share.sqrt().next_down().max(0.0),
     }
 }

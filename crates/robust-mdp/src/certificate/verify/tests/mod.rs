@@ -7,8 +7,10 @@ mod wide;
 use pulp::{Scalar, WithSimd};
 
 use self::wide::{Wide, exact_exp_m1};
+use super::bundle::Bundle;
 use super::exponential::{self, EXP_ERROR};
 use super::lane::Lane;
+use super::reading::{Columns, Line};
 use super::rounding::{Ball, Sum, UNIT, above, sum_above};
 use super::row::Ahead;
 use super::state::{At, Excess, Hand, Proof};
@@ -128,6 +130,56 @@ fn sums_lie_within_their_error() {
             exact = exact.plus(&Wide::from(*a).times(*b));
         }
         assert!(inside(Ball::of_sum(sum, steps(n)), &exact));
+    }
+}
+
+#[test]
+fn sums_of_listed_rows_lie_within_their_error() {
+    let lengths = [1usize, 2, 7, 31, 32, 33, 70, 100];
+    let mut random = Xoshiro256::new(6);
+    for case in 0..40 {
+        let mut builder = ModelBuilder::new(0.9);
+        for s in 0..100 {
+            builder.add_state(None);
+            for n in if s == 0 { &lengths[..] } else { &lengths[..1] } {
+                builder.add_action(None, 0.0);
+                let p: Vec<f64> = (0..*n).map(|_| random.uniform() + 1e-3).collect();
+                let sum: f64 = p.iter().sum();
+                for (i, p) in p.iter().enumerate() {
+                    let toll = if case % 2 == 0 { 0.0 } else { random.uniform() };
+                    builder.add_transition(if s == 0 { i } else { s }, p / sum, toll);
+                }
+            }
+        }
+        let model = builder.build().expect("a model");
+        assert!(!model.is_dense());
+        let v: Vec<f64> = (0..100).map(|_| random.uniform()).collect();
+        let ahead = Ahead::new(&model, &UncertaintySet::kl(0.1), &v, 0);
+        let (mut bundle, mut columns, simd) =
+            (Bundle::default(), Columns::default(), Scalar::new());
+        for row in 0..8 {
+            assert_eq!(columns.add(Line { row, ..Line::default() }, true), row == 7);
+        }
+        bundle.fill(simd, &model, &ahead, &mut columns);
+        bundle.average(simd, &mut columns);
+        for (row, n) in lengths.into_iter().enumerate() {
+            let [mut mass, mut bare, mut value] = [(); 3].map(|()| Wide::from(0.0));
+            for (i, p, toll) in model.row(row).entries() {
+                mass = mass.plus(&Wide::from(p));
+                bare = bare.plus(&Wide::from(p).times(ahead.w[i]));
+                value = value.plus(&Wide::from(p).times((ahead.w[i] + toll) - columns.top[row]));
+            }
+            let steps = columns.steps[row];
+            assert!(columns.n[row] == n as f64 && steps >= n.min(32) as f64 && steps < 40.0);
+            let [one, two, ..] = &columns.sums;
+            assert!(inside(Ball::of_sum(one[row], steps), &mass));
+            assert!(inside(Ball::of_sum(two[row], steps), &value));
+            if case % 2 == 0 {
+                let ([one, two], steps) = ahead.average(simd, &model, row);
+                assert!(inside(Ball::of_sum(one, steps), &mass));
+                assert!(inside(Ball::of_sum(two, steps), &bare));
+            }
+        }
     }
 }
 

@@ -2,10 +2,10 @@
 
 use pulp::Scalar;
 
+use super::super::duality::{from_series, series_value};
 use super::super::exponential::{EXP_ERROR, exp};
 use super::super::lane::Lane;
 use super::super::powers::{MOST_ROWS, Powers, STEP};
-use super::super::reading::{from_series, series_value};
 use super::super::rounding::{Ball, UNIT, roundings};
 use super::super::sums::{Entries, steps};
 use super::wide::{Wide, exact_exp};
