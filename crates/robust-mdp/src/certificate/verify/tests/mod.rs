@@ -310,6 +310,38 @@ fn a_claim_without_room_names_no_state_that_has_none() {
 }
 
 #[test]
+fn rows_that_cost_a_little_too_little_are_read() {
+    for (set, terminal) in [UncertaintySet::ellipsoid(0.1), UncertaintySet::kl(0.1).per_action()]
+        .into_iter()
+        .flat_map(|set| [(set.clone(), false), (set, true)])
+    {
+        let mut builder = ModelBuilder::new(0.5);
+        builder.add_state(None);
+        for cost in [2.0, 3.0] {
+            builder.add_action(None, cost);
+            builder.add_transition(0, 1.0, 0.0);
+        }
+        if terminal {
+            builder.add_state(None);
+            builder.mark_terminal();
+        }
+        let mut model = builder.build().expect("a model");
+        let set = if terminal { set.on_nominal_support() } else { set };
+        let solution = solve(&model, &set, &Options::default()).expect("a solution");
+        let (certificate, _) = certify(&model, &set, &solution, None).expect("a certificate");
+        for (less, found) in [(1e-6, true), (1e-9, true), (-1e-6, false)] {
+            model.cost[1] = 2.0 - less;
+            let proof = Proof::new(&model, &certificate);
+            let (states, hand) = (0..model.states(), &mut Hand::default());
+            let excess = crate::lanes::dispatch(At { proof: &proof, states, hand })[0];
+            let expected = if found { less } else { 0.0 };
+            assert!((excess.below - expected).abs() < 1e-14, "{excess:?}");
+            assert!(excess.row == usize::from(found) || !found, "{excess:?}");
+        }
+    }
+}
+
+#[test]
 fn shifts_too_low_for_the_exponential_prove_nothing_wrong() {
     // Nature moves 0.87 of the mass to a next state of probability 1e-300.
     let mut builder = ModelBuilder::new(0.5);
