@@ -7,9 +7,13 @@ use super::reading::Columns;
 use super::rounding::UNIT;
 use super::row::Ahead;
 use super::sums::{Ellipsoid, Kl, Nominal, RUN, Terms, steps_of_runs};
+use super::tail::Tails;
 use crate::model::{Model, Storage};
 
-/// A register of each has an entry of every row. After its last entry a row has more of probability 0.
+/// So many entries are in memory: longer rows are taken in block by block, for every pass.
+const BLOCK: usize = 32 * RUN;
+
+/// A block of up to eight rows. After its last entry a row has more of probability 0.
 #[derive(Default)]
 pub(super) struct Bundle {
     p: Vec<[f64; 8]>,
@@ -17,10 +21,14 @@ pub(super) struct Bundle {
     w: Vec<[f64; 8]>,
     /// Without that cost, where it matters.
     bare: Vec<[f64; 8]>,
+    /// Where the rows are in the model, how long they are, and the longest.
+    start: [usize; 8],
+    len: [usize; 8],
+    longest: usize,
 }
 
 impl Bundle {
-    /// Takes in up to eight rows, and tells their columns what they need to know.
+    /// Takes in the rows of these columns, and tells those what does not depend on multipliers.
     #[inline(always)]
     pub(super) fn fill<S: Simd>(
         &mut self,
@@ -29,40 +37,31 @@ impl Bundle {
         ahead: &Ahead,
         columns: &mut Columns,
     ) {
-        let Bundle { p, w, bare } = self;
-        let spans = Spans::new(model, columns.rows());
-        let (prob, values) = (&model.prob[..], &ahead.w[..]);
-        spans.gather(p, |at, _, listed| if listed { prob[at] } else { 0.0 });
-        match (&model.storage, &model.transition_cost) {
-            (Storage::Sparse { next, .. }, None) => {
-                spans.gather(w, |at, _, _| values[next[at] as usize]);
-            }
-            (Storage::Sparse { next, .. }, Some(tolls)) => {
-                spans.gather(bare, |at, _, _| values[next[at] as usize]);
-                spans.gather(w, |at, _, _| values[next[at] as usize] + tolls[at]);
-            }
-            (Storage::Dense, None) => spans.gather(w, |_, k, _| values[k]),
-            (Storage::Dense, Some(tolls)) => spans.gather(w, |at, k, _| values[k] + tolls[at]),
+        let rows = columns.rows();
+        self.longest = 0;
+        for l in 0..8 {
+            // Fewer than eight: the first one again.
+            let span = model.span(*rows.get(l).unwrap_or(&rows[0]));
+            (self.start[l], self.len[l]) = (span.start, span.len());
+            self.longest = self.longest.max(span.len());
         }
-        columns.n = spans.len.map(|n| n as f64);
-        self.measure(simd, model, ahead, columns);
-    }
-
-    /// The columns of a row that do not depend on multipliers.
-    #[inline(always)]
-    fn measure<S: Simd>(&self, simd: S, model: &Model, ahead: &Ahead, columns: &mut Columns) {
-        let (mut top, mut low) = ([0.0; 8], [0.0; 8]);
-        for j in 0..Lane::<S>::REGISTERS {
-            let [least, most] = [f64::NEG_INFINITY, f64::INFINITY].map(|x| Lane::splat(simd, x));
-            let (mut ends, mut place) = ([least, most], Places::new(simd, ahead, columns, j));
-            for (p, w) in self.p.iter().zip(&self.w) {
-                let [p, w] = [p, w].map(|x| load(simd, x, j));
-                let [high, low] = [least, most].map(|none| place.select(p, w, none));
-                ends = [ends[0].at_least(high), ends[1].at_most(low)];
-                place.next();
+        columns.n = self.len.map(|n| n as f64);
+        let (mut top, mut low) = ([f64::NEG_INFINITY; 8], [f64::INFINITY; 8]);
+        let [least, most] = [f64::NEG_INFINITY, f64::INFINITY].map(|x| Lane::splat(simd, x));
+        for from in (0..self.longest).step_by(BLOCK) {
+            self.take_in(model, ahead, from);
+            for j in 0..Lane::<S>::REGISTERS {
+                let mut ends = [load(simd, &top, j), load(simd, &low, j)];
+                let mut places = Places::new(simd, ahead, columns, j, from);
+                for (p, w) in self.p.iter().zip(&self.w) {
+                    let [p, w] = [p, w].map(|x| load(simd, x, j));
+                    let [high, low] = [least, most].map(|none| places.select(p, w, none));
+                    ends = [ends[0].at_least(high), ends[1].at_most(low)];
+                    places.next();
+                }
+                store(&mut top, j, ends[0]);
+                store(&mut low, j, ends[1]);
             }
-            store(&mut top, j, ends[0]);
-            store(&mut low, j, ends[1]);
         }
         let mut size = [0.0; 8];
         for l in 0..8 {
@@ -72,8 +71,9 @@ impl Bundle {
             // The highest of all states, listed or not.
             Some(_) if model.transition_cost.is_none() => top = [0.0; 8],
             Some(ranking) => {
-                for (l, top) in top.iter_mut().enumerate() {
-                    let listed = self.bare.iter().take(columns.n[l] as usize).map(|w| w[l]);
+                for (top, &r) in top.iter_mut().zip(columns.rows()) {
+                    let row = model.row(r);
+                    let listed = row.entries().map(|(i, ..)| ahead.w[i]);
                     *top = ranking.highest_outside(listed).map_or(*top, |w| top.max(w));
                 }
             }
@@ -83,121 +83,133 @@ impl Bundle {
             let depth = top[l] - low[l];
             (columns.top[l], columns.depth[l]) = (top[l], depth);
             columns.omega[l] = ahead.omega + 1.1 * UNIT * (size[l] + depth);
-            columns.steps[l] = steps_of_runs(columns.n[l] as usize);
+            columns.steps[l] = steps_of_runs(self.len[l]);
         }
     }
 
-    fn bare(&self, model: &Model) -> &[[f64; 8]] {
-        if model.transition_cost.is_some() { &self.bare } else { &self.w }
+    /// The block of entries `from` there.
+    #[inline(always)]
+    fn take_in(&mut self, model: &Model, ahead: &Ahead, from: usize) {
+        let (prob, v) = (&model.prob[..], &ahead.w[..]);
+        let Bundle { p, w, bare, start, len, longest } = self;
+        let spans = Spans { start, len, block: from..(*longest).min(from + BLOCK) };
+        spans.gather(p, |at, _, listed| if listed { prob[at] } else { 0.0 });
+        match (&model.storage, &model.transition_cost) {
+            (Storage::Sparse { next, .. }, None) => {
+                spans.gather(w, |at, _, _| v[next[at] as usize]);
+            }
+            (Storage::Sparse { next, .. }, Some(tolls)) => {
+                spans.gather(bare, |at, _, _| v[next[at] as usize]);
+                spans.gather(w, |at, _, _| v[next[at] as usize] + tolls[at]);
+            }
+            (Storage::Dense, None) => spans.gather(w, |_, k, _| v[k]),
+            (Storage::Dense, Some(tolls)) => spans.gather(w, |at, k, _| v[k] + tolls[at]),
+        }
     }
 
-    /// The sums that multipliers ask for, in the columns.
+    /// Sums, in the columns.
     #[inline(always)]
-    pub(super) fn pass<S: Simd, const KL: bool>(
-        &self,
+    pub(super) fn pass<S: Simd, const K: usize, T: InColumns<S, K>>(
+        &mut self,
         simd: S,
+        model: &Model,
         ahead: &Ahead,
         columns: &mut Columns,
     ) {
-        for j in 0..Lane::<S>::REGISTERS {
-            let Columns { t, nu, top, .. } = &*columns;
-            let [t, nu, top] = [t, nu, top].map(|x| load(simd, x, j));
-            let place = Places::new(simd, ahead, columns, j);
-            let found = match KL {
-                true => self.sums(simd, j, None, Kl { t, nu, top }),
-                false => self.sums(simd, j, Some(place), Ellipsoid { t, nu, top }),
-            };
-            for (to, sum) in columns.sums.iter_mut().zip(found) {
-                store(to, j, sum);
+        let Columns { t, nu, top, n, .. } = &*columns;
+        let ranking = ahead.ranking.as_ref().filter(|_| T::BEYOND);
+        let mut beyond = ranking.map(|ranking| ranking.beyond(t, nu, top));
+        let mut sums = [[0.0; 8]; K];
+        for from in (0..self.longest).step_by(BLOCK) {
+            if self.longest > BLOCK {
+                self.take_in(model, ahead, from);
             }
-        }
-    }
-
-    /// Σp and Σpw'.
-    #[inline(always)]
-    pub(super) fn average<S: Simd>(&self, simd: S, columns: &mut Columns) {
-        for j in 0..Lane::<S>::REGISTERS {
-            let top = load(simd, &columns.top, j);
-            let found = self.sums(simd, j, None, Nominal { top });
-            for (to, sum) in columns.sums.iter_mut().zip(found) {
-                store(to, j, sum);
-            }
-        }
-    }
-
-    /// Terms that do not vanish with p are told `places`: elsewhere w is as low as can be.
-    #[inline(always)]
-    fn sums<S: Simd, const K: usize>(
-        &self,
-        simd: S,
-        j: usize,
-        mut places: Option<Places<S>>,
-        of: impl Terms<S, K>,
-    ) -> [Lane<S>; K] {
-        let mut sums = [Lane::splat(simd, 0.0); K];
-        for (p, w) in self.p.chunks(RUN).zip(self.w.chunks(RUN)) {
-            let mut run = [Lane::splat(simd, 0.0); K];
-            for (p, w) in p.iter().zip(w) {
-                let [p, mut w] = [p, w].map(|x| load(simd, x, j));
-                if let Some(places) = &mut places {
-                    w = places.select(p, w, w.of(f64::NEG_INFINITY));
-                    places.next();
+            for j in 0..Lane::<S>::REGISTERS {
+                let (of, mut places) =
+                    (T::at(simd, columns, j), Places::new(simd, ahead, columns, j, from));
+                for (p, w) in self.p.chunks(RUN).zip(self.w.chunks(RUN)) {
+                    let mut run = [Lane::splat(simd, 0.0); K];
+                    for (p, w) in p.iter().zip(w) {
+                        let [p, mut w] = [p, w].map(|x| load(simd, x, j));
+                        if T::BEYOND {
+                            w = places.select(p, w, w.of(f64::NEG_INFINITY));
+                            places.next();
+                        }
+                        run = of.add(run, p, w, w);
+                    }
+                    for (sum, run) in sums.iter_mut().zip(run) {
+                        store(sum, j, load(simd, sum, j) + run);
+                    }
                 }
-                run = of.add(run, p, w, w);
             }
-            for k in 0..K {
-                sums[k] = sums[k] + run[k];
+            if let Some(beyond) = &mut beyond {
+                let tolls = model.transition_cost.is_some();
+                beyond.leave_out(t, nu, top, n, from, if tolls { &self.bare } else { &self.w });
             }
         }
-        sums
-    }
-
-    /// Sums over states that are not listed.
-    #[inline(always)]
-    pub(super) fn tails(&self, model: &Model, ahead: &Ahead, columns: &mut Columns) {
-        if let Some(ranking) = &ahead.ranking {
-            let Columns { t, nu, top, n, tails, .. } = columns;
-            *tails = ranking.tails(t, nu, top, n, self.bare(model));
-        }
+        let tails = beyond.map_or(Tails::default(), |beyond| beyond.tails(t, nu, top));
+        columns.sums[..K].copy_from_slice(&sums);
+        columns.tails = tails;
     }
 }
 
-/// Where eight rows are in the model.
-struct Spans {
-    start: [usize; 8],
-    len: [usize; 8],
-    longest: usize,
+/// Terms whose multipliers are in columns.
+pub(super) trait InColumns<S: Simd, const K: usize>: Terms<S, K> + Sized {
+    /// Whether terms do not vanish with p: w is as low as can be where a row may have no mass, and states that are not
+    /// listed matter.
+    const BEYOND: bool;
+    /// Of the j-th register.
+    fn at(simd: S, columns: &Columns, j: usize) -> Self;
 }
 
-impl Spans {
+impl<S: Simd> InColumns<S, 2> for Nominal<S> {
+    const BEYOND: bool = false;
     #[inline(always)]
-    fn new(model: &Model, rows: &[usize]) -> Spans {
-        let (mut start, mut len, mut longest) = ([0; 8], [0; 8], 0);
-        for (l, &r) in rows.iter().enumerate().take(8) {
-            let span = model.span(r);
-            (start[l], len[l], longest) = (span.start, span.len(), longest.max(span.len()));
-        }
-        // Fewer than eight: the first one again.
-        for l in rows.len()..8 {
-            (start[l], len[l]) = (start[0], len[0]);
-        }
-        Spans { start, len, longest }
+    fn at(simd: S, columns: &Columns, j: usize) -> Self {
+        Nominal { top: load(simd, &columns.top, j) }
     }
+}
 
-    /// Of each row the k-th entry, which is `at` some place of the model; the last one again where there is none.
+impl<S: Simd> InColumns<S, 4> for Kl<S> {
+    const BEYOND: bool = false;
+    #[inline(always)]
+    fn at(simd: S, Columns { t, nu, top, .. }: &Columns, j: usize) -> Self {
+        let [t, nu, top] = [t, nu, top].map(|x| load(simd, x, j));
+        Kl { t, nu, top }
+    }
+}
+
+impl<S: Simd> InColumns<S, 4> for Ellipsoid<S> {
+    const BEYOND: bool = true;
+    #[inline(always)]
+    fn at(simd: S, Columns { t, nu, top, .. }: &Columns, j: usize) -> Self {
+        let [t, nu, top] = [t, nu, top].map(|x| load(simd, x, j));
+        Ellipsoid { t, nu, top }
+    }
+}
+
+/// A block of eight rows.
+struct Spans<'a> {
+    start: &'a [usize; 8],
+    len: &'a [usize; 8],
+    block: std::ops::Range<usize>,
+}
+
+impl Spans<'_> {
+    /// Of each row the k-th entry, which is `at` some place of the model; its last one where there is none.
     #[inline(always)]
     fn gather(&self, to: &mut Vec<[f64; 8]>, of: impl Fn(usize, usize, bool) -> f64) {
-        to.resize(self.longest, [0.0; 8]);
-        let Spans { start, len, longest } = self;
-        if len == &[*longest; 8] {
-            for (k, to) in to.iter_mut().enumerate() {
+        let Spans { start, len, block } = self;
+        to.resize(block.len(), [0.0; 8]);
+        if len.iter().all(|n| *n >= block.end) {
+            for (k, to) in block.clone().zip(to) {
                 for l in 0..8 {
                     to[l] = of(start[l] + k, k, true);
                 }
             }
             return;
         }
-        for (k, to) in to.iter_mut().enumerate() {
+        for (k, to) in block.clone().zip(to) {
             for l in 0..8 {
                 let last = k.min(len[l].saturating_sub(1));
                 to[l] = of(start[l] + last, last, k < len[l]);
@@ -216,8 +228,8 @@ struct Places<S: Simd> {
 
 impl<S: Simd> Places<S> {
     #[inline(always)]
-    fn new(simd: S, ahead: &Ahead, columns: &Columns, j: usize) -> Places<S> {
-        let (place, n) = (Lane::splat(simd, 0.0), load(simd, &columns.n, j));
+    fn new(simd: S, ahead: &Ahead, columns: &Columns, j: usize, from: usize) -> Places<S> {
+        let (place, n) = (Lane::splat(simd, from as f64), load(simd, &columns.n, j));
         Places { place, n, everywhere: ahead.everywhere }
     }
 

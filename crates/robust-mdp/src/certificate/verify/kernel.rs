@@ -55,7 +55,7 @@ impl Proof<'_> {
                 lifts = rest;
                 let cost = self.model.cost[row];
                 let line = Line { row, state, cost, back, t, shift, ..Line::default() };
-                if hand.columns[0].add(line, true) {
+                if hand.columns[Kind::Tilted as usize].add(line, true) {
                     self.read_lifts(simd, ahead, hand);
                 }
             }
@@ -65,7 +65,7 @@ impl Proof<'_> {
 
     fn read_lifts<S: Simd>(&self, simd: S, ahead: &Ahead, hand: &mut Hand) {
         let Proved { below, spent, .. } = self.read(simd, ahead, Kind::Tilted, hand);
-        let columns = &mut hand.columns[0];
+        let columns = &mut hand.columns[Kind::Tilted as usize];
         for j in 0..std::mem::take(&mut columns.len) {
             hand.kernel[columns.row[j] - hand.first] = Lifted { below: below[j], spent: spent[j] };
         }
@@ -112,7 +112,7 @@ impl Proof<'_> {
                     continue;
                 }
                 let line = Line { row, state, cost, back, ..Line::default() };
-                if hand.columns[1].add(line, below == f64::NEG_INFINITY) {
+                if hand.columns[Kind::Nominal as usize].add(line, below == f64::NEG_INFINITY) {
                     self.read_nominal(simd, ahead, hand);
                 }
             }
@@ -126,7 +126,7 @@ impl Proof<'_> {
                 }
                 let cost = self.model.cost[row];
                 let line = Line { row, state, cost, back, x, ..Line::default() };
-                if hand.columns[1].add(line, true) {
+                if hand.columns[Kind::Nominal as usize].add(line, true) {
                     self.read_nominal(simd, ahead, hand);
                 }
             }
@@ -136,7 +136,7 @@ impl Proof<'_> {
 
     fn read_nominal<S: Simd>(&self, simd: S, ahead: &Ahead, hand: &mut Hand) {
         let Proved { below, .. } = self.read(simd, ahead, Kind::Nominal, hand);
-        let columns = &mut hand.columns[1];
+        let columns = &mut hand.columns[Kind::Nominal as usize];
         for j in 0..std::mem::take(&mut columns.len) {
             let (row, state, share) = (columns.row[j], columns.state[j], columns.x[j]);
             let lifted = hand.kernel[row - hand.first].below;

@@ -11,7 +11,7 @@ use super::exponential::{LIMIT, exp_each};
 use super::powers::Near;
 use super::rounding::{Ball, UNIT, above, or_infinite, sum_above};
 use super::row::{Ahead, Pass, Row};
-use super::sums::steps;
+use super::sums::{Ellipsoid, Kl, Nominal, steps};
 use super::tail::Tails;
 use crate::model::Model;
 
@@ -80,9 +80,9 @@ impl<const KL: bool> WithSimd for Tilted<'_, KL> {
             columns.prove::<S, KL, true>(simd, shared)
         } else {
             bundle.fill(simd, model, ahead, columns);
-            bundle.pass::<S, KL>(simd, ahead, columns);
-            if !KL {
-                bundle.tails(model, ahead, columns);
+            match KL {
+                true => bundle.pass::<S, 4, Kl<S>>(simd, model, ahead, columns),
+                false => bundle.pass::<S, 4, Ellipsoid<S>>(simd, model, ahead, columns),
             }
             columns.prove::<S, KL, false>(simd, shared)
         }
@@ -111,7 +111,9 @@ impl WithSimd for Plainly<'_> {
             }
         } else {
             bundle.fill(simd, model, ahead, columns);
-            bundle.average(simd, columns);
+            if kind == Kind::Nominal {
+                bundle.pass::<S, 2, Nominal<S>>(simd, model, ahead, columns);
+            }
         }
         columns.value(kind)
     }

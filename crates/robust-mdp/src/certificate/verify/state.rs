@@ -1,4 +1,4 @@
-//! One state: how far the policy may cost more than v_U says, and any action less than v_L.
+//! Runs of states: how far the policy may cost more than v_U says, and any action less than v_L.
 
 use std::ops::Range;
 

@@ -22,9 +22,10 @@ pub(super) fn steps(entries: usize) -> f64 {
     entries as f64 / 8.0 + 4.0
 }
 
-/// And where so many entries are added up before their sum is added to others.
+/// Entries of rows that are read side by side are added up in runs of so many, whose sums are added up.
 pub(super) const RUN: usize = 32;
 
+/// How often a term is rounded then: in its run, and with its run.
 #[inline(always)]
 pub(super) fn steps_of_runs(entries: usize) -> f64 {
     entries.min(RUN) as f64 + entries as f64 / RUN as f64 + 1.0

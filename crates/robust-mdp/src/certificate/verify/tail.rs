@@ -6,10 +6,13 @@
 //!
 //! Error: w > top + ν/t where h counts, so that |w| and |w − top| are at most
 //! R = |top| + |ν|/t. An operation of double-double is off by 2⁻¹⁰² of the magnitudes in it; sums of
-//! k such terms less m listed ones by (k + m + 8)·k·R·2⁻⁹⁸, and squares by R times that; underflow adds
+//! k such terms less m listed ones by (k + m + m²/256 + 8)·k·R·2⁻⁹⁸, and squares by R times that; underflow adds
 //! less than 2⁻¹⁰²² a term. Steep t make much of this, but never more than what 0 ≤ h ≤ |ν| allows.
 
 use super::rounding::{Ball, TINY, UNIT};
+
+/// 2⁻⁹⁸.
+const TINIER: f64 = f64::from_bits((1023 - 98) << 52);
 
 /// A number in two parts, |low| ≤ ulp(high).
 #[derive(Clone, Copy, Debug, Default)]
@@ -106,48 +109,13 @@ impl Ranking {
         self.level.get(same).copied()
     }
 
-    /// Of eight rows the sums over all states but the first n of those `listed`. States do not count where rounding
-    /// leaves the sign of h open.
+    /// For eight rows, with all states counted as if none were listed. States do not count where rounding leaves the
+    /// sign of h open.
     #[inline(always)]
-    pub(super) fn tails(
-        &self,
-        t: &[f64; 8],
-        nu: &[f64; 8],
-        top: &[f64; 8],
-        n: &[f64; 8],
-        listed: &[[f64; 8]],
-    ) -> Tails {
-        // Three roundings, each of a number of size |ν| at most near the border.
-        let margin = nu.map(|nu| 4.0 * UNIT * nu.abs());
-        let counts = |l: usize, w: f64| t[l] * (w - top[l]) - nu[l] > margin[l];
-        let first = self.first(counts);
-        // Less the listed ones: sums in doubles, and what was rounded off them.
-        let (mut s1, mut s2, mut off1, mut off2) = ([0.0; 8], [0.0; 8], [0.0; 8], [0.0; 8]);
-        let mut number = first.map(|k| k as f64);
-        for (k, listed) in listed.iter().enumerate() {
-            for l in 0..8 {
-                let own = ((k as f64) < n[l]) & counts(l, listed[l]);
-                let w = if own { listed[l] } else { 0.0 };
-                number[l] -= if own { 1.0 } else { 0.0 };
-                let square = Double::product(-w, w);
-                let (one, two) = (Double::sum(s1[l], -w), Double::sum(s2[l], square.high));
-                (s1[l], off1[l]) = (one.high, off1[l] + one.low);
-                (s2[l], off2[l]) = (two.high, off2[l] + (two.low + square.low));
-            }
-        }
-        let prefix = first.map(|k| self.prefix[k]);
-        let mut tails = Tails::default();
-        for l in 0..8 {
-            let ([p1, p2], first) = (prefix[l], first[l] as f64);
-            let s1 = p1.plus(Double::sum(s1[l], off1[l]));
-            let s2 = p2.plus(Double::sum(s2[l], off2[l]));
-            let sums = Sums { s1, s2, first, listed: first - number[l] };
-            let missed = 2.1 * margin[l] * margin[l] * self.level.len() as f64;
-            let (mass, square) = sums.about(t[l], nu[l], top[l]);
-            let [a, b, c, d, e] = &mut tails.0;
-            (a[l], b[l], c[l], d[l], e[l]) = (mass.mid, mass.rad, square.mid, square.rad, missed);
-        }
-        tails
+    pub(super) fn beyond(&self, t: &[f64; 8], nu: &[f64; 8], top: &[f64; 8]) -> Beyond<'_> {
+        let first = self.first(|l, w| counts(t[l], nu[l], top[l], w));
+        let (s1, s2, off1, off2) = ([0.0; 8], [0.0; 8], [0.0; 8], [0.0; 8]);
+        Beyond { ranking: self, first, number: first.map(|k| k as f64), s1, s2, off1, off2 }
     }
 
     /// How many of the first states count, for each of eight rows: a search in all of them at once.
@@ -164,6 +132,75 @@ impl Ranking {
             step /= 2;
         }
         found
+    }
+}
+
+/// Whether h > 0 for certain: three roundings, each of a number of size |ν| at most near the border.
+#[inline(always)]
+fn counts(t: f64, nu: f64, top: f64, w: f64) -> bool {
+    t * (w - top) - nu > margin(nu)
+}
+
+#[inline(always)]
+fn margin(nu: f64) -> f64 {
+    4.0 * UNIT * nu.abs()
+}
+
+/// The states that count in eight rows: so many of the first, less listed ones.
+pub(super) struct Beyond<'a> {
+    ranking: &'a Ranking,
+    first: [usize; 8],
+    number: [f64; 8],
+    /// −Σw and −Σw² of those listed in doubles, and what was rounded off these sums.
+    s1: [f64; 8],
+    s2: [f64; 8],
+    off1: [f64; 8],
+    off2: [f64; 8],
+}
+
+impl Beyond<'_> {
+    /// Leaves out a block of listed states, where there are n.
+    #[inline(always)]
+    pub(super) fn leave_out(
+        &mut self,
+        t: &[f64; 8],
+        nu: &[f64; 8],
+        top: &[f64; 8],
+        n: &[f64; 8],
+        from: usize,
+        listed: &[[f64; 8]],
+    ) {
+        let Beyond { mut number, mut s1, mut s2, mut off1, mut off2, .. } = *self;
+        for (k, listed) in (from..).zip(listed) {
+            for l in 0..8 {
+                let own = ((k as f64) < n[l]) & counts(t[l], nu[l], top[l], listed[l]);
+                let w = if own { listed[l] } else { 0.0 };
+                number[l] -= if own { 1.0 } else { 0.0 };
+                let square = Double::product(-w, w);
+                let (one, two) = (Double::sum(s1[l], -w), Double::sum(s2[l], square.high));
+                (s1[l], off1[l]) = (one.high, off1[l] + one.low);
+                (s2[l], off2[l]) = (two.high, off2[l] + (two.low + square.low));
+            }
+        }
+        (self.number, self.s1, self.s2, self.off1, self.off2) = (number, s1, s2, off1, off2);
+    }
+
+    #[inline(always)]
+    pub(super) fn tails(self, t: &[f64; 8], nu: &[f64; 8], top: &[f64; 8]) -> Tails {
+        let Beyond { ranking, first, number, s1, s2, off1, off2 } = self;
+        let prefix = first.map(|k| ranking.prefix[k]);
+        let mut tails = Tails::default();
+        for l in 0..8 {
+            let ([p1, p2], first) = (prefix[l], first[l] as f64);
+            let s1 = p1.plus(Double::sum(s1[l], off1[l]));
+            let s2 = p2.plus(Double::sum(s2[l], off2[l]));
+            let sums = Sums { s1, s2, first, listed: first - number[l] };
+            let (mass, square) = sums.about(t[l], nu[l], top[l]);
+            let missed = 2.1 * margin(nu[l]) * margin(nu[l]) * ranking.level.len() as f64;
+            let [a, b, c, d, e] = &mut tails.0;
+            (a[l], b[l], c[l], d[l], e[l]) = (mass.mid, mass.rad, square.mid, square.rad, missed);
+        }
+        tails
     }
 }
 
@@ -186,7 +223,7 @@ impl Sums {
         let q2 = s2.plus(s1.times(-2.0 * top)).plus(of(top, top).times(n));
         let r = top.abs() + 1.01 * nu.abs() / t;
         let terms = first + listed * (1.0 + listed / 256.0) + 8.0;
-        let unit = 2f64.powi(-98) * terms;
+        let unit = TINIER * terms;
         // Products of tiny numbers lose what lies below the least double, before they are multiplied by t.
         let lost = f64::MIN_POSITIVE * terms;
         let (e0, e1) = (unit * n, unit * first * r + lost);
