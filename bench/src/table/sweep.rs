@@ -51,7 +51,7 @@ pub(super) fn section(records: &[&Record]) -> String {
                  sweep before and near the fixed point; λ = 0.8, one thread. Sweeps are screened: \
                  `passes` counts the kernels that they read. The nominal sweep reads the kernel \
                  once: its GB/s is the speed of memory where the kernel exceeds the caches (probabilities \
-                 alone; banded models have indices too, and no more than 17 next states a row). `verify` \
+                 alone; banded models have indices too, and rows of 9 next states). `verify` \
                  checks a certificate of a solution to 1e-6 in outward-rounded arithmetic, and \
                  `certify` makes it and checks it once, on one thread.";
     format!("{about}\n\n{}", grid.render())

@@ -6,7 +6,7 @@ use super::lane::{Lane, load, store};
 use super::reading::Columns;
 use super::rounding::UNIT;
 use super::row::Ahead;
-use super::sums::{Ellipsoid, Kl, Nominal, RUN, Terms, steps_of_runs};
+use super::sums::{Ellipsoid, Kl, Multipliers, Nominal, RUN, Terms, steps_of_runs};
 use super::tail::Tails;
 use crate::model::{Model, Storage};
 
@@ -173,19 +173,24 @@ impl<S: Simd> InColumns<S, 2> for Nominal<S> {
 impl<S: Simd> InColumns<S, 4> for Kl<S> {
     const BEYOND: bool = false;
     #[inline(always)]
-    fn at(simd: S, Columns { t, nu, top, .. }: &Columns, j: usize) -> Self {
-        let [t, nu, top] = [t, nu, top].map(|x| load(simd, x, j));
-        Kl { t, nu, top }
+    fn at(simd: S, columns: &Columns, j: usize) -> Self {
+        Kl(multipliers(simd, columns, j))
     }
 }
 
 impl<S: Simd> InColumns<S, 4> for Ellipsoid<S> {
     const BEYOND: bool = true;
     #[inline(always)]
-    fn at(simd: S, Columns { t, nu, top, .. }: &Columns, j: usize) -> Self {
-        let [t, nu, top] = [t, nu, top].map(|x| load(simd, x, j));
-        Ellipsoid { t, nu, top }
+    fn at(simd: S, columns: &Columns, j: usize) -> Self {
+        Ellipsoid(multipliers(simd, columns, j))
     }
+}
+
+#[inline(always)]
+fn multipliers<S: Simd>(simd: S, columns: &Columns, j: usize) -> Multipliers<S> {
+    let Columns { t, nu, top, .. } = columns;
+    let [t, nu, top] = [t, nu, top].map(|x| load(simd, x, j));
+    Multipliers { t, nu, top }
 }
 
 /// A block of eight rows.

@@ -11,7 +11,7 @@ use super::state::{Hand, Proof};
 use crate::certificate::{Certificate, Lift};
 use crate::uncertainty::Distance;
 
-/// What a row of the kernel takes from v_L less its value, and of the budget.
+/// At least v_L less the value of a row of the kernel, and what it takes of the budget.
 #[derive(Clone, Copy)]
 pub(super) struct Lifted {
     pub(super) below: f64,
@@ -119,9 +119,9 @@ impl Proof<'_> {
             for row in if over { rows } else { 0..0 } {
                 let Lifted { below, spent } = hand.kernel[row - hand.first];
                 let own = || allowed(set.distance, spent, set.radius_at(s, row));
-                let x = if below == f64::NEG_INFINITY { 1.0 } else { common.unwrap_or_else(own) };
-                let worst = hand.states[state].worst.below;
-                if x == 1.0 || fits(mixed_above(below, x, spread), worst) {
+                let (x, worst) = (common.unwrap_or_else(own), hand.states[state].worst.below);
+                let counted = below == f64::NEG_INFINITY || x == 1.0;
+                if counted || fits(mixed_above(below, x, spread), worst) {
                     continue;
                 }
                 let cost = self.model.cost[row];

@@ -29,7 +29,7 @@ pub(super) enum Kind {
 #[derive(Clone, Copy, Default)]
 pub(super) struct Line {
     pub(super) row: usize,
-    /// Its state, and its weight in the policy.
+    /// Its state, and its weight in the policy; for a nominal row of the kernel how far it goes to its lifted one.
     pub(super) state: usize,
     pub(super) x: f64,
     pub(super) cost: f64,

@@ -9,7 +9,7 @@ use pulp::Simd;
 use super::lane::Lane;
 use super::powers::{Near, Powers};
 use super::rounding::{TINY, UNIT};
-use super::sums::{Ellipsoid, Entries, Kl, Nominal, RUN, steps, steps_of_runs};
+use super::sums::{Ellipsoid, Entries, Kl, Multipliers, Nominal, RUN, steps, steps_of_runs};
 use super::tail::Ranking;
 use crate::model::{Model, Storage};
 use crate::uncertainty::{Distance, Support, UncertaintySet};
@@ -104,6 +104,7 @@ impl Ahead {
             }
             [mass, value]
         };
+        // Most rows are one run.
         if p.len() <= RUN {
             return (add(p, next), steps_of_runs(p.len()));
         }
@@ -176,10 +177,11 @@ impl<'a> Row<'a> {
         }
         let counted = KL && self.ahead.powers.is_some();
         let nu = if counted { shift - t * self.top } else { shift };
-        let [t, of, top] = [t, nu, self.top].map(|x| Lane::splat(simd, x));
+        let [t, own, top] = [t, nu, self.top].map(|x| Lane::splat(simd, x));
+        let multipliers = Multipliers { t, nu: own, top };
         let sums = match KL {
-            true => self.entries().sums(simd, Kl { t, nu: of, top }),
-            false => self.entries().sums(simd, Ellipsoid { t, nu: of, top }),
+            true => self.entries().sums(simd, Kl(multipliers)),
+            false => self.entries().sums(simd, Ellipsoid(multipliers)),
         };
         Pass { nu, sums, quick: false }
     }

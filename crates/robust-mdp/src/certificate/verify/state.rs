@@ -158,7 +158,7 @@ impl<'a> Proof<'a> {
         let (columns, first) = (&mut hand.columns[kind as usize], hand.first);
         let rows = std::mem::take(&mut columns.len).min(8);
         let (row, state) = (&columns.row[..rows], &columns.state[..rows]);
-        // All of a state at once, as there are sums of eight.
+        // Where a state has many rows, eight at once: one after the other they wait for memory.
         if rows == 8 && state[0] == state[7] {
             let found = &mut hand.states[state[0]];
             found.total.add_eight(above);

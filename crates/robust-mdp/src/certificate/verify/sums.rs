@@ -98,34 +98,35 @@ impl<S: Simd> Terms<S, 2> for Nominal<S> {
     }
 }
 
-/// What a probability loses: c = min(p, ν − tw'), so that p − c is best for ⟨tw' − ν, y⟩ − ½‖y − p‖², y ≥ 0.
-/// Σp, Σc, Σpc and Σc².
-pub(super) struct Ellipsoid<S: Simd> {
+/// Of a row, or of each row in a register: t and ν, and its top.
+#[derive(Clone, Copy)]
+pub(super) struct Multipliers<S: Simd> {
     pub(super) t: Lane<S>,
     pub(super) nu: Lane<S>,
     pub(super) top: Lane<S>,
 }
 
+/// What a probability loses: c = min(p, ν − tw'), so that p − c is best for ⟨tw' − ν, y⟩ − ½‖y − p‖², y ≥ 0.
+/// Σp, Σc, Σpc and Σc².
+pub(super) struct Ellipsoid<S: Simd>(pub(super) Multipliers<S>);
+
 impl<S: Simd> Terms<S, 4> for Ellipsoid<S> {
     #[inline(always)]
     fn add(&self, to: [Lane<S>; 4], p: Lane<S>, w: Lane<S>, _: Lane<S>) -> [Lane<S>; 4] {
-        let c = self.t.mul_add(self.top - w, self.nu).at_most(p);
+        let Multipliers { t, nu, top } = self.0;
+        let c = t.mul_add(top - w, nu).at_most(p);
         [to[0] + p, to[1] + c, p.mul_add(c, to[2]), c.mul_add(c, to[3])]
     }
 }
 
 /// Σp, Σp(e^a − 1), Σp|e^a − 1| and Σpe^aa: a = tw' − ν, brought to ±700.
-pub(super) struct Kl<S: Simd> {
-    pub(super) t: Lane<S>,
-    pub(super) nu: Lane<S>,
-    pub(super) top: Lane<S>,
-}
+pub(super) struct Kl<S: Simd>(pub(super) Multipliers<S>);
 
 impl<S: Simd> Terms<S, 4> for Kl<S> {
     #[inline(always)]
     fn add(&self, to: [Lane<S>; 4], p: Lane<S>, w: Lane<S>, _: Lane<S>) -> [Lane<S>; 4] {
-        let zero = p.of(0.0);
-        let (m, e, a) = exp(self.t.mul_add(w - self.top, zero - self.nu));
+        let (Multipliers { t, nu, top }, zero) = (self.0, p.of(0.0));
+        let (m, e, a) = exp(t.mul_add(w - top, zero - nu));
         let tilted = (p * e).mul_add(a, to[3]);
         [to[0] + p, p.mul_add(m, to[1]), p.mul_add(m.abs(), to[2]), tilted]
     }

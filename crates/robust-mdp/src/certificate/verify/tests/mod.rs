@@ -14,7 +14,7 @@ use super::reading::{Columns, Line};
 use super::rounding::{Ball, Sum, UNIT, above, sum_above};
 use super::row::Ahead;
 use super::state::{At, Excess, Hand, Proof};
-use super::sums::{Entries, Nominal, steps};
+use super::sums::{Ellipsoid, Entries, Nominal, steps};
 use super::tail::{Ranking, Tail};
 use crate::certificate::Lift;
 use crate::instances::{Costs, Garnet, Xoshiro256};
@@ -183,6 +183,58 @@ fn sums_of_listed_rows_lie_within_their_error() {
                 assert!(inside(Ball::of_sum(one, steps), &mass));
                 assert!(inside(Ball::of_sum(two, steps), &bare));
             }
+        }
+    }
+}
+
+/// Rows in several blocks that may have mass everywhere: what they list, and what they do not.
+#[test]
+fn blocks_of_rows_make_one_sum() {
+    let lengths = [1usize, 900, 1024, 1025, 1500, 2048, 2049, 2500];
+    let mut random = Xoshiro256::new(9);
+    for tolls in [0.0, 0.2] {
+        let mut builder = ModelBuilder::new(0.9);
+        for s in 0..3000 {
+            builder.add_state(None);
+            for n in if s == 0 { &lengths[..] } else { &lengths[..1] } {
+                builder.add_action(None, 0.0);
+                for i in 0..*n {
+                    let toll = tolls * random.uniform();
+                    builder.add_transition(if s == 0 { i } else { s }, 1.0 / *n as f64, toll);
+                }
+            }
+        }
+        let model = builder.build().expect("a model");
+        let v: Vec<f64> = (0..3000).map(|_| random.uniform()).collect();
+        let ahead = Ahead::new(&model, &UncertaintySet::ellipsoid(0.1), &v, 0);
+        let (mut bundle, mut columns, simd) =
+            (Bundle::default(), Columns::default(), Scalar::new());
+        let (t, nu) = (1e-3, -4e-4);
+        for row in 0..8 {
+            columns.add(Line { row, t, shift: nu, ..Line::default() }, true);
+        }
+        bundle.fill(simd, &model, &ahead, &mut columns);
+        bundle.pass::<_, 4, Ellipsoid<_>>(simd, &model, &ahead, &mut columns);
+        for row in 0..8 {
+            let (mut w, mut p) = (ahead.w.clone(), vec![0.0; 3000]);
+            for (i, y, toll) in model.row(row).entries() {
+                (w[i], p[i]) = (w[i] + toll, y);
+            }
+            let top = w.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+            assert_eq!(columns.top[row], top);
+            let gain = |i: usize| t * (w[i] - top) - nu;
+            let c = |i: usize| (-gain(i)).min(p[i]);
+            let sum = |of: &dyn Fn(usize) -> f64| (0..lengths[row]).map(of).sum::<f64>();
+            let expected = [sum(&|i| p[i]), sum(&c), sum(&|i| p[i] * c(i)), sum(&|i| c(i) * c(i))];
+            for (found, expected) in columns.sums.iter().zip(expected) {
+                let room = 1e-12 * expected.abs() + 1e-15;
+                assert!((found[row] - expected).abs() <= room, "{row}: {expected:e}");
+            }
+            let rest = (lengths[row]..3000).map(|i| gain(i).max(0.0));
+            let (mass, square) = rest.fold((0.0, 0.0), |(m, s), h| (m + h, s + h * h));
+            let tail = columns.tails.at(row);
+            assert!(mass > 0.01 && (tail.mass.mid - mass).abs() <= 1e-12 * mass, "{row}");
+            assert!((tail.square.mid - square).abs() <= 1e-12 * square, "{row}");
         }
     }
 }
