@@ -66,6 +66,16 @@ impl<R: Read> Array<R> {
         })
     }
 
+    /// Reads to the end of the data, where the archive compares its checksum: only then are the
+    /// numbers those that were written.
+    pub(super) fn finish(&mut self) -> Result<(), Wrong> {
+        match self.reader.read(&mut [0]) {
+            Ok(0) => Ok(()),
+            Ok(_) => Err(format!("the data go on beyond shape {:?}", self.header.shape)),
+            Err(e) => Err(damaged(&e)),
+        }
+    }
+
     /// All elements as whole numbers of at least 0.
     pub(super) fn counts(mut self) -> Result<Vec<u64>, Wrong> {
         let (kind, width) = (self.header.kind, self.header.width);
@@ -81,6 +91,7 @@ impl<R: Read> Array<R> {
             out.push(little(bytes));
             Ok(())
         })?;
+        self.finish()?;
         Ok(out)
     }
 
@@ -88,6 +99,7 @@ impl<R: Read> Array<R> {
     pub(super) fn all_floats(mut self) -> Result<Vec<f64>, Wrong> {
         let mut values = Vec::new();
         self.floats(self.len()?, &mut values)?;
+        self.finish()?;
         match self.header.fortran && self.header.shape.len() > 1 {
             true => Ok(to_c_order(&values, &self.header.shape)),
             false => Ok(values),
@@ -105,6 +117,7 @@ impl<R: Read> Array<R> {
         self.reader
             .read_exact(&mut text)
             .map_err(|_| "the data end early, expected a short text")?;
+        self.finish()?;
         // The texts of interest are ASCII: dropping zeros decodes both kinds.
         text.retain(|&b| b != 0);
         Ok(String::from_utf8_lossy(&text).into_owned())
@@ -126,7 +139,7 @@ impl<R: Read> Array<R> {
                 io::ErrorKind::UnexpectedEof => {
                     format!("the data end early, expected shape {:?}", self.header.shape)
                 }
-                _ => format!("the data are damaged ({e}), expected an intact file"),
+                _ => damaged(&e),
             })?;
             for element in bytes.chunks_exact_mut(width) {
                 if self.header.big_endian {
@@ -138,6 +151,11 @@ impl<R: Read> Array<R> {
         }
         Ok(())
     }
+}
+
+/// What a reader says of data that cannot be unpacked, or do not have the archive's checksum.
+fn damaged(error: &io::Error) -> Wrong {
+    format!("the data are damaged ({error}), expected an intact file")
 }
 
 fn little(bytes: &[u8]) -> u64 {

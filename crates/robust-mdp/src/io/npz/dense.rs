@@ -37,13 +37,14 @@ pub(super) fn feed(
     }
     // Zeros that are streamed take no room; a small archive must not hold many other numbers.
     let mut room = (len > archive.room).then_some(archive.room);
-    let mut kernel = Kernel::new(archive.array("P")?).map_err(|w| array_error(path, "P", w))?;
+    let wrong = |w| array_error(path, "P", w);
+    let mut kernel = Kernel::new(archive.array("P")?).map_err(wrong)?;
     // Both fit: the rewards or costs of all rows have been read.
     let (states, actions) = (states as usize, actions as usize);
     let mut block = Vec::new();
     let mut terminal = Vec::new();
     for s in 0..states {
-        kernel.block(s, &mut block).map_err(|w| array_error(path, "P", w))?;
+        kernel.block(s, &mut block).map_err(wrong)?;
         if single {
             block.chunks_exact_mut(states).for_each(rescale_single);
         }
@@ -57,9 +58,12 @@ pub(super) fn feed(
             terminal.push(s);
         }
         if builder.error().is_some() {
+            // Of what a damaged file says, the damage is what to tell.
+            (s + 1..states).try_for_each(|s| kernel.block(s, &mut block)).map_err(wrong)?;
             break;
         }
     }
+    kernel.finish().map_err(wrong)?;
     Ok(terminal)
 }
 
@@ -106,6 +110,14 @@ impl<'z, 'p> Kernel<'z, 'p> {
         match array.header.fortran {
             true => Ok(Kernel::Held(array.all_floats()?, block as usize)),
             false => Ok(Kernel::Stream(array, block)),
+        }
+    }
+
+    /// Checks what was read against the archive's checksum.
+    fn finish(&mut self) -> Result<(), Wrong> {
+        match self {
+            Kernel::Stream(array, _) => array.finish(),
+            Kernel::Held(..) => Ok(()),
         }
     }
 

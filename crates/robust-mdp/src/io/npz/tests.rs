@@ -195,3 +195,67 @@ fn no_archive() {
             .contains("is not a NumPy .npz archive (or is cut off)")
     );
 }
+
+/// Every bit that is changed in an archive is found, or changes nothing, or leaves out an array that
+/// is told.
+#[test]
+fn damaged_numbers_are_never_read_as_others() {
+    let dense = crate::instances::machine_replacement(4, 0.8).unwrap();
+    let sparse =
+        crate::instances::Garnet { states: 20, actions: 2, branching: 0.1, ..Default::default() };
+    let sparse = sparse.model().unwrap();
+    assert!(dense.is_dense() && !sparse.is_dense());
+    let folder = Folder::new();
+    for (k, model) in [dense, sparse].iter().enumerate() {
+        let path = folder.file("m.npz");
+        super::write(model, &path).unwrap();
+        let stored = std::fs::read(&path).unwrap();
+        for bytes in [&stored, &deflated(&stored)] {
+            let parse =
+                |bytes: &[u8]| crate::io::parse_model(&path, bytes, crate::io::Format::Npz, None);
+            let (whole, warnings) = parse(bytes).unwrap();
+            assert!(warnings.is_empty(), "{warnings:?}");
+            for at in 0..bytes.len() {
+                let mut flipped = bytes.clone();
+                flipped[at] ^= 1 << ((at + k) % 8);
+                if let Ok((model, warnings)) = parse(&flipped) {
+                    assert!(model == whole || !warnings.is_empty(), "byte {at} of {}", bytes.len());
+                }
+            }
+        }
+    }
+}
+
+/// The same arrays, compressed.
+fn deflated(stored: &[u8]) -> Vec<u8> {
+    let mut from = zip::ZipArchive::new(std::io::Cursor::new(stored)).unwrap();
+    let mut to = ZipWriter::new(std::io::Cursor::new(Vec::new()));
+    for k in 0..from.len() {
+        let mut file = from.by_index(k).unwrap();
+        to.start_file(file.name().unwrap().into_owned(), SimpleFileOptions::default()).unwrap();
+        std::io::copy(&mut file, &mut to).unwrap();
+    }
+    to.finish().unwrap().into_inner()
+}
+
+#[test]
+fn damage_is_told_with_the_array() {
+    let folder = Folder::new();
+    let path = folder.file("m.npz");
+    let sparse =
+        crate::instances::Garnet { states: 20, actions: 2, branching: 0.1, ..Default::default() };
+    let model = sparse.model().unwrap();
+    super::write(&model, &path).unwrap();
+    let mut bytes = std::fs::read(&path).unwrap();
+    // The last bits of a cost: a number like any other.
+    let cost = model.row(3).cost.to_le_bytes();
+    let at = bytes.windows(8).position(|w| w == cost).unwrap();
+    bytes[at] ^= 1;
+    let message = read(&folder.with("m.npz", &bytes), None).unwrap_err().to_string();
+    assert!(message.contains("m.npz: array `C`: the data are damaged"), "{message}");
+    // More data than the shape says.
+    let mut arrays = self::dense();
+    arrays[0].3.extend(floats(&[1.0]));
+    let message = read_arrays(&arrays).unwrap_err().to_string();
+    assert!(message.contains("array `P`: the data go on beyond shape [2, 3, 2]"), "{message}");
+}
