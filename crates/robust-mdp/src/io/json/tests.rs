@@ -256,3 +256,26 @@ fn pipes_give_messages_without_lines() {
     let (_, message) = text.rsplit_once("m.json").unwrap();
     assert!(message.starts_with(": state 0, action 0: next state 3 does not exist"), "{message}");
 }
+
+/// The own cost may be left out where every transition has one; it is then 0.
+#[test]
+fn costs_of_transitions_alone() {
+    let text = |objective: &str, next: &str| {
+        format!(
+            "{{\"format\":\"robust-mdp\",\"version\":1,\"objective\":\"{objective}\",\"discount\":0.9,\n\
+             \"states\":[{{\"actions\":[{{\"next\":{next}}}]}},{{\"actions\":[]}}]}}"
+        )
+    };
+    for (objective, sign) in [("min-cost", 1.0), ("max-reward", -1.0)] {
+        let model = read_text(text(objective, "[[0,0.5,3],[1,0.5,0]]")).unwrap();
+        assert_eq!(model.row(0).cost, 0.0);
+        assert_eq!(model.row(0).transition_cost, Some(&[3.0 * sign, 0.0][..]));
+        let key = if sign > 0.0 { "cost" } else { "reward" };
+        let found = message(&text(objective, "[[0,0.5,3],[1,0.5]]"));
+        let expected = format!(
+            ", line 2: state 0, action 0: the key `{key}` is missing, expected it with a number (it may \
+             be left out where every transition has its own; [1, 0.5] has none)"
+        );
+        assert_eq!(found, expected);
+    }
+}

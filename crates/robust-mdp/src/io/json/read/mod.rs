@@ -77,7 +77,8 @@ struct Reading {
     lacking: bool,
     /// Where to stop with an error, to learn the line.
     stop_at: Option<(usize, Option<usize>)>,
-    row: Vec<(u64, f64, f64)>,
+    /// (Next state, probability, further cost if given) of the action being read.
+    row: Vec<(u64, f64, Option<f64>)>,
     lines: Lines,
 }
 

@@ -66,25 +66,34 @@ impl Reading {
             self.mean(objective).map_err(A::Error::custom)?;
             cost = Some(self.value(&mut map, wanted)?.number(wanted)?);
         }
-        let Some(cost) = cost else {
-            let expected = match self.objective.or(self.meant.map(|(meant, _)| meant)) {
-                Some(objective) => format!("`{}`", keys_of(objective).0),
-                None => "`cost` or `reward`".into(),
-            };
-            return Err(A::Error::custom(format!(
-                "the key {expected} is missing, expected it with a number"
-            )));
-        };
         keys.require("next", "\"next\":[[state, probability], … ]")?;
         if self.row.is_empty() {
             return Err(A::Error::custom(
                 "`next` is an empty list, expected at least one transition",
             ));
         }
+        let cost = match cost {
+            Some(cost) => cost,
+            None => self.cost_of_transitions().map_err(A::Error::custom)?,
+        };
         self.finish_action(cost).map_err(A::Error::custom)?;
         self.depth = Depth::State;
         self.at.1 += 1;
         Ok(())
+    }
+
+    /// The own cost of an action that gives none: 0 if all of its transitions have one.
+    fn cost_of_transitions(&self) -> Result<f64, String> {
+        let Some(without) = self.row.iter().find(|e| e.2.is_none()) else { return Ok(0.0) };
+        let key = match self.objective.or(self.meant.map(|(meant, _)| meant)) {
+            Some(objective) => format!("`{}`", keys_of(objective).0),
+            None => "`cost` or `reward`".into(),
+        };
+        let (to, prob, _) = without;
+        Err(format!(
+            "the key {key} is missing, expected it with a number (it may be left out where every \
+             transition has its own; [{to}, {prob:?}] has none)"
+        ))
     }
 
     pub(super) fn read_transition<'de, A: SeqAccess<'de>>(
@@ -104,8 +113,8 @@ impl Reading {
         let prob = prob.number(wanted)?;
         let wanted = Wanted::FurtherCost;
         let further = match self.entry(&mut seq, wanted)? {
-            Some(further) => further.number(wanted)?,
-            None => 0.0,
+            Some(further) => Some(further.number(wanted)?),
+            None => None,
         };
         self.wanted = Wanted::Transition;
         if seq.next_element::<IgnoredAny>()?.is_some() {
@@ -119,7 +128,8 @@ impl Reading {
     fn finish_action(&mut self, cost: f64) -> Result<(), String> {
         self.builder.add_action(self.action_name.as_deref(), cost);
         for &(to, prob, further) in &self.row {
-            self.builder.add_transition(usize::try_from(to).unwrap_or(usize::MAX), prob, further);
+            let to = usize::try_from(to).unwrap_or(usize::MAX);
+            self.builder.add_transition(to, prob, further.unwrap_or(0.0));
         }
         self.builder.finish_row();
         if let Some(error) = self.builder.error() {
