@@ -17,6 +17,7 @@ mod fom;
 mod generate;
 mod info;
 mod interrupt;
+mod json;
 mod method;
 mod model;
 mod output;

@@ -270,16 +270,7 @@ impl Model {
         }
         let sign = model.objective().sign();
         let own = |cost: f64| if sign > 0.0 { cost } else { 0.0 - cost };
-        let stored = || {
-            (0..model.rows()).map(|r| {
-                let row = model.row(r);
-                (0..row.prob.len()).filter_map(move |k| {
-                    let next = row.next.map_or(k as i32, |n| n[k] as i32);
-                    let further = row.transition_cost.map_or(0.0, |c| c[k]);
-                    (row.prob[k] > 0.0 || further != 0.0).then_some((next, row.prob[k], further))
-                })
-            })
-        };
+        let stored = || (0..model.rows()).map(|r| model.row(r).listed());
         let mut starts = vec![0i64];
         stored().for_each(|row| starts.push(starts[starts.len() - 1] + row.count() as i64));
         let entries = starts[model.rows()] as usize;
@@ -293,7 +284,7 @@ impl Model {
             let mut further = further.as_ref().map(|f| f.readwrite());
             let mut further = further.as_mut().map(|f| f.as_slice_mut()).transpose()?;
             for (k, (i, p, f)) in stored().flatten().enumerate() {
-                (next[k], prob[k]) = (i, p);
+                (next[k], prob[k]) = (i as i32, p);
                 if let Some(further) = &mut further {
                     further[k] = own(f);
                 }

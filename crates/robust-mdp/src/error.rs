@@ -76,8 +76,9 @@ pub enum ModelError {
     },
     /// The probabilities of a row do not sum to one.
     #[error(
-        "state {state}, action {action}: probabilities sum to {sum:?}, expected 1 within {:?}",
-        crate::model::SUM_TOLERANCE
+        "state {state}, action {action}: probabilities sum to {sum:?}, expected 1 within {:?}{}",
+        crate::model::SUM_TOLERANCE,
+        of_counts(*sum)
     )]
     RowSum {
         /// The state.
@@ -162,7 +163,8 @@ pub enum ModelError {
     /// A transition leads to a state the model does not have.
     #[error(
         "state {state}, action {action}: next state {next} does not exist, \
-         expected a number below {states}"
+         expected a number below {states}{}",
+        of_numbers(*next, *states)
     )]
     NextOutOfRange {
         /// The state.
@@ -302,6 +304,22 @@ pub enum Error {
     /// A setting does not make sense.
     #[error("{0}")]
     Input(String),
+}
+
+/// What to do about a sum as counts of transitions have it.
+fn of_counts(sum: f64) -> &'static str {
+    match sum >= 2.0 && sum.fract() == 0.0 {
+        true => " (if these are counts, divide each by the sum of its state and action)",
+        false => "",
+    }
+}
+
+/// What to do about states that are numbered from 1.
+fn of_numbers(next: usize, states: usize) -> &'static str {
+    match next == states {
+        true => " (states are numbered from 0)",
+        false => "",
+    }
 }
 
 fn place(path: &std::path::Path, line: &Option<u64>) -> String {

@@ -9,6 +9,7 @@ use robust_mdp::{Error, Evaluated, Method, Model, Oracle, Status};
 use serde::Deserialize;
 
 use crate::failure::Failure;
+use crate::json;
 use crate::model::Source;
 use crate::render::number::short;
 
@@ -88,7 +89,7 @@ pub(super) fn parse(path: &Path, reader: impl Read) -> Result<Solved, Failure> {
         if e.is_io() {
             return Failure::input(Error::Io { path: path.to_owned(), source: e.into() });
         }
-        let failure = wrong(format!("no result of `rmdp solve --json`: {e}"));
+        let failure = wrong(format!("no result of `rmdp solve --json`: {}", json::with_place(&e)));
         let worst = b"\"worst\":";
         match text.start.windows(worst.len()).any(|part| part == worst) {
             true => failure.hint("this seems to be a result of `rmdp evaluate`"),

@@ -9,6 +9,7 @@ use serde::Deserialize;
 
 use super::solved::Solved;
 use crate::failure::Failure;
+use crate::json;
 use crate::render::number::{gap_text, short};
 
 /// A line of a trace.
@@ -91,7 +92,10 @@ pub(super) fn parse(path: &Path, mut reader: impl BufRead) -> Result<Trace, Fail
         }
         trace.push(serde_json::from_slice(line.trim_ascii()).map_err(|e| {
             let path = path.display();
-            Failure::usage(format!("{path}: line {number}: no line of `rmdp solve --trace`: {e}"))
+            let wrong = json::in_words(&e);
+            Failure::usage(format!(
+                "{path}, line {number}: no line of `rmdp solve --trace`: {wrong}"
+            ))
         })?);
     }
     match trace.is_empty() {

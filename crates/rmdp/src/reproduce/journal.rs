@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use super::cell::{Cell, FORMAT, Record};
 use crate::failure::Failure;
+use crate::json;
 
 pub(crate) const FILE: &str = "cells.jsonl";
 
@@ -70,12 +71,12 @@ pub(super) fn read(text: &[u8]) -> Result<HashMap<String, Record>, (usize, Strin
     let text = std::str::from_utf8(text).map_err(|e| (1, e.to_string()))?;
     for (number, line) in text.lines().enumerate() {
         let value: serde_json::Value =
-            serde_json::from_str(line).map_err(|e| (number + 1, e.to_string()))?;
+            serde_json::from_str(line).map_err(|e| (number + 1, json::in_words(&e)))?;
         if value["cell"]["format"] != FORMAT {
             continue;
         }
         let record: Record =
-            serde_json::from_value(value).map_err(|e| (number + 1, e.to_string()))?;
+            serde_json::from_value(value).map_err(|e| (number + 1, json::in_words(&e)))?;
         records.insert(record.cell.key(), record);
     }
     Ok(records)

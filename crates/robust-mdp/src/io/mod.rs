@@ -132,6 +132,18 @@ fn model_error(path: &Path, line: Option<u64>, source: ModelError) -> Error {
     Error::ModelAt { path: path.to_owned(), line, source }
 }
 
+/// A warning where state 0 looks like one that nobody meant: without actions, and without a way to it.
+fn numbering_warning(model: &Model) -> Option<String> {
+    let reached = || (0..model.rows()).any(|r| model.row(r).listed().any(|e| e.0 == 0));
+    let started = model.initial().is_some_and(|p| p[0] > 0.0);
+    let unused = model.states() > 1 && model.is_terminal(0) && !started && !reached();
+    unused.then(|| {
+        "state 0 has no actions and nothing leads to it: the states look numbered from 1, and are \
+         taken as numbered from 0, with one state too many; subtract 1 from every state"
+            .to_owned()
+    })
+}
+
 /// “3 states have no actions: 1, 4, 5”, naming at most five.
 fn terminal_warning(terminal: &[usize]) -> Option<String> {
     let first: Vec<String> = terminal.iter().take(5).map(usize::to_string).collect();

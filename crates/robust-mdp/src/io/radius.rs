@@ -34,7 +34,7 @@ pub fn parse_radii(name: &Path, bytes: &[u8], model: &Model) -> Result<RadiusTab
 fn read_from(source: Source<'_>, model: &Model) -> Result<RadiusTable, Error> {
     let (path, mut table) = (source.path, Table::open(source)?);
     let state = table.require(&["state", "idstate"])?;
-    let action = table.column(&["action", "idaction"]);
+    let action = table.column(&["action", "idaction"])?;
     let radius = table.require(&["radius", "budget"])?;
     let names = Names::new(model);
     let length = if action.is_some() { model.rows() } else { model.states() };

@@ -55,14 +55,30 @@ impl<R: BufRead> Table<R> {
         Ok(table)
     }
 
-    /// The column of the first of `names` that the header has.
-    pub(super) fn column(&self, names: &[&str]) -> Option<usize> {
-        names.iter().find_map(|name| self.header.iter().position(|h| h == name))
+    /// The column that the header calls by one of `names`; two of them are an error.
+    pub(super) fn column(&self, names: &[&str]) -> Result<Option<usize>, Error> {
+        let mut found =
+            (0..self.header.len()).filter(|&k| names.contains(&self.header[k].as_str()));
+        let (first, second) = (found.next(), found.next());
+        match (first, second) {
+            (Some(first), Some(second)) => {
+                let (one, two) = (&self.header[first], &self.header[second]);
+                let what = match one == two {
+                    true => format!("“{one}” twice"),
+                    false => format!("“{one}” and “{two}”, which mean the same"),
+                };
+                let (first, second) = (first + 1, second + 1);
+                Err(self.error(format!(
+                    "the header has {what} (columns {first} and {second}), expected one of them"
+                )))
+            }
+            _ => Ok(first),
+        }
     }
 
     /// As [`Table::column`]; its absence is an error.
     pub(super) fn require(&self, names: &[&str]) -> Result<usize, Error> {
-        self.column(names).ok_or_else(|| {
+        self.column(names)?.ok_or_else(|| {
             let wanted = names.join("” or “");
             let found = self.header.join(", ");
             self.error(format!("the header has no column “{wanted}”; it has: {found}"))

@@ -11,16 +11,37 @@ pub struct Row<'m> {
     pub transition_cost: Option<&'m [f64]>,
 }
 
-impl Row<'_> {
+impl<'m> Row<'m> {
     /// Stored entries as (next state, probability, further cost).
-    pub fn entries(&self) -> impl Iterator<Item = (usize, f64, f64)> + '_ {
-        (0..self.prob.len()).map(|k| {
+    pub fn entries(self) -> impl Iterator<Item = (usize, f64, f64)> + Clone + 'm {
+        (0..self.prob.len()).map(move |k| {
             (
                 self.next.map_or(k, |n| n[k] as usize),
                 self.prob[k],
                 self.transition_cost.map_or(0.0, |c| c[k]),
             )
         })
+    }
+
+    /// The entries that a file lists: those of positive probability or with a further cost. Any other
+    /// next state has probability 0 and costs what the action costs.
+    pub fn listed(self) -> impl Iterator<Item = (usize, f64, f64)> + Clone + 'm {
+        self.entries().filter(|&(_, p, further)| p > 0.0 || further != 0.0)
+    }
+
+    /// Least and largest cost of a step: over entries of positive probability or, if `everywhere`, to
+    /// any of so many states.
+    pub(crate) fn cost_range(&self, everywhere: bool, states: usize) -> (f64, f64) {
+        if self.transition_cost.is_none() {
+            return (self.cost, self.cost);
+        }
+        // Next states that are not stored cost what the action costs.
+        let start = match everywhere && self.prob.len() < states {
+            true => (self.cost, self.cost),
+            false => (f64::INFINITY, f64::NEG_INFINITY),
+        };
+        let costs = self.entries().filter(|e| everywhere || e.1 > 0.0).map(|e| self.cost + e.2);
+        costs.fold(start, |(low, high), c| (low.min(c), high.max(c)))
     }
 
     /// The largest |cost| on a stored transition.

@@ -49,7 +49,9 @@ pub(super) fn read<'a>(
     let mut builder = ModelBuilder::new(discount).objective(objective);
     let terminal = feed(&mut builder, states, &lines);
     let model = builder.build().map_err(|e| super::model_error(path, line_of(&lines, &e), e))?;
-    Ok((model, super::terminal_warning(&terminal).into_iter().collect()))
+    let numbering = super::numbering_warning(&model);
+    let warnings = numbering.into_iter().chain(super::terminal_warning(&terminal)).collect();
+    Ok((model, warnings))
 }
 
 impl Transition {
@@ -64,15 +66,15 @@ fn read_lines(source: Source<'_>) -> Result<(Objective, Vec<Transition>), Error>
     let [from, action, to] = columns.map(|name| table.require(&[name]));
     let (from, action, to) = (from?, action?, to?);
     let prob = table.require(&["probability"])?;
-    let cost = table.require(&["reward", "cost"])?;
-    let objective = match (table.column(&["reward"]), table.column(&["cost"])) {
+    let (cost, objective) = match (table.column(&["reward"])?, table.column(&["cost"])?) {
         (Some(_), Some(_)) => {
             return Err(table.error("the header has “reward” and “cost”, expected one of them"));
         }
-        (Some(_), None) => Objective::MaxReward,
-        _ => Objective::MinCost,
+        (Some(column), None) => (column, Objective::MaxReward),
+        (None, Some(column)) => (column, Objective::MinCost),
+        (None, None) => (table.require(&["reward", "cost"])?, Objective::MinCost),
     };
-    let outcome = table.column(&["idoutcome"]);
+    let outcome = table.column(&["idoutcome"])?;
     let mut first_outcome = None;
     let mut lines = Vec::new();
     while table.advance()? {
@@ -165,7 +167,7 @@ fn write_lines(model: &Model, w: &mut dyn Write) -> io::Result<()> {
         for (r, id) in model.rows_of(s).zip(ids) {
             let row = model.row(r);
             last = last.max(s);
-            for (to, p, further) in row.entries().filter(|&(_, p, c)| p > 0.0 || c != 0.0) {
+            for (to, p, further) in row.listed() {
                 let cost = sign * (row.cost + further) + 0.0;
                 writeln!(w, "{s},{id},{to},{p:?},{cost:?}")?;
                 last = last.max(to);

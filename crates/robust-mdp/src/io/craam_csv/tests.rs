@@ -117,3 +117,32 @@ fn five_megabytes() {
     assert_eq!((model.states(), model.rows(), model.transitions()), (50_000, 100_000, 200_000));
     assert_eq!(model.row(19).cost, -9.25);
 }
+
+#[test]
+fn states_numbered_from_one_are_told() {
+    let told = |lines: &str| {
+        let (_, warnings) = read_text(format!("{HEADER}{lines}")).unwrap();
+        warnings.iter().any(|w| w.starts_with("state 0 has no actions and nothing leads to it"))
+    };
+    assert!(told("1,1,2,1,1\n2,1,1,1,0\n"));
+    // State 0 is used: as a state with actions, as a next state, or as one that a set may reach.
+    assert!(!told("0,0,1,1,1\n1,0,1,1,1\n"));
+    assert!(!told("1,0,0,0.5,1\n1,0,1,0.5,1\n"));
+    assert!(!told("1,0,0,0,7\n1,0,1,1,1\n"));
+}
+
+#[test]
+fn columns_that_come_twice() {
+    let twice = |header: &str| message(format!("{header}\n0,0,0,1,1,1\n"));
+    for column in ["idstatefrom", "idaction", "idstateto", "probability", "reward"] {
+        let header = format!("idstatefrom,idaction,idstateto,probability,reward,{column}");
+        let found = twice(&header);
+        assert!(
+            found.starts_with(&format!(", line 1: the header has “{column}” twice")),
+            "{found}"
+        );
+    }
+    // Columns that nobody reads may be called as they like.
+    let notes = "note,idstatefrom,idaction,idstateto,probability,reward,note,,\nx,0,0,0,1,1,y\n";
+    assert!(read_text(notes).is_ok());
+}

@@ -61,8 +61,7 @@ fn write_action(model: &Model, r: usize, w: &mut dyn Write) -> io::Result<()> {
     w.write_all(key)?;
     serde_json::to_writer(&mut *w, &user(row.cost))?;
     w.write_all(b",\"next\":[")?;
-    let listed = row.entries().filter(|&(_, p, c)| p > 0.0 || c != 0.0);
-    for (k, (to, p, further)) in listed.enumerate() {
+    for (k, (to, p, further)) in row.listed().enumerate() {
         if k > 0 {
             w.write_all(b",")?;
         }

@@ -68,8 +68,9 @@ pub(super) fn read<'a>(
         true => dense::feed(&mut archive, objective, single, &mut builder)?,
         false => csr::feed(&mut archive, objective, single, &mut builder)?,
     };
-    warnings.extend(super::terminal_warning(&terminal));
     let model = builder.build().map_err(|e| model_error(path, None, e))?;
+    warnings.extend(super::numbering_warning(&model));
+    warnings.extend(super::terminal_warning(&terminal));
     Ok((model, warnings))
 }
 

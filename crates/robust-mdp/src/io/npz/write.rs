@@ -11,7 +11,7 @@ use zip::{CompressionMethod, ZipWriter};
 use crate::error::Error;
 use crate::io::atomic::replace;
 use crate::io::npy::write_header;
-use crate::model::{Model, Objective, Row};
+use crate::model::{Model, Objective};
 
 /// Writes a model, without names.
 pub(in crate::io) fn write(model: &Model, path: &Path) -> Result<(), Error> {
@@ -65,9 +65,9 @@ fn write_dense(model: &Model, actions: usize, out: &mut Output<'_>) -> io::Resul
 fn write_csr(model: &Model, out: &mut Output<'_>) -> io::Result<()> {
     let sign = model.objective().sign();
     let (name, next_name) = cost_names(model);
-    let lengths = || (0..model.rows()).map(|r| listed(model.row(r)).count());
+    let lengths = || (0..model.rows()).map(|r| model.row(r).listed().count());
     let count: usize = lengths().sum();
-    let entries = || (0..model.rows()).flat_map(|r| listed(model.row(r)));
+    let entries = || (0..model.rows()).flat_map(|r| model.row(r).listed());
     let ends = lengths().scan(0, |at, n| {
         *at += n;
         Some(*at)
@@ -95,14 +95,6 @@ fn cost_names(model: &Model) -> (&'static str, &'static str) {
         Objective::MinCost => ("C", "C_next"),
         Objective::MaxReward => ("R", "R_next"),
     }
-}
-
-fn listed(row: Row<'_>) -> impl Iterator<Item = (usize, f64, f64)> {
-    let at = move |k: usize| {
-        let further = row.transition_cost.map_or(0.0, |c| c[k]);
-        (row.next.map_or(k, |n| n[k] as usize), row.prob[k], further)
-    };
-    (0..row.prob.len()).map(at).filter(|e| e.1 > 0.0 || e.2 != 0.0)
 }
 
 /// An archive being written.
