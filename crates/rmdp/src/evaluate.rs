@@ -10,6 +10,7 @@ use crate::interrupt;
 use crate::model::Reading;
 use crate::output::{self, Sink};
 use crate::render::evaluation::{Heading, page};
+use crate::render::solution::Asked;
 use crate::result::EvaluateReport;
 use crate::set::SetArgs;
 
@@ -33,7 +34,8 @@ pub(crate) struct Args {
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Output")]
 struct Rest {
-    /// Stop when upper − lower ≤ ε in every state [default: 1e-6 × max(1, largest |cost|)]
+    /// Stop when upper − lower ≤ ε in every state [default: 1e-7 ×
+    /// (largest − least cost) / (1 − λ), seven digits of the range of values]
     #[arg(long, value_name = "ε", value_parser = args::positive, allow_hyphen_values = true)]
     gap: Option<f64>,
     /// Threads; the answer does not depend on their number [default: all cores]
@@ -79,6 +81,7 @@ pub(crate) fn run(args: &Args) -> Result<Ending, Failure> {
         name: source.name,
         policy: args.policy.display().to_string(),
         set: chosen.describe(),
+        asked: Asked::by(rest.gap),
     };
     let text = page(model, heading, &evaluated, rest.all_states);
     output::tell(&text, rest.json == Some(Sink::Stdout), rest.quiet)?;

@@ -16,7 +16,7 @@ use crate::interrupt;
 use crate::method::{self, MethodArgs};
 use crate::model::{Reading, Source};
 use crate::output::{self, Sink};
-use crate::render::solution::{Heading, page};
+use crate::render::solution::{Asked, Heading, page};
 use crate::result::SolveReport;
 use crate::set::{ChosenSet, SetArgs};
 use crate::watch::Watch;
@@ -58,7 +58,8 @@ Ctrl-C) with a certified answer written; 1 anything else.";
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Limits")]
 struct Limits {
-    /// Stop when upper − lower ≤ ε in every state [default: 1e-6 × max(1, largest |cost|)]
+    /// Stop when upper − lower ≤ ε in every state [default: 1e-7 ×
+    /// (largest − least cost) / (1 − λ), seven digits of the range of values]
     #[arg(long, value_name = "ε", value_parser = args::positive, allow_hyphen_values = true)]
     gap: Option<f64>,
     /// Stop after this many sweeps (epochs of FOM-VI) [default: none]
@@ -216,6 +217,7 @@ impl Args {
             method: method::describe(solution),
             settings: method::describe_settings(options, solution),
             verified,
+            asked: Asked::by(self.limits.gap),
         };
         let text = page(model, heading, solution, outputs.all_states);
         output::tell(&text, outputs.json == Some(Sink::Stdout), outputs.quiet)

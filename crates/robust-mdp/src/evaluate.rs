@@ -25,7 +25,7 @@ pub fn evaluate(
     check_scale(model)?;
     let policy = &normalised(model, policy)?;
     check_memory(model, set, 0)?;
-    let gap = target_gap(model, gap)?;
+    let gap = target_gap(model, set, gap)?;
     let started = Instant::now();
     let signal = interrupt.signal();
     let bound = |set: &UncertaintySet| {

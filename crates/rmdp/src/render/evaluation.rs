@@ -3,7 +3,7 @@
 use robust_mdp::{Evaluated, Model, PolicyValue};
 
 use super::number::{rounded_down, rounded_up, time_text};
-use super::solution::{STATE_NAME, between, ending, gap_line, start, table_decimals};
+use super::solution::{Asked, STATE_NAME, between, ending, gap_line, start, table_decimals};
 use super::table::{Align, Table, shown_name};
 use super::{SHOWN, facts, left_out, objective, sizes};
 
@@ -12,6 +12,7 @@ pub(crate) struct Heading {
     pub(crate) name: String,
     pub(crate) policy: String,
     pub(crate) set: String,
+    pub(crate) asked: Asked,
 }
 
 pub(crate) fn page(
@@ -34,7 +35,7 @@ pub(crate) fn page(
         ("status", ending(evaluated.status).into()),
         ("worst case", format!("{} {start}", between(worst.initial, digits))),
         ("nominal", format!("{} {start}", between(nominal.initial, digits))),
-        ("gap", gap_line(gap, evaluated.target_gap)),
+        ("gap", gap_line(gap, evaluated.target_gap, heading.asked)),
         ("time", time_text(evaluated.seconds)),
     ]);
     let shown = if all_states { model.states() } else { model.states().min(SHOWN) };

@@ -17,6 +17,7 @@ pub(crate) struct Heading {
     pub(crate) settings: Option<String>,
     /// Whether the bounds were proved again by the verifier.
     pub(crate) verified: bool,
+    pub(crate) asked: Asked,
 }
 
 pub(crate) fn page(
@@ -35,7 +36,7 @@ pub(crate) fn page(
     let shown = if all_states { model.states() } else { model.states().min(SHOWN) };
     let table = states_table(model, solution, shown);
     let rest = left_out(model.states(), shown, "--policy and --json write all of them");
-    let result = result(model, solution, heading.verified);
+    let result = result(model, solution, heading.verified, heading.asked);
     format!("{}\n{result}\n{table}{rest}", facts(&header))
 }
 
@@ -57,9 +58,27 @@ pub(crate) fn table_decimals(gap: f64, bounds: &[&[f64]]) -> usize {
     decimals(gap, largest)
 }
 
+/// Who has said how narrow bounds must be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Asked {
+    ByUser,
+    ByDefault,
+}
+
+impl Asked {
+    pub(crate) fn by(gap: Option<f64>) -> Asked {
+        if gap.is_some() { Asked::ByUser } else { Asked::ByDefault }
+    }
+}
+
 /// “at most 1.2e-6 in every state (asked 1e-5)”.
-pub(crate) fn gap_line(gap: f64, target: f64) -> String {
-    format!("at most {} in every state (asked {})", gap_text(gap), gap_text(target))
+pub(crate) fn gap_line(gap: f64, target: f64, asked: Asked) -> String {
+    let (gap, target) = (gap_text(gap), gap_text(target));
+    let asked = match asked {
+        Asked::ByUser => format!("asked {target}"),
+        Asked::ByDefault => format!("asked {target} by default"),
+    };
+    format!("at most {gap} in every state ({asked})")
 }
 
 /// “between 1.2 and 1.3”.
@@ -75,14 +94,14 @@ pub(crate) fn start(model: &Model) -> &'static str {
     }
 }
 
-fn result(model: &Model, solution: &Solution, verified: bool) -> String {
+fn result(model: &Model, solution: &Solution, verified: bool, asked: Asked) -> String {
     let digits = table_decimals(solution.gap, &[&solution.lower, &solution.upper]);
     let value = between(solution.initial_value, digits);
     let proof = if verified { "; the bounds are verified" } else { "" };
     facts(&[
         ("status", format!("{}{proof}", ending(solution.status))),
         ("value", format!("{value} {}", start(model))),
-        ("gap", gap_line(solution.gap, solution.target_gap)),
+        ("gap", gap_line(solution.gap, solution.target_gap, asked)),
         ("time", time_text(solution.seconds)),
         ("work", work_line(&solution.work)),
     ])

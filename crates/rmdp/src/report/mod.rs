@@ -50,7 +50,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "a:b:n[:log|:linear]", requires = "model")]
     #[arg(allow_hyphen_values = true)]
     radii: Option<Radii>,
-    /// Gap of what is solved here [default: 1e-6 × max(1, largest |cost|)]
+    /// Gap of what is solved here [default: 1e-7 ×
+    /// (largest − least cost) / (1 − λ), seven digits of the range of values]
     #[arg(long, value_name = "ε", value_parser = args::positive, allow_hyphen_values = true)]
     gap: Option<f64>,
     /// Threads; the answer does not depend on their number [default: all cores]

@@ -174,8 +174,9 @@ def solve(
     discount : float, optional
         In place of the model's.
     gap : float, optional
-        Stop when ``upper − lower ≤ gap`` in every state; 1e-6 times the largest cost, at least 1e-6,
-        unless given.
+        Stop when ``upper − lower ≤ gap`` in every state; unless given, seven digits of the range in
+        which all values lie: 1e-7 times (largest − least cost) / (1 − discount), or what rounding
+        allows where that is more.
     method : str
         "auto", "fom-vi", "vi", "gs-vi", "anderson", "avi", "pi" or "newton".
     oracle : str, optional

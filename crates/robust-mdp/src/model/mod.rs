@@ -245,6 +245,16 @@ impl Model {
         }
     }
 
+    /// Least and largest cost of a step, in the sign of costs: over transitions of positive
+    /// probability or, if `everywhere`, to any state at all; 0 counts where there are terminal states.
+    pub(crate) fn cost_range(&self, everywhere: bool) -> (f64, f64) {
+        let wider = |(low, high): (f64, f64), (l, h): (f64, f64)| (low.min(l), high.max(h));
+        let ends = (0..self.states()).any(|s| self.is_terminal(s));
+        let start = if ends { (0.0, 0.0) } else { (f64::INFINITY, f64::NEG_INFINITY) };
+        let rows = (0..self.rows()).map(|r| self.row(r).cost_range(everywhere, self.states()));
+        rows.fold(start, wider)
+    }
+
     /// The largest |number| that costs of steps are computed from: sums of them may cancel, but round as
     /// much as these.
     pub(crate) fn largest_term(&self) -> f64 {

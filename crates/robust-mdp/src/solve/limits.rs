@@ -9,12 +9,36 @@ use crate::model::{Model, largest};
 use crate::oracle::first_order::Setup;
 use crate::uncertainty::{Distance, UncertaintySet};
 
-pub(crate) fn target_gap(model: &Model, gap: Option<f64>) -> Result<f64, Error> {
+/// The default gap, as a share of the interval in which all values lie.
+const PRECISION: f64 = 1e-7;
+/// Bounds get no closer than this share of the largest cost over (1 − λ)²: a value of size c/(1 − λ)
+/// rounds, and what one step rounds adds up over 1/(1 − λ) steps.
+const ROUNDING: f64 = 1e-13;
+
+pub(crate) fn target_gap(
+    model: &Model,
+    set: &UncertaintySet,
+    gap: Option<f64>,
+) -> Result<f64, Error> {
     match gap {
-        None => Ok(1e-6 * model.largest_cost().max(1.0)),
+        None => Ok(default_gap(model, set)),
         Some(gap) if gap.is_finite() && gap > 0.0 => Ok(gap),
         Some(gap) => Err(Error::Input(format!("the gap must be a number > 0, not {gap}"))),
     }
+}
+
+/// 1e-7·(max c − min c)/(1 − λ), and no less than rounding allows.
+///
+/// All values lie in an interval of length (max c − min c)/(1 − λ), over the costs of steps that the
+/// set allows and 0 where there are terminal states. So the default asks for seven digits of it, in
+/// whatever unit costs are given and whatever is added to all of them.
+fn default_gap(model: &Model, set: &UncertaintySet) -> f64 {
+    let (least, most) = model.cost_range(set.leaves_nominal_support());
+    let horizon = 1.0 / (1.0 - model.discount());
+    let rounding = ROUNDING * model.largest_term() * horizon * horizon;
+    let gap = (PRECISION * (most - least) * horizon).max(rounding);
+    // Where all costs are 0, so are all values.
+    if gap > 0.0 { gap } else { PRECISION }
 }
 
 pub(super) fn check_fom(set: &UncertaintySet, fom: &FomSettings) -> Result<Setup, Error> {

@@ -24,7 +24,7 @@ use crate::model::Model;
 use crate::oracle::first_order::Setup;
 use crate::pool::in_pool;
 use crate::solution::Solution;
-use crate::uncertainty::{Distance, Support, UncertaintySet};
+use crate::uncertainty::UncertaintySet;
 
 /// Solves the robust problem; see [`solve_observed`] for progress and interruption.
 pub fn solve(model: &Model, set: &UncertaintySet, options: &Options) -> Result<Solution, Error> {
@@ -73,7 +73,7 @@ fn solve_with<'a>(
 ) -> Result<Solution, Error> {
     set.validate(model)?;
     check_scale(model)?;
-    let gap = target_gap(model, options.stop.gap)?;
+    let gap = target_gap(model, set, options.stop.gap)?;
     let setup = check_fom(set, &options.fom)?;
     let start = check_start(model, options)?;
     let chosen = choose(model, set, options)?;
@@ -107,8 +107,7 @@ fn drive(
         return fom_vi::run(model, set, setup, &options.fom, run);
     }
     run.work.kernel_entries = model.transitions() as u64;
-    let spreads = set.distance == Distance::Ellipsoid && set.support == Support::All;
-    run.width = if spreads { model.states() } else { model.width() };
+    run.width = if set.leaves_nominal_support() { model.states() } else { model.width() };
     let operator = match chosen.oracle {
         Oracle::Exact => Operator::exact(model, set),
         Oracle::InteriorPoint => {

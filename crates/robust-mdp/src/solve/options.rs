@@ -60,7 +60,8 @@ pub enum Status {
 /// When a run ends.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Stop {
-    /// When upper − lower ≤ gap in every state; `None` means 1e-6·max(1, largest |cost|).
+    /// When upper − lower ≤ gap in every state; `None` means seven digits of the interval in which
+    /// all values lie, 1e-7·(max c − min c)/(1 − λ), or what rounding allows where that is more.
     pub gap: Option<f64>,
     /// After so many epochs or sweeps.
     pub max_sweeps: u64,

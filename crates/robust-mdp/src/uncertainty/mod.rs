@@ -137,6 +137,14 @@ impl UncertaintySet {
         }
     }
 
+    /// Whether rows may put mass on states of nominal probability 0.
+    pub(crate) fn leaves_nominal_support(&self) -> bool {
+        match self.distance {
+            Distance::Ellipsoid => self.support == Support::All,
+            Distance::Kl | Distance::None => false,
+        }
+    }
+
     /// Checks that the set makes sense for the model.
     pub fn validate(&self, model: &Model) -> Result<(), Error> {
         let (radii, expected, what): (&[f64], usize, &str) = match &self.radius {
@@ -232,10 +240,46 @@ impl UncertaintySet {
         limit > 0.0
     }
 
-    /// A warning when some budgets are so large that nature may choose any kernel at all.
+    /// Whether row `r` can only be the nominal one, whatever its budget: there is one place for all
+    /// of its mass.
+    fn is_rigid(&self, model: &Model, r: usize) -> bool {
+        let prob = model.row(r).prob;
+        match (self.distance, self.support) {
+            (Distance::None, _) => true,
+            (Distance::Ellipsoid, Support::All) => model.states() == 1 && prob.len() == 1,
+            (Distance::Ellipsoid | Distance::Kl, _) => {
+                prob.iter().filter(|&&p| p > 0.0).count() == 1
+            }
+        }
+    }
+
+    /// A warning when there are positive budgets, and none that changes anything.
+    fn idleness(&self, model: &Model) -> Option<String> {
+        let mut budgets = false;
+        for s in 0..model.states() {
+            for r in model.rows_of(s).filter(|&r| self.radius_at(s, r) > 0.0) {
+                if !self.is_rigid(model, r) {
+                    return None;
+                }
+                budgets = true;
+            }
+        }
+        budgets.then(|| {
+            "the set changes nothing: it keeps to next states of positive nominal probability, and \
+             every state and action with a positive radius has only one; the answer is that of the \
+             nominal model (an ellipsoid on the support `all` may leave it)"
+                .to_owned()
+        })
+    }
+
+    /// A warning when some budgets are so large that nature may choose any kernel at all, or when
+    /// no budget changes anything.
     pub fn vacuity(&self, model: &Model) -> Option<String> {
         if self.distance == Distance::None {
             return None;
+        }
+        if let Some(warning) = self.idleness(model) {
+            return Some(warning);
         }
         let (mut vacuous, mut playing) = (0usize, 0usize);
         for s in (0..model.states()).filter(|&s| !model.is_terminal(s)) {
