@@ -57,6 +57,11 @@ pub(crate) fn positive(text: &str) -> Result<f64, String> {
     number(text, "a finite number > 0", |x| x.is_finite() && x > 0.0)
 }
 
+/// Any number.
+pub(crate) fn finite(text: &str) -> Result<f64, String> {
+    number(text, "a finite number", f64::is_finite).map(|x| x + 0.0)
+}
+
 /// A number of at least zero; −0 becomes 0.
 pub(crate) fn non_negative(text: &str) -> Result<f64, String> {
     let right = |x: f64| x.is_finite() && x >= 0.0;

@@ -2,14 +2,13 @@
 
 use std::path::PathBuf;
 
-use robust_mdp::Model;
 use robust_mdp::io::{Format, write_model};
 
 use crate::args;
 use crate::failure::{Ending, Failure};
 use crate::model::{FORMATS, Reading};
 use crate::output;
-use crate::render::number::{grouped, short};
+use crate::render::number::grouped;
 use crate::render::sizes;
 
 #[derive(Debug, clap::Args)]
@@ -30,6 +29,10 @@ pub(crate) struct Args {
     /// Discount factor in [0, 1); overrides the model's, and a CSV model needs it
     #[arg(long, value_name = "λ", value_parser = args::discount, allow_hyphen_values = true)]
     discount: Option<f64>,
+    /// Cost or reward of next states that are not listed, in place of their action's own; what
+    /// listed transitions cost stays the same
+    #[arg(long, value_name = "C", value_parser = args::finite, allow_hyphen_values = true)]
+    unlisted_cost: Option<f64>,
     /// No warnings on the standard error
     #[arg(long, short)]
     quiet: bool,
@@ -39,6 +42,7 @@ const EXAMPLES: &str = "\
 Examples:
   rmdp convert m.csv m.json --discount 0.95
   rmdp convert m.json m.npz
+  rmdp convert m.csv m.json --discount 0.95 --unlisted-cost 100
   rmdp convert model.txt m.json --from csv --discount 0.9";
 
 pub(crate) fn run(args: &Args) -> Result<Ending, Failure> {
@@ -58,10 +62,13 @@ pub(crate) fn run(args: &Args) -> Result<Ending, Failure> {
         true => failure.hint("--from json, csv or npz names it"),
         false => failure,
     })?;
-    let model = &source.model;
-    write_model(model, &args.to_file, Some(to)).map_err(Failure::output)?;
+    let model = match args.unlisted_cost {
+        Some(cost) => &source.model.with_unlisted_cost(cost).map_err(Failure::input)?,
+        None => &source.model,
+    };
+    let lost = write_model(model, &args.to_file, Some(to)).map_err(Failure::output)?;
     output::warn(&source.warnings, args.quiet);
-    output::warn(&losses(model, to), args.quiet);
+    output::warn(&lost, args.quiet);
     let text = format!(
         "wrote {}: {}, {} transitions\n",
         args.to_file.display(),
@@ -70,38 +77,4 @@ pub(crate) fn run(args: &Args) -> Result<Ending, Failure> {
     );
     output::to_stdout(text.as_bytes())?;
     Ok(Ending::Done)
-}
-
-/// What the format of the new file cannot hold.
-fn losses(model: &Model, to: Format) -> Vec<String> {
-    let mut lost = Vec::new();
-    if to == Format::Json {
-        return lost;
-    }
-    let states = 0..model.states();
-    if states.clone().any(|s| model.state_name(s) != s.to_string()) {
-        lost.push("names of states are lost: only .json keeps them".to_owned());
-    }
-    let unnamed = |s: usize| {
-        let rows = model.rows_of(s);
-        let position = |r: usize| r - model.rows_of(s).start;
-        let kept = |r: usize| match to {
-            Format::Csv => model.action_name(s, r).parse::<u32>().is_ok(),
-            _ => model.action_name(s, r) == position(r).to_string(),
-        };
-        rows.into_iter().all(kept)
-    };
-    if !states.clone().all(unnamed) {
-        lost.push("names of actions are lost: only .json keeps them".to_owned());
-    }
-    if to == Format::Csv {
-        if model.discount() > 0.0 {
-            let discount = short(model.discount());
-            lost.push(format!("the discount factor is lost: solve with --discount {discount}"));
-        }
-        if model.initial().is_some() {
-            lost.push("the initial distribution is lost: a CSV model starts uniformly".to_owned());
-        }
-    }
-    lost
 }

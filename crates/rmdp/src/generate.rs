@@ -143,7 +143,10 @@ pub(crate) fn run(args: &Args) -> Result<Ending, Failure> {
         write_radii(path, &model, radii)?;
     }
     match &common.output {
-        Some(path) => write_model(&model, path, Some(format)).map_err(Failure::output)?,
+        Some(path) => {
+            let lost = write_model(&model, path, Some(format)).map_err(Failure::output)?;
+            output::warn(&lost, common.quiet);
+        }
         None => {
             let mut text = BufWriter::new(Vec::new());
             write_json(&model, &mut text)

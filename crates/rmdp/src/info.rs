@@ -49,6 +49,8 @@ struct Info {
     /// Least and largest cost or reward.
     costs: [f64; 2],
     costs_on_transitions: bool,
+    /// Least and largest cost or reward of next states that are not listed; none where all are.
+    unlisted_costs: Option<(f64, f64)>,
     /// States of positive initial probability; none where the start is uniform by default.
     initial_states: Option<usize>,
     largest_useful_radius: UsefulRadius,
@@ -91,6 +93,7 @@ impl Info {
             storage: if model.is_dense() { "dense" } else { "sparse" },
             costs: cost_range(model),
             costs_on_transitions: model.has_transition_costs(),
+            unlisted_costs: model.unlisted_costs(),
             initial_states: positive,
             largest_useful_radius: UsefulRadius {
                 ellipsoid: UncertaintySet::ellipsoid(0.0).largest_useful_radius(model),
@@ -114,8 +117,21 @@ impl Info {
         }
     }
 
+    fn unlisted_in_words(&self) -> String {
+        match self.unlisted_costs {
+            None => "none: all states are listed everywhere".into(),
+            Some((low, high)) if low == high => format!("{}, the action's own", short(low)),
+            Some((low, high)) => {
+                format!("{} to {}, each the action's own", short(low), short(high))
+            }
+        }
+    }
+
     fn page(&self, name: &str) -> String {
-        let what = if self.objective == "min-cost" { "costs" } else { "rewards" };
+        let (what, unlisted) = match self.objective {
+            "min-cost" => ("costs", "costs if unlisted"),
+            _ => ("rewards", "rewards if unlisted"),
+        };
         let on = if self.costs_on_transitions { ", some on transitions" } else { "" };
         let useful = &self.largest_useful_radius;
         let discount = match self.discount {
@@ -135,6 +151,7 @@ impl Info {
             ),
             ("storage", self.storage.into()),
             (what, format!("{} to {}{on}", short(self.costs[0]), short(self.costs[1]))),
+            (unlisted, self.unlisted_in_words()),
             ("initial distribution", self.initial_in_words()),
             (
                 "largest useful radius",

@@ -36,3 +36,85 @@ fn sets_that_change_nothing_are_told() {
         assert_eq!(told(fine), "", "{fine:?}");
     }
 }
+
+/// Own costs, some on transitions too; the last action lists all states.
+const MIXED: &str = r#"{"format":"robust-mdp","version":1,"objective":"max-reward","discount":0.9,
+"initial":[1,0,0],
+"states":[{"name":"a","actions":[{"name":"x","reward":5,"next":[[0,0.5,1],[1,0.5]]},
+{"name":"y","reward":0,"next":[[0,1,3]]}]},
+{"actions":[{"reward":2,"next":[[0,0.25],[1,0.25],[2,0.5,1]]}]},
+{"actions":[{"reward":0,"next":[[0,0.5,1],[1,0.5]]}]}]}"#;
+
+#[test]
+fn what_csv_changes_is_told_by_name() {
+    let folder = Folder::new();
+    fs::write(folder.path().join("m.json"), MIXED).unwrap();
+    let told = folder.rmdp(&["convert", "m.json", "m.csv"]).expect(0).stderr;
+    let expected = "\
+warning: names of states are lost: only .json keeps them
+warning: names of actions are lost: only .json keeps them
+warning: the discount factor is lost: solve with --discount 0.9
+warning: the initial distribution is lost: a CSV model starts uniformly
+warning: the reward of next states that are not listed changes in 1 of 4 state-action pairs (state a, \
+action x: from 5.0 to 0.0), because CSV does not keep an action's own apart from those of its \
+transitions: sets that may leave the nominal support (ellipsoid on support all) will give other \
+answers; .json and .npz keep it
+";
+    assert_eq!(told, expected);
+    assert_eq!(folder.rmdp(&["convert", "m.json", "n.csv", "--quiet"]).expect(0).stderr, "");
+    let told = folder.rmdp(&["convert", "m.json", "m.npz"]).expect(0).stderr;
+    assert_eq!(told.lines().count(), 2, "{told}");
+    assert_eq!(folder.rmdp(&["convert", "m.npz", "again.json"]).expect(0).stderr, "");
+    let generated = folder.rmdp(&["generate", "machine", "-o", "g.csv"]).expect(0).stderr;
+    assert!(generated.contains("names of states are lost"), "{generated}");
+    assert!(generated.contains("the discount factor is lost"), "{generated}");
+}
+
+/// The robust answer is the one that the model has before, wherever nothing was told.
+#[test]
+fn csv_keeps_the_answer_of_transitions_with_costs_alone() {
+    let folder = Folder::new();
+    fs::write(folder.path().join("m.json"), MIXED.replace("\"reward\":5", "\"reward\":0")).unwrap();
+    let told = folder.rmdp(&["convert", "m.json", "m.csv"]).expect(0).stderr;
+    assert!(!told.contains("not listed"), "{told}");
+    let solve = |file: &str, to: &str| {
+        let set = ["--radius", "0.3", "--discount", "0.9", "--gap", "1e-9"];
+        folder.rmdp(&[&["solve", file, "--json", to, "--quiet"], &set[..]].concat()).expect(0);
+        let values = folder.json(to)["values"].as_array().unwrap().clone();
+        values.iter().map(|v| v.as_f64().unwrap()).collect::<Vec<f64>>()
+    };
+    let (a, b) = (solve("m.json", "a.json"), solve("m.csv", "b.json"));
+    assert!(a.iter().zip(&b).all(|(a, b)| (a - b).abs() < 1e-8), "{a:?} {b:?}");
+}
+
+#[test]
+fn the_cost_of_unlisted_states_is_shown_and_set() {
+    let folder = Folder::new();
+    fs::write(folder.path().join("m.json"), MIXED).unwrap();
+    let line = |file: &str| {
+        let page = folder.rmdp(&["info", file, "--discount", "0.9"]).expect(0).stdout;
+        let line = page.lines().find(|l| l.starts_with("  rewards if unlisted")).unwrap();
+        line.split_once("unlisted").unwrap().1.trim().to_owned()
+    };
+    assert_eq!(line("m.json"), "0 to 5, each the action's own");
+    let convert = ["convert", "m.json", "n.json", "--unlisted-cost", "-7"];
+    folder.rmdp(&convert).expect(0);
+    assert_eq!(line("n.json"), "-7, the action's own");
+    folder.rmdp(&["info", "n.json", "--json"]).expect(0);
+    let info: serde_json::Value =
+        serde_json::from_str(&folder.rmdp(&["info", "n.json", "--json"]).stdout).unwrap();
+    assert_eq!(info["unlisted_costs"], serde_json::json!([-7.0, -7.0]));
+    let value = |file: &str, set: &[&str]| {
+        let gap = ["--gap", "1e-9", "--json", "out.json", "--quiet"];
+        folder.rmdp(&[&["solve", file], set, &gap[..]].concat()).expect(0);
+        folder.json("out.json")["value"]["lower"].as_f64().unwrap()
+    };
+    for same in [&["--set", "none"][..], &["--set", "kl", "--radius", "0.2"]] {
+        assert!((value("m.json", same) - value("n.json", same)).abs() < 1e-8, "{same:?}");
+    }
+    let leaves = ["--radius", "0.2"];
+    assert!(value("n.json", &leaves) < value("m.json", &leaves) - 0.1);
+    // It stays where the format keeps it.
+    let told = folder.rmdp(&["convert", "n.json", "n.csv"]).expect(0).stderr;
+    assert!(told.contains("reward of next states that are not listed changes in 3 of 4"), "{told}");
+}

@@ -181,9 +181,9 @@ impl Model {
         Ok((model.into(), warnings))
     }
 
-    /// Writes a file.
+    /// Writes a file; returns warnings of what it does not hold.
     #[pyo3(signature = (path, format))]
-    fn save(&self, py: Python<'_>, path: PathBuf, format: Option<&str>) -> PyResult<()> {
+    fn save(&self, py: Python<'_>, path: PathBuf, format: Option<&str>) -> PyResult<Vec<String>> {
         let format = format.map(str::parse).transpose().map_err(|e| raised(py, e))?;
         py.detach(|| write_model(&self.model, &path, format)).map_err(|e| raised(py, e))
     }
@@ -195,6 +195,18 @@ impl Model {
         }
         let model = py.detach(|| robust_mdp::Model::clone(&self.model).with_discount(discount));
         Ok(model.map_err(|e| raised(py, e.into()))?.into())
+    }
+
+    /// The same model with another cost or reward of next states that are not listed.
+    fn with_unlisted_cost(&self, py: Python<'_>, cost: f64) -> PyResult<Model> {
+        let model = py.detach(|| robust_mdp::Model::clone(&self.model).with_unlisted_cost(cost));
+        Ok(model.map_err(|e| raised(py, e))?.into())
+    }
+
+    /// Least and largest cost or reward of next states that are not listed, if there are any.
+    #[getter]
+    fn unlisted_costs(&self, py: Python<'_>) -> Option<(f64, f64)> {
+        py.detach(|| self.model.unlisted_costs())
     }
 
     #[getter]

@@ -293,10 +293,11 @@ class Model(Frozen):
         return Model.load(path, format="csv", discount=discount)
 
     def save(self, path: Path, *, format: Format | None = None) -> None:
-        """Write the model to a file; only JSON keeps names.
+        """Write the model to a file; only JSON keeps everything.
 
-        CSV also loses the discount factor and the initial distribution. The file appears as a whole or
-        not at all.
+        A :class:`ModelWarning` says what the file does not hold: names, and with CSV the discount factor,
+        the initial distribution and what next states cost that are not listed. The file appears as a
+        whole or not at all.
         """
         path = os.fspath(path)
         csv = format == "csv" or (format is None and path.lower().endswith(".csv"))
@@ -305,7 +306,8 @@ class Model(Frozen):
                 "the model has no discount factor, which this format needs: "
                 "save model.with_discount(…)"
             )
-        self._native.save(path, format)
+        for lost in self._native.save(path, format):
+            warn(lost, ModelWarning)
 
     # What it is
 

@@ -8,6 +8,7 @@ mod checkpoint;
 mod craam_csv;
 mod json;
 mod kernel;
+mod losses;
 mod names;
 mod npy;
 mod npz;
@@ -22,6 +23,7 @@ pub use atomic::write_atomically;
 pub use checkpoint::{read_checkpoint, remove_checkpoint};
 pub use json::write_json;
 pub use kernel::{KernelRows, write_kernel};
+pub use losses::losses;
 pub use policy::{parse_policy, read_policy, write_policy};
 pub use radius::{RadiusTable, parse_radii, read_radii};
 
@@ -103,15 +105,20 @@ fn read_from(
     }
 }
 
-/// Writes a model; the format follows from the file's ending unless given.
-///
-/// Only JSON keeps names. CSV also loses the discount factor and the initial distribution.
-pub fn write_model(model: &Model, path: &Path, format: Option<Format>) -> Result<(), Error> {
-    match format.map_or_else(|| Format::of(path), Ok)? {
-        Format::Json => json::write(model, path),
-        Format::Csv => craam_csv::write(model, path),
-        Format::Npz => npz::write(model, path),
+/// Writes a model; the format follows from the file's ending unless given. Also returns what the file
+/// does not hold of the model, see [`losses`], to be shown as warnings.
+pub fn write_model(
+    model: &Model,
+    path: &Path,
+    format: Option<Format>,
+) -> Result<Vec<String>, Error> {
+    let format = format.map_or_else(|| Format::of(path), Ok)?;
+    match format {
+        Format::Json => json::write(model, path)?,
+        Format::Csv => craam_csv::write(model, path)?,
+        Format::Npz => npz::write(model, path)?,
     }
+    Ok(losses(model, format))
 }
 
 fn parse_error(path: &Path, line: Option<u64>, message: impl Into<String>) -> Error {

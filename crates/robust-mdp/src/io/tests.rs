@@ -239,3 +239,50 @@ fn kernels() {
     assert!(write_kernel(&folder.file("k.json"), &model, &mut nominal).is_err());
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2);
 }
+
+/// What a converter does not warn of, it keeps: worst cases over sets that leave the nominal support
+/// included.
+#[test]
+fn what_is_lost_is_told() {
+    let mut random = crate::instances::Xoshiro256::new(5);
+    let mut draw = |n: usize| (random.uniform() * n as f64) as usize;
+    let (mut told, mut kept) = (0, 0);
+    for _ in 0..300 {
+        let states = 2 + draw(4);
+        let mut b = ModelBuilder::new(0.5);
+        for s in 0..states {
+            b.add_state(None);
+            if s + 1 == states && draw(2) == 0 {
+                b.mark_terminal();
+                continue;
+            }
+            for _ in 0..1 + draw(2) {
+                b.add_action(None, [0.0, 0.0, 1.0, -2.0][draw(4)]);
+                let further = [0.0, 3.0, 1.0][draw(3)];
+                let first = draw(states);
+                b.add_transition(first, 0.5, further);
+                let next = draw(states);
+                b.add_transition(
+                    next,
+                    0.5,
+                    if next == first || draw(2) == 0 { further } else { 2.0 },
+                );
+            }
+        }
+        let model = b.build().unwrap();
+        let warned = losses(&model, Format::Csv).iter().any(|w| w.contains("not listed"));
+        assert!(losses(&model, Format::Npz).is_empty() && losses(&model, Format::Json).is_empty());
+        let again = through(&model, "m.csv");
+        assert_eq!(again.states(), model.states());
+        let costs = |model: &Model, r: usize| -> Vec<f64> {
+            let row = model.row(r);
+            let mut costs = vec![row.cost; model.states()];
+            row.listed().for_each(|(to, _, further)| costs[to] += further);
+            costs
+        };
+        let same = (0..model.rows()).all(|r| costs(&model, r) == costs(&again, r));
+        assert_eq!(same, !warned, "{model:?}");
+        *if warned { &mut told } else { &mut kept } += 1;
+    }
+    assert!(told > 50 && kept > 50, "{told} {kept}");
+}

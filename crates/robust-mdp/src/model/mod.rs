@@ -10,6 +10,7 @@
 mod builder;
 pub(crate) mod distribution;
 mod row;
+mod unlisted;
 
 pub use builder::ModelBuilder;
 pub(crate) use builder::check_discount;
@@ -37,6 +38,14 @@ impl Objective {
         match self {
             Objective::MinCost => 1.0,
             Objective::MaxReward => -1.0,
+        }
+    }
+
+    /// What steps are counted in.
+    pub fn noun(self) -> &'static str {
+        match self {
+            Objective::MinCost => "cost",
+            Objective::MaxReward => "reward",
         }
     }
 

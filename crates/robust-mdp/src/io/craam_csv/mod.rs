@@ -4,8 +4,9 @@
 //! Lines come in any order. A reward that is the same on all lines of (s, a) is the action's own;
 //! otherwise each line's is a further reward on its transition, and the action's own is 0.
 
-use std::io::{self, Write};
-use std::path::Path;
+mod write;
+
+pub(super) use write::{action_ids, unlisted_costs_changed, write};
 
 use super::source::Source;
 use super::table::Table;
@@ -144,60 +145,6 @@ fn line_of(lines: &[Transition], error: &ModelError) -> Option<u64> {
         _ => true,
     };
     row.iter().filter(at_fault).map(|t| t.line()).min()
-}
-
-/// Writes a model, without names, discount factor and initial distribution.
-pub(super) fn write(model: &Model, path: &Path) -> Result<(), Error> {
-    if model.rows() == 0 {
-        let message = "a model without actions has no lines to write as CSV, expected .json";
-        return Err(Error::Input(message.into()));
-    }
-    super::write_atomically(path, |w| write_lines(model, w))
-}
-
-fn write_lines(model: &Model, w: &mut dyn Write) -> io::Result<()> {
-    let (sign, name) = match model.objective() {
-        Objective::MinCost => (1.0, "cost"),
-        Objective::MaxReward => (-1.0, "reward"),
-    };
-    writeln!(w, "idstatefrom,idaction,idstateto,probability,{name}")?;
-    let mut last = 0;
-    for s in 0..model.states() {
-        let ids = action_ids(model, s);
-        for (r, id) in model.rows_of(s).zip(ids) {
-            let row = model.row(r);
-            last = last.max(s);
-            for (to, p, further) in row.listed() {
-                let cost = sign * (row.cost + further) + 0.0;
-                writeln!(w, "{s},{id},{to},{p:?},{cost:?}")?;
-                last = last.max(to);
-            }
-        }
-    }
-    if last + 1 < model.states() {
-        write_last_state(model, sign, w)?;
-    }
-    Ok(())
-}
-
-/// A terminal last state that no transition reaches: a line of probability 0 makes it exist.
-fn write_last_state(model: &Model, sign: f64, w: &mut dyn Write) -> io::Result<()> {
-    let s = (0..model.states()).find(|&s| !model.is_terminal(s)).unwrap_or(0);
-    let r = model.rows_of(s).start;
-    let row = model.row(r);
-    let further = row.transition_cost.map_or(0.0, |c| c[0]);
-    let same = row.entries().all(|(_, _, c)| c == further);
-    let cost = if same { sign * (row.cost + further) + 0.0 } else { 0.0 };
-    let id = action_ids(model, s)[0];
-    writeln!(w, "{s},{id},{},0,{cost:?}", model.states() - 1)
-}
-
-/// The names of a state's actions where they are increasing numbers, else their positions.
-fn action_ids(model: &Model, s: usize) -> Vec<u32> {
-    let rows = model.rows_of(s);
-    let positions = 0..rows.len() as u32;
-    let names: Option<Vec<u32>> = rows.map(|r| model.action_name(s, r).parse().ok()).collect();
-    names.filter(|ids| ids.is_sorted_by(|a, b| a < b)).unwrap_or_else(|| positions.collect())
 }
 
 #[cfg(test)]

@@ -1,0 +1,105 @@
+//! Writing. A line has the cost of its transition, own and further together; what the action costs
+//! by itself, which is what next states cost that are not listed, is found again by the rule of the
+//! reader or, where that can say it, by one more line of probability 0.
+
+use std::io::{self, Write};
+use std::path::Path;
+
+use crate::error::Error;
+use crate::io::write_atomically;
+use crate::model::{Model, Objective, Row};
+
+/// Writes a model, without names, discount factor and initial distribution.
+pub(in crate::io) fn write(model: &Model, path: &Path) -> Result<(), Error> {
+    if model.rows() == 0 {
+        let message = "a model without actions has no lines to write as CSV, expected .json";
+        return Err(Error::Input(message.into()));
+    }
+    write_atomically(path, |w| write_lines(model, w))
+}
+
+fn write_lines(model: &Model, w: &mut dyn Write) -> io::Result<()> {
+    let (sign, name) = match model.objective() {
+        Objective::MinCost => (1.0, "cost"),
+        Objective::MaxReward => (-1.0, "reward"),
+    };
+    writeln!(w, "idstatefrom,idaction,idstateto,probability,{name}")?;
+    let mut missing = unreached_end(model);
+    for s in 0..model.states() {
+        for (r, id) in model.rows_of(s).zip(action_ids(model, s)) {
+            let row = model.row(r);
+            for (to, p, further) in row.listed() {
+                let cost = sign * (row.cost + further) + 0.0;
+                writeln!(w, "{s},{id},{to},{p:?},{cost:?}")?;
+            }
+            let reading = Reading::of(row);
+            let free = missing.take().or_else(|| reading.needs_line(row, model.states()));
+            if let Some(to) = free {
+                let cost = sign * reading.cost_of_nothing() + 0.0;
+                writeln!(w, "{s},{id},{to},0,{cost:?}")?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The last state, if nothing tells of it: it has no actions and no transition leads to it.
+fn unreached_end(model: &Model) -> Option<usize> {
+    let last = model.states() - 1;
+    let listed = |r: usize| model.row(r).listed().any(|(to, ..)| to == last);
+    (model.is_terminal(last) && !(0..model.rows()).any(listed)).then_some(last)
+}
+
+/// What the reader makes of the costs of a row.
+struct Reading {
+    own: f64,
+    /// The cost that all lines have, if they have one.
+    shared: Option<f64>,
+}
+
+impl Reading {
+    fn of(row: Row<'_>) -> Reading {
+        let mut costs = row.listed().map(|(.., further)| row.cost + further);
+        let first = costs.next();
+        Reading { own: row.cost, shared: first.filter(|first| costs.all(|c| c == *first)) }
+    }
+
+    /// The own cost that it would find in the lines of transitions alone.
+    fn found(&self) -> f64 {
+        self.shared.unwrap_or(0.0)
+    }
+
+    /// A next state for one more line, where that lets it find an own cost of 0.
+    fn needs_line(&self, row: Row<'_>, states: usize) -> Option<usize> {
+        let misread = self.own == 0.0 && self.found() != 0.0;
+        misread.then(|| row.first_unlisted(states)).flatten()
+    }
+
+    /// The cost of a line of probability 0 that says nothing of its own.
+    fn cost_of_nothing(&self) -> f64 {
+        if self.own == 0.0 { 0.0 } else { self.found() }
+    }
+}
+
+/// Rows whose unlisted next states cost something else when they are read back, and for the first of
+/// them what they cost now and then, in the sign of costs.
+pub(in crate::io) fn unlisted_costs_changed(model: &Model) -> Option<(usize, usize, [f64; 2])> {
+    let changed = (0..model.rows()).filter_map(|r| {
+        let row = model.row(r);
+        let reading = Reading::of(row);
+        let differs = reading.own != 0.0 && reading.found() != reading.own;
+        (differs && row.first_unlisted(model.states()).is_some())
+            .then_some((r, [reading.own, reading.found()]))
+    });
+    let mut changed = changed.peekable();
+    let &(first, costs) = changed.peek()?;
+    Some((changed.count(), first, costs))
+}
+
+/// The names of a state's actions where they are increasing numbers, else their positions.
+pub(in crate::io) fn action_ids(model: &Model, s: usize) -> Vec<u32> {
+    let rows = model.rows_of(s);
+    let positions = 0..rows.len() as u32;
+    let names: Option<Vec<u32>> = rows.map(|r| model.action_name(s, r).parse().ok()).collect();
+    names.filter(|ids| ids.is_sorted_by(|a, b| a < b)).unwrap_or_else(|| positions.collect())
+}
