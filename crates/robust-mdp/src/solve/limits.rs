@@ -11,8 +11,9 @@ use crate::uncertainty::{Distance, UncertaintySet};
 
 /// The default gap, as a share of the interval in which all values lie.
 const PRECISION: f64 = 1e-7;
-/// Bounds get no closer than this share of the largest cost over (1 − λ)²: a value of size c/(1 − λ)
-/// rounds, and what one step rounds adds up over 1/(1 − λ) steps.
+/// About as close as bounds get, as a share of the largest |cost| over (1 − λ)²: a value of size
+/// c/(1 − λ) rounds, and what one step rounds adds up over 1/(1 − λ) steps. (Found on Garnet models of
+/// 20 to 1000 states, λ from 0.9999 to 1 − 1e-8: 2e-15 to 1e-13.)
 const ROUNDING: f64 = 1e-13;
 
 pub(crate) fn target_gap(
@@ -35,7 +36,7 @@ pub(crate) fn target_gap(
 fn default_gap(model: &Model, set: &UncertaintySet) -> f64 {
     let (least, most) = model.cost_range(set.leaves_nominal_support());
     let horizon = 1.0 / (1.0 - model.discount());
-    let rounding = ROUNDING * model.largest_term() * horizon * horizon;
+    let rounding = ROUNDING * least.abs().max(most.abs()) * horizon * horizon;
     let gap = (PRECISION * (most - least) * horizon).max(rounding);
     // Where all costs are 0, so are all values.
     if gap > 0.0 { gap } else { PRECISION }
@@ -113,9 +114,12 @@ pub(super) fn check_start(model: &Model, options: &Options) -> Result<Option<Vec
 /// arrays that a method keeps, and a dense chain.
 pub(crate) fn check_memory(model: &Model, set: &UncertaintySet, kernels: u64) -> Result<(), Error> {
     const ALLOWED: u64 = 16 << 30;
-    let Layout::Full(width) = Layout::new(model, set) else { return Ok(()) };
-    let (rows, width) = (model.rows() as u64, width as u64);
-    let needed = 8 * width * (kernels * rows + width);
+    let layout = Layout::new(model, set);
+    if matches!(layout, Layout::Positive(_)) {
+        return Ok(());
+    }
+    let (entries, states) = (layout.entries(model) as u64, model.states() as u64);
+    let needed = 8 * (kernels * entries + states * states);
     if needed > ALLOWED && !model.is_dense() {
         return Err(Error::Memory {
             what: "an ellipsoid that may put mass on every state (--support all)".into(),

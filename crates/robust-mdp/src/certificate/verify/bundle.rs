@@ -19,7 +19,8 @@ pub(super) struct Bundle {
     p: Vec<[f64; 8]>,
     /// λ(v − max v), and what the transitions cost.
     w: Vec<[f64; 8]>,
-    /// Without that cost, where it matters.
+    /// Without that cost, where it matters; −∞ where a row lists a state again: its tail has that state
+    /// but once.
     bare: Vec<[f64; 8]>,
     /// Where the rows are in the model, how long they are, and the longest.
     start: [usize; 8],
@@ -73,7 +74,8 @@ impl Bundle {
             Some(ranking) => {
                 for (top, &r) in top.iter_mut().zip(columns.rows()) {
                     let row = model.row(r);
-                    let listed = row.entries().map(|(i, ..)| ahead.w[i]);
+                    let once = row.entries().enumerate().filter(|(k, _)| !row.is_repeated(*k));
+                    let listed = once.map(|(_, (i, ..))| ahead.w[i]);
                     *top = ranking.highest_outside(listed).map_or(*top, |w| top.max(w));
                 }
             }
@@ -99,7 +101,10 @@ impl Bundle {
                 spans.gather(w, |at, _, _| v[next[at] as usize]);
             }
             (Storage::Sparse { next, .. }, Some(tolls)) => {
-                spans.gather(bare, |at, _, _| v[next[at] as usize]);
+                spans.gather(bare, |at, k, _| match k > 0 && next[at - 1] == next[at] {
+                    true => f64::NEG_INFINITY,
+                    false => v[next[at] as usize],
+                });
                 spans.gather(w, |at, _, _| v[next[at] as usize] + tolls[at]);
             }
             (Storage::Dense, None) => spans.gather(w, |_, k, _| v[k]),

@@ -10,7 +10,7 @@ use pulp::{Simd, WithSimd};
 
 use super::outlook::Outlook;
 use crate::lanes::{dot, last};
-use crate::model::Model;
+use crate::model::{Model, Row};
 use crate::uncertainty::{Distance, Support, UncertaintySet};
 
 /// How the rows of a model are read.
@@ -38,13 +38,27 @@ impl Reading {
     }
 }
 
+impl Reading {
+    /// Whether entry `k` of a row is among those read.
+    pub(super) fn lists(self, row: Row<'_>, k: usize) -> bool {
+        match self {
+            Reading::Shared => true,
+            Reading::Gathered => row.prob[k] > 0.0,
+            Reading::WithTail => {
+                row.prob[k] > 0.0 || row.transition_cost.is_some_and(|c| c[k] != 0.0)
+            }
+        }
+    }
+}
+
 /// Memory for the rows of one state.
 #[derive(Debug, Default)]
 pub(crate) struct RowsMemory {
     offsets: Vec<usize>,
     nominal: Vec<f64>,
     gain: Vec<f64>,
-    /// λ(v − max v) of the entries, where tails need to know it.
+    /// λ(v − max v) of the entries, where tails need to know it; −∞ where the state is listed again: no
+    /// tail has it twice.
     level: Vec<f64>,
     columns: Vec<u32>,
     base: Vec<f64>,
@@ -176,7 +190,6 @@ fn gather(
     for r in rows {
         let (row, start) = (model.row(r), nominal.len());
         let (mut top, mut low) = (f64::NEG_INFINITY, f64::INFINITY);
-        let listed = |e: &(usize, f64, f64)| e.1 > 0.0 || tail && e.2 != 0.0;
         let plain = !tail
             && row.next.is_some()
             && row.transition_cost.is_none()
@@ -191,11 +204,13 @@ fn gather(
             }
         }
         let entries = if plain { 0 } else { row.prob.len() };
-        for (next, p, extra) in row.entries().take(entries).filter(listed) {
+        let listed = row.entries().take(entries).enumerate();
+        for (_, (next, p, extra)) in listed.filter(|(k, _)| reading.lists(row, *k)) {
             nominal.push(p);
+            let again = columns[start..].last() == Some(&(next as u32));
             columns.push(next as u32);
             let w = if tail {
-                level.push(ahead.shared[next]);
+                level.push(if again { f64::NEG_INFINITY } else { ahead.shared[next] });
                 ahead.shared[next] + extra
             } else {
                 ahead.discount * ahead.values[next] + extra
