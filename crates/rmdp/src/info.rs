@@ -43,6 +43,8 @@ struct Info {
     /// Fewest and most actions of a state that is not terminal.
     actions: [usize; 2],
     transitions: usize,
+    /// Those to a next state that their row lists before, at another cost.
+    repeated_transitions: usize,
     /// Transitions as a share of state-action pairs × states.
     density: f64,
     storage: &'static str,
@@ -89,6 +91,7 @@ impl Info {
             state_action_pairs: model.rows(),
             actions: [playing().min().unwrap_or(0), playing().max().unwrap_or(0)],
             transitions,
+            repeated_transitions: model.repeated_transitions(),
             density: if cells > 0.0 { transitions as f64 / cells } else { 0.0 },
             storage: if model.is_dense() { "dense" } else { "sparse" },
             costs: cost_range(model),
@@ -115,6 +118,14 @@ impl Info {
             Some(1) => "one state".into(),
             Some(n) => format!("over {} states", many(n)),
         }
+    }
+
+    fn transitions_in_words(&self) -> String {
+        let again = match self.repeated_transitions {
+            0 => String::new(),
+            n => format!(", {} to a next state listed before at another cost", many(n)),
+        };
+        format!("{} (density {:.3} %){again}", many(self.transitions), 100.0 * self.density)
     }
 
     fn unlisted_in_words(&self) -> String {
@@ -145,10 +156,7 @@ impl Info {
             ("states", format!("{} ({} terminal)", many(self.states), many(self.terminal_states))),
             ("actions a state", self.actions_in_words()),
             ("state-action pairs", many(self.state_action_pairs)),
-            (
-                "transitions",
-                format!("{} (density {:.3} %)", many(self.transitions), 100.0 * self.density),
-            ),
+            ("transitions", self.transitions_in_words()),
             ("storage", self.storage.into()),
             (what, format!("{} to {}{on}", short(self.costs[0]), short(self.costs[1]))),
             (unlisted, self.unlisted_in_words()),

@@ -118,3 +118,28 @@ fn the_cost_of_unlisted_states_is_shown_and_set() {
     let told = folder.rmdp(&["convert", "n.json", "n.csv"]).expect(0).stderr;
     assert!(told.contains("reward of next states that are not listed changes in 3 of 4"), "{told}");
 }
+
+/// Two ways to the same next state at different costs are two transitions, in every format.
+#[test]
+fn next_states_at_several_costs_are_counted_and_kept() {
+    let folder = Folder::new();
+    let lines = "0,0,1,0.5,0\n0,0,1,0.5,10\n1,0,1,1,0\n";
+    let header = "idstatefrom,idaction,idstateto,probability,cost\n";
+    fs::write(folder.path().join("m.csv"), format!("{header}{lines}")).unwrap();
+    let page = folder.rmdp(&["info", "m.csv"]).expect(0).stdout;
+    assert!(page.contains(", 1 to a next state listed before at another cost"), "{page}");
+    folder.rmdp(&["convert", "m.csv", "m.json", "--discount", "0.9"]).expect(0);
+    folder.rmdp(&["convert", "m.json", "m.npz"]).expect(0);
+    for file in ["m.csv", "m.json", "m.npz"] {
+        // All mass may go to the dearer one: 10, and not 5 as on average.
+        let solve = ["solve", file, "--set", "kl", "--radius", "9", "--discount", "0.9"];
+        let more = ["--json", "out.json", "--kernel", "k.csv", "--certify", "--quiet"];
+        folder.rmdp(&[&solve[..], &more[..]].concat()).expect(0);
+        let out = folder.json("out.json");
+        assert!((out["values"][0].as_f64().unwrap() - 10.0).abs() < 1e-4, "{file}: {out}");
+        assert_eq!(out["verified"], true);
+        let kernel = folder.read("k.csv");
+        let expected = "state,action,next,probability,cost\n0,0,1,0.0,0.0\n0,0,1,1.0,10.0\n";
+        assert!(kernel.starts_with(expected), "{kernel}");
+    }
+}

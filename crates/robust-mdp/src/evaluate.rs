@@ -55,7 +55,8 @@ pub fn evaluate(
 }
 
 /// The kernel of the set that is worst for `policy`, row by row: `visit(row, next, probability)`
-/// for every entry of positive probability. `values` is the policy's worst-case value, in the
+/// for every entry of positive probability, and for all of a next state that the model lists at several
+/// costs, in its order. `values` is the policy's worst-case value, in the
 /// model's own sign. Same bits for any number of `threads`.
 pub fn worst_kernel(
     model: &Model,

@@ -13,7 +13,7 @@ use std::ops::Range;
 use pulp::{Simd, WithSimd};
 
 use crate::lanes::{dispatch, dot};
-use crate::model::Model;
+use crate::model::{Model, Row};
 use crate::uncertainty::{Block, Gain, Rectangularity, UncertaintySet};
 
 /// Which constant is taken out of every row objective.
@@ -51,31 +51,35 @@ fn range(b: &[f64]) -> (f64, f64) {
 pub(crate) enum Layout {
     /// Every row has an entry for each of the S states.
     Full(usize),
+    /// Rows have an entry for each of the S states, and one more where they list it again.
+    Everywhere(Vec<usize>),
     /// Rows have entries for their positive nominal probabilities only.
     Positive(Vec<usize>),
 }
 
 impl Layout {
     pub(crate) fn new(model: &Model, set: &UncertaintySet) -> Layout {
-        if set.leaves_nominal_support()
-            || model.is_dense() && model.positive_transitions() == model.transitions()
-        {
-            return Layout::Full(model.states());
+        let states = model.states();
+        if set.leaves_nominal_support() && model.repeated_transitions() > 0 {
+            let repeated =
+                |row: Row<'_>| (0..row.prob.len()).filter(|&k| row.is_repeated(k)).count();
+            return Layout::Everywhere(pointers(model, |row| states + repeated(row)));
         }
-        let mut pointers = Vec::with_capacity(model.rows() + 1);
-        pointers.push(0);
-        for r in 0..model.rows() {
-            let positive = model.row(r).prob.iter().filter(|&&p| p > 0.0).count();
-            pointers.push(pointers[r] + positive);
+        let full = || model.is_dense() && model.positive_transitions() == model.transitions();
+        if set.leaves_nominal_support() || full() {
+            return Layout::Full(states);
         }
-        Layout::Positive(pointers)
+        let positive = |row: Row<'_>| row.prob.iter().filter(|&&p| p > 0.0).count();
+        Layout::Positive(pointers(model, positive))
     }
 
     /// Where the rows `rows` lie.
     pub(crate) fn span(&self, rows: Range<usize>) -> Range<usize> {
         match self {
             Layout::Full(width) => rows.start * width..rows.end * width,
-            Layout::Positive(pointers) => pointers[rows.start]..pointers[rows.end],
+            Layout::Everywhere(pointers) | Layout::Positive(pointers) => {
+                pointers[rows.start]..pointers[rows.end]
+            }
         }
     }
 
@@ -96,6 +100,14 @@ impl Layout {
             (rows.max(of.len()), entries.max(self.span(of).len()))
         })
     }
+}
+
+/// Where rows of these lengths begin.
+fn pointers(model: &Model, length: impl Fn(Row<'_>) -> usize) -> Vec<usize> {
+    let mut pointers = Vec::with_capacity(model.rows() + 1);
+    pointers.push(0);
+    (0..model.rows()).for_each(|r| pointers.push(pointers[r] + length(model.row(r))));
+    pointers
 }
 
 /// What every state's game needs of the value vector, computed once a sweep.
@@ -220,7 +232,7 @@ impl<'a> Game<'a> {
         let shared = full && !model.has_transition_costs();
         let borrow = full && model.is_dense();
         if !(shared && borrow) {
-            gather(model, rows.clone(), full, shared, ahead, memory);
+            gather(model, rows.clone(), layout, shared, ahead, memory);
         }
         let mut norms = ahead.norms;
         if shared {
@@ -296,7 +308,7 @@ impl<'a> Game<'a> {
 fn gather(
     model: &Model,
     rows: Range<usize>,
-    full: bool,
+    layout: &Layout,
     shared: bool,
     ahead: &Lookahead,
     memory: &mut GameMemory,
@@ -304,28 +316,47 @@ fn gather(
     memory.nominal.clear();
     memory.gain.clear();
     memory.columns.clear();
-    let states = model.states();
-    for r in rows {
-        let row = model.row(r);
-        if full {
-            let start = memory.nominal.len();
-            memory.nominal.resize(start + states, 0.0);
-            for (next, p, _) in row.entries() {
-                memory.nominal[start + next] = p;
-            }
-            if !shared {
-                memory.gain.extend(ahead.values.iter().map(|v| ahead.discount * v));
-                for (next, _, extra) in row.entries() {
-                    memory.gain[start + next] += extra;
+    for row in rows.map(|r| model.row(r)) {
+        match layout {
+            Layout::Full(_) => memory.spread(row, shared, ahead),
+            Layout::Everywhere(_) => {
+                let mut listed = row.entries().peekable();
+                for i in 0..model.states() {
+                    let mut own = listed.next_if(|e| e.0 == i).or(Some((i, 0.0, 0.0)));
+                    while let Some(entry) = own {
+                        memory.push(entry, ahead);
+                        own = listed.next_if(|e| e.0 == i);
+                    }
                 }
             }
-        } else {
-            for (next, p, extra) in row.entries().filter(|e| e.1 > 0.0) {
-                memory.nominal.push(p);
-                memory.gain.push(ahead.discount * ahead.values[next] + extra);
-                memory.columns.push(next as u32);
+            Layout::Positive(_) => {
+                row.entries().filter(|e| e.1 > 0.0).for_each(|entry| memory.push(entry, ahead));
             }
         }
+    }
+}
+
+impl GameMemory {
+    /// Takes in a row as one entry for every state; its objective, unless all rows share one.
+    fn spread(&mut self, row: Row<'_>, shared: bool, ahead: &Lookahead) {
+        let start = self.nominal.len();
+        self.nominal.resize(start + ahead.values.len(), 0.0);
+        for (next, p, _) in row.entries() {
+            self.nominal[start + next] = p;
+        }
+        if !shared {
+            self.gain.extend(ahead.values.iter().map(|v| ahead.discount * v));
+            for (next, _, extra) in row.entries() {
+                self.gain[start + next] += extra;
+            }
+        }
+    }
+
+    /// Takes in an entry with its next state.
+    fn push(&mut self, (next, p, extra): (usize, f64, f64), ahead: &Lookahead) {
+        self.nominal.push(p);
+        self.gain.push(ahead.discount * ahead.values[next] + extra);
+        self.columns.push(next as u32);
     }
 }
 

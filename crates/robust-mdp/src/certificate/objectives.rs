@@ -32,7 +32,7 @@ pub(super) struct Objectives<'a> {
 struct Row {
     /// (p, w') of the entries.
     entries: Vec<(f64, f64)>,
-    /// λ(v − max v) of the entries, falling.
+    /// λ(v − max v) of the states listed, falling.
     listed: Vec<f64>,
     top: f64,
     range: f64,
@@ -121,14 +121,14 @@ impl<'a> Objectives<'a> {
 
     fn row(&self, r: usize) -> Row {
         let row = self.model.row(r);
-        let usable = row.entries().filter(|e| self.everywhere || e.1 > 0.0);
+        let usable = row.entries().enumerate().filter(|(_, e)| self.everywhere || e.1 > 0.0);
         let mut entries: Vec<(f64, f64)> = Vec::with_capacity(row.prob.len());
         let (mut listed, mut top, mut low) = (Vec::new(), f64::NEG_INFINITY, f64::INFINITY);
-        for (next, p, toll) in usable {
+        for (k, (next, p, toll)) in usable {
             let w = self.w[next] + toll;
             (top, low) = (top.max(w), low.min(w));
             entries.push((p, w));
-            if !self.ranked.is_empty() {
+            if !self.ranked.is_empty() && !row.is_repeated(k) {
                 listed.push(self.w[next]);
             }
         }

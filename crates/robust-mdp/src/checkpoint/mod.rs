@@ -220,7 +220,9 @@ fn longest(model: &Model, set: &UncertaintySet, options: &Options) -> u64 {
     let (states, rows) = (model.states() as u64, model.rows() as u64);
     let entries = match Layout::new(model, set) {
         Layout::Full(width) => rows.saturating_mul(width as u64),
-        Layout::Positive(pointers) => pointers.last().map_or(0, |n| *n as u64),
+        Layout::Everywhere(pointers) | Layout::Positive(pointers) => {
+            pointers.last().map_or(0, |n| *n as u64)
+        }
     };
     let memory = (options.anderson.unwrap_or(0).max(ANDERSON) as u64).min(states);
     let numbers = (states.saturating_mul(16 + 2 * memory))

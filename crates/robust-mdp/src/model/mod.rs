@@ -61,7 +61,8 @@ impl Objective {
 /// Rows of the kernel, all dense or all sparse.
 ///
 /// Dense rows carry no indices: entry `i` of a row is the probability of next state `i`.
-/// The builder stores a model densely when at least a third of its entries are positive.
+/// The builder stores a model densely when at least a third of its entries are positive and no row
+/// has a next state at several costs.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Storage {
     Dense,
@@ -170,6 +171,17 @@ impl Model {
     /// Whether rows are stored densely, without indices.
     pub fn is_dense(&self) -> bool {
         matches!(self.storage, Storage::Dense)
+    }
+
+    /// How many transitions lead to a next state that their row lists before, at another cost. Nature
+    /// may move mass between the two.
+    pub fn repeated_transitions(&self) -> usize {
+        let Storage::Sparse { next, .. } = &self.storage else { return 0 };
+        if self.transition_cost.is_none() {
+            return 0;
+        }
+        let repeated = |r: usize| next[self.span(r)].windows(2).filter(|p| p[0] == p[1]).count();
+        (0..self.rows()).map(repeated).sum()
     }
 
     /// Whether state `s` has no actions; its value is then 0.

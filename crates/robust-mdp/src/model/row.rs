@@ -3,7 +3,8 @@
 pub struct Row<'m> {
     /// Nominal probabilities; they sum to one.
     pub prob: &'m [f64],
-    /// Next states, increasing; `None` means entry `i` leads to state `i`.
+    /// Next states in order, again where one has several costs; `None` means entry `i` leads to state
+    /// `i`.
     pub next: Option<&'m [u32]>,
     /// Immediate cost c(s,a).
     pub cost: f64,
@@ -21,6 +22,12 @@ impl<'m> Row<'m> {
                 self.transition_cost.map_or(0.0, |c| c[k]),
             )
         })
+    }
+
+    /// Whether entry `k` leads where the one before it does, at another cost.
+    #[inline(always)]
+    pub(crate) fn is_repeated(&self, k: usize) -> bool {
+        k > 0 && self.next.is_some_and(|next| next[k - 1] == next[k])
     }
 
     /// The entries that a file lists: those of positive probability or with a further cost. Any other

@@ -179,8 +179,8 @@ impl UncertaintySet {
     fn row_limit(&self, model: &Model, r: usize) -> f64 {
         let row = model.row(r);
         let positive = || row.prob.iter().copied().filter(|&p| p > 0.0);
-        let everywhere = positive().count() == model.states();
-        let least = if self.support == Support::All && !everywhere {
+        let places = || row.prob.contains(&0.0) || row.first_unlisted(model.states()).is_some();
+        let least = if self.support == Support::All && places() {
             0.0
         } else {
             positive().fold(1.0, f64::min)

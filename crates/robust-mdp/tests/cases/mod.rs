@@ -100,6 +100,8 @@ enum Tolls {
     Ties,
     /// Also on next states of probability 0.
     OffSupport,
+    /// The same, and next states come again at another cost.
+    Repeated,
 }
 
 /// Size of the budgets.
@@ -196,7 +198,14 @@ impl Case {
         let (costs, ahead) = (money(random), money(random));
         let tolls = pick(
             random,
-            &[Tolls::None, Tolls::None, Tolls::OfTheCosts, Tolls::Ties, Tolls::OffSupport],
+            &[
+                Tolls::None,
+                Tolls::None,
+                Tolls::OfTheCosts,
+                Tolls::Ties,
+                Tolls::OffSupport,
+                Tolls::Repeated,
+            ],
         );
         let discount = pick(random, &[0.0, 0.5, 0.9, 0.9, 0.9999]);
         let terminal = pick(random, &[0.0, 0.0, 0.2]);
@@ -303,7 +312,15 @@ impl Draft {
             for _ in 0..count {
                 builder.add_action(None, self.costs.draw(random));
                 for &(next, p) in &row {
-                    builder.add_transition(next, p, self.toll(p, random));
+                    // Halves, or all and nothing: sums stay what they are.
+                    let share = match self.tolls {
+                        Tolls::Repeated => pick(random, &[0.0, 0.5, 0.5, 1.0]),
+                        _ => 1.0,
+                    };
+                    builder.add_transition(next, share * p, self.toll(p, random));
+                    if share < 1.0 {
+                        builder.add_transition(next, (1.0 - share) * p, self.toll(p, random));
+                    }
                 }
                 if !matches!(self.odds, Odds::SameRows) {
                     row = self.row(states, successors, random);
@@ -336,7 +353,8 @@ impl Draft {
             .collect();
         let total: f64 = weights.iter().sum();
         weights.iter_mut().for_each(|p| *p /= total);
-        let idle = if self.tolls == Tolls::OffSupport { (states - count).min(3) } else { 0 };
+        let off = matches!(self.tolls, Tolls::OffSupport | Tolls::Repeated);
+        let idle = if off { (states - count).min(3) } else { 0 };
         weights.resize(count + idle, 0.0);
         to.into_iter().zip(weights).collect()
     }
@@ -346,7 +364,8 @@ impl Draft {
             Tolls::None => 0.0,
             Tolls::OffSupport if p > 0.0 && random.below(2) == 0 => 0.0,
             Tolls::Ties => random.below(3) as f64,
-            Tolls::OfTheCosts | Tolls::OffSupport => self.costs.draw(random),
+            Tolls::Repeated if random.below(3) == 0 => random.below(3) as f64,
+            Tolls::OfTheCosts | Tolls::OffSupport | Tolls::Repeated => self.costs.draw(random),
         }
     }
 }

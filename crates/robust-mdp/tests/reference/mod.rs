@@ -135,12 +135,14 @@ fn entries(
     scale: &mut f64,
 ) -> Vec<(f64, f64)> {
     let row = model.row(r);
-    let mut all = vec![(0.0, 0.0); v.len()];
-    row.entries().for_each(|(i, p, extra)| all[i] = (p, extra));
+    // States that are not listed, and every entry of those that are: there may be several.
+    let mut listed = vec![false; v.len()];
+    row.entries().for_each(|(i, ..)| listed[i] = true);
+    let rest = (0..v.len()).filter(|&i| !listed[i]).map(|i| (i, 0.0, 0.0));
     let everywhere = set.support == Support::All;
-    let next = all.into_iter().zip(v).filter(|((p, _), _)| everywhere || *p > 0.0);
-    let of = |((p, extra), v): ((f64, f64), &f64)| {
-        let ahead = model.discount() * v;
+    let next = row.entries().chain(rest).filter(|(_, p, _)| everywhere || *p > 0.0);
+    let of = |(i, p, extra): (usize, f64, f64)| {
+        let ahead = model.discount() * v[i];
         let b = row.cost + extra + ahead;
         for part in [row.cost, extra, ahead, b] {
             *scale = scale.max(part.abs());

@@ -24,12 +24,13 @@ fn columns_in_any_order_lines_in_any_order() {
 }
 
 #[test]
-fn repeated_lines_merge_and_rewards_may_differ() {
-    let (model, _) =
-        read_text(format!("{HEADER}0,0,0,0.25,4\n0,0,0,0.25,0\n0,0,0,0.5,1\n")).unwrap();
-    // (0.25·4 + 0.25·0 + 0.5·1) = 1.5, negated inside.
-    assert_eq!(model.row(0).transition_cost.unwrap(), [-1.5]);
-    assert_eq!((model.row(0).cost, model.row(0).prob), (0.0, &[1.0][..]));
+fn repeated_lines_merge_unless_rewards_differ() {
+    let lines = "0,0,0,0.25,4\n0,0,0,0.25,0\n0,0,0,0.25,1\n0,0,0,0.25,4\n";
+    let (model, _) = read_text(format!("{HEADER}{lines}")).unwrap();
+    // Rewards are negated inside; rows are in the order of rewards as they came.
+    assert_eq!(model.row(0).next.unwrap(), [0, 0, 0]);
+    assert_eq!(model.row(0).transition_cost.unwrap(), [0.0, -1.0, -4.0]);
+    assert_eq!((model.row(0).cost, model.row(0).prob), (0.0, &[0.25, 0.25, 0.5][..]));
 }
 
 #[test]

@@ -36,6 +36,8 @@ pub(in crate::io) struct Csr {
     pub(in crate::io) data: Vec<f64>,
     pub(in crate::io) indices: Vec<u32>,
     pub(in crate::io) indptr: Vec<usize>,
+    /// What each entry costs, where that must be said.
+    pub(in crate::io) costs: Option<Vec<f64>>,
 }
 
 /// Writes a kernel with the rows of `model`.
@@ -46,6 +48,9 @@ pub(in crate::io) fn write_kernel(path: &Path, model: &Model, rows: &Csr) -> Res
         out.indices(rows.indices.len(), rows.indices.iter().copied())?;
         out.counts("indptr", rows.indptr.len(), rows.indptr.iter().copied())?;
         write_shape(model, &mut out)?;
+        if let Some(costs) = &rows.costs {
+            out.floats(cost_names(model).0, &[costs.len()], costs.iter().copied())?;
+        }
         out.finish()
     })
 }

@@ -22,7 +22,9 @@ impl ModelBuilder {
             self.transition_cost.iter_mut().flatten().for_each(|c| *c = 0.0 - *c);
         }
         let states = self.terminal.len();
-        if 3 * self.prob.len() as u128 >= self.cost.len() as u128 * states as u128 {
+        let full = 3 * self.prob.len() as u128 >= self.cost.len() as u128 * states as u128;
+        // A dense row has one entry a state.
+        if full && !self.repeats {
             self.spread(states);
             return Ok(self.into_model(discount, Storage::Dense));
         }

@@ -1,8 +1,9 @@
 //! The one place where a model is checked.
 //!
 //! States come in order, each followed by its actions, each followed by its transitions. A row
-//! is sorted by next state, repeated next states are merged (probabilities p₁ + p₂, further cost
-//! (p₁c₁ + p₂c₂)/(p₁ + p₂)) and its probabilities are made to sum to one. A next state listed
+//! is sorted by next state and cost, and its probabilities are made to sum to one. A next state
+//! that is listed again at the same cost adds to its probability; at another cost it is kept apart,
+//! because nature may move mass between the two. Such models are stored sparsely. A next state listed
 //! with probability 0 is kept only where it carries a further cost, which matters to sets that
 //! may leave the nominal support.
 
@@ -48,6 +49,8 @@ pub struct ModelBuilder {
     /// Transitions of the latest row, in the order given.
     pending: Vec<(u32, f64, f64)>,
     row_is_open: bool,
+    /// Some row has a next state at several costs.
+    repeats: bool,
     error: Option<ModelError>,
 }
 
@@ -74,6 +77,7 @@ impl ModelBuilder {
             action_names: None,
             pending: Vec::new(),
             row_is_open: false,
+            repeats: false,
             error: None,
         }
     }
@@ -201,11 +205,9 @@ impl ModelBuilder {
         let start = self.prob.len();
         let mut pending = std::mem::take(&mut self.pending);
         merge(&mut pending);
-        for &(next, prob, further) in &pending {
-            if prob > 0.0 || further != 0.0 {
-                self.store(next, prob, further);
-            }
-        }
+        pending.retain(|&(_, prob, further)| prob > 0.0 || further != 0.0);
+        self.repeats |= pending.windows(2).any(|pair| pair[0].0 == pair[1].0);
+        pending.iter().for_each(|&(next, prob, further)| self.store(next, prob, further));
         pending.clear();
         self.pending = pending;
         self.row_ptr.push(self.prob.len());
@@ -278,10 +280,10 @@ impl ModelBuilder {
     }
 }
 
-/// Refuses a discount factor outside [0,1).
 /// Smaller positive probabilities lose their digits to underflow, and mean nothing.
 const LEAST_PROBABILITY: f64 = 1e-300;
 
+/// Refuses a discount factor outside [0,1).
 pub(crate) fn check_discount(value: f64) -> Result<(), ModelError> {
     match (0.0..1.0).contains(&value) {
         true => Ok(()),
@@ -293,21 +295,19 @@ fn numbers(n: usize) -> Vec<String> {
     (0..n).map(|i| i.to_string()).collect()
 }
 
-/// Sorts by next state and merges repeated ones.
+/// Sorts by next state and cost, and merges what is the same in both.
 fn merge(row: &mut Vec<(u32, f64, f64)>) {
-    if !row.is_sorted_by_key(|e| e.0) {
-        row.sort_by_key(|e| e.0);
+    let ascends = |pair: &[(u32, f64, f64)]| pair[0].0 < pair[1].0;
+    if row.windows(2).all(ascends) {
+        return;
     }
+    row.sort_by(|a, b| a.0.cmp(&b.0).then(a.2.total_cmp(&b.2)));
     row.dedup_by(|again, kept| {
-        if again.0 != kept.0 {
-            return false;
+        let same = (again.0, again.2) == (kept.0, kept.2);
+        if same {
+            kept.1 += again.1;
         }
-        let prob = kept.1 + again.1;
-        if prob > 0.0 && kept.2 != again.2 {
-            kept.2 = kept.2 * (kept.1 / prob) + again.2 * (again.1 / prob);
-        }
-        kept.1 = prob;
-        true
+        same
     });
 }
 

@@ -112,11 +112,41 @@ fn rows_are_sorted_and_merged() {
 }
 
 #[test]
-fn merged_costs_are_weighted() {
-    let listed = [(1, 0.25, 4.0), (1, 0.5, 1.0), (2, 0.25, 0.0), (3, 0.0, 5.0), (3, 0.0, 6.0)];
-    let row: Vec<_> = sparse(&listed).row(0).entries().collect();
-    // (0.25·4 + 0.5·1) / 0.75 = 2; next state 3 is kept for its cost, the first given.
-    assert_eq!(row, [(1, 0.75, 2.0), (2, 0.25, 0.0), (3, 0.0, 5.0)]);
+fn next_states_at_several_costs_are_kept_apart() {
+    let listed = [
+        (3, 0.0, 6.0),
+        (1, 0.25, 4.0),
+        (1, 0.25, 1.0),
+        (2, 0.25, 0.0),
+        (1, 0.25, 4.0),
+        (3, 0.0, 5.0),
+    ];
+    let model = sparse(&listed);
+    let row: Vec<_> = model.row(0).entries().collect();
+    // By next state and cost, whatever the order; at the same cost probabilities add up.
+    let expected = [(1, 0.25, 1.0), (1, 0.5, 4.0), (2, 0.25, 0.0), (3, 0.0, 5.0), (3, 0.0, 6.0)];
+    assert_eq!(row, expected);
+    assert_eq!(model.repeated_transitions(), 2);
+    let mut backwards = listed;
+    backwards.reverse();
+    assert_eq!(sparse(&backwards), model);
+    // What says nothing of its own is left out: then nothing is repeated.
+    assert_eq!(sparse(&[(1, 1.0, 2.0), (1, 0.0, 0.0)]).repeated_transitions(), 0);
+}
+
+#[test]
+fn models_with_repeated_next_states_are_sparse() {
+    let model = |again: f64| {
+        let mut b = ModelBuilder::new(0.9);
+        b.add_state(None);
+        b.add_action(None, 1.0);
+        b.add_transition(0, 0.5, 2.0);
+        b.add_transition(0, 0.5, again);
+        b.build().unwrap()
+    };
+    assert!(model(2.0).is_dense() && !model(3.0).is_dense());
+    assert_eq!((model(2.0).transitions(), model(3.0).transitions()), (1, 2));
+    assert_eq!((model(2.0).repeated_transitions(), model(3.0).repeated_transitions()), (0, 1));
 }
 
 #[test]

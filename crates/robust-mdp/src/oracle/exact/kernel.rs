@@ -6,14 +6,24 @@ use super::emit::STEEPEST;
 use super::outlook::Outlook;
 use super::rows::Rows;
 use super::{Exact, Worker};
+use crate::model::Row;
 use crate::uncertainty::{Distance, Rectangularity};
 
 /// A row of a kernel: (next state, y, y⁰).
 type Entries = Vec<(usize, f64, f64)>;
 
+/// Entries of a row whose next states it lists at several costs, with these.
+fn repeated(row: Row<'_>) -> impl Iterator<Item = (usize, usize)> + '_ {
+    let last = row.prob.len().saturating_sub(1);
+    let shared = move |k: &usize| row.is_repeated(*k) || *k < last && row.is_repeated(*k + 1);
+    let next = row.next.filter(|_| row.transition_cost.is_some()).unwrap_or(&[]);
+    (0..next.len()).filter(shared).map(|k| (k, next[k] as usize))
+}
+
 impl Exact<'_> {
-    /// Visits nature's answer to the policy `x` in state s as (action, next state, probability);
-    /// rows without weight stay nominal.
+    /// Visits nature's answer to the policy `x` in state s as (action, next state, probability), where
+    /// that is positive; rows without weight stay nominal. A next state that a row lists at several
+    /// costs is visited as often, in the order of the row, with probabilities that may be 0.
     pub(crate) fn kernel(
         &self,
         s: usize,
@@ -44,12 +54,24 @@ impl Exact<'_> {
                 Distance::Kl => radius / used,
                 _ => (radius / used).sqrt(),
             };
-            for &(next, y, y0) in row {
-                let y = if share < 1.0 { share * y + (1.0 - share) * y0 } else { y };
-                if y > 0.0 {
-                    visit(k, next, y);
+            let within = |y: f64, y0: f64| match share < 1.0 {
+                true => share * y + (1.0 - share) * y0,
+                false => y,
+            };
+            let mut known = row.iter().map(|&(next, y, y0)| (next, within(y, y0))).peekable();
+            let own = self.model.row(first_row + k);
+            for (j, next) in repeated(own) {
+                // Before it, all that leads elsewhere.
+                while let Some((next, y)) = known.next_if(|e| e.0 < next) {
+                    if y > 0.0 {
+                        visit(k, next, y);
+                    }
                 }
+                let read = self.reading.lists(own, j);
+                let y = known.next_if(|_| read).map_or(0.0, |e| e.1);
+                visit(k, next, y);
             }
+            known.filter(|e| e.1 > 0.0).for_each(|(next, y)| visit(k, next, y));
         }
     }
 

@@ -22,11 +22,12 @@ struct Seen {
 impl Seen {
     fn new(model: &Model, set: &UncertaintySet, v: &[f64], r: usize) -> Seen {
         let highest = v.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        let ahead = |v: &f64| (0.0, model.discount() * (v - highest));
-        let mut entries: Vec<(f64, f64)> = v.iter().map(ahead).collect();
-        for (i, p, toll) in model.row(r).entries() {
-            (entries[i].0, entries[i].1) = (p, entries[i].1 + toll);
-        }
+        let ahead = |i: usize| model.discount() * (v[i] - highest);
+        let listed = model.row(r).entries();
+        let has = |i: usize| listed.clone().any(|e| e.0 == i);
+        let rest = (0..v.len()).filter(|i| !has(*i)).map(|i| (0.0, ahead(i)));
+        let mut entries: Vec<(f64, f64)> = rest.collect();
+        entries.extend(listed.clone().map(|(i, p, toll)| (p, ahead(i) + toll)));
         entries.retain(|e| set.support == Support::All || e.0 > 0.0);
         let top = entries.iter().fold(f64::NEG_INFINITY, |m, e| m.max(e.1));
         let mass: f64 = entries.iter().map(|e| e.0).sum();
@@ -150,16 +151,20 @@ impl Draw {
         }
         // Few values are below what these cost: lower bounds have something to prove.
         let cost = (0..state_ptr[states]).map(|_| -size * (0.5 + self.0.uniform())).collect();
-        let mut storage = Storage::Dense;
+        let (mut storage, mut repeats) = (Storage::Dense, false);
         if self.one_in(2) {
+            repeats = self.one_in(4);
             // Most of what has no mass is not listed.
             let mut starts = vec![0];
             let (mut next, mut listed) = (Vec::new(), Vec::new());
             for row in prob.chunks(states) {
                 for (i, p) in row.iter().enumerate() {
                     if *p > 0.0 || self.one_in(9) {
-                        next.push(i as u32);
-                        listed.push(*p);
+                        // At several costs, if there are any.
+                        let again = repeats && self.one_in(3);
+                        let shares = if again { vec![0.5, 0.25, 0.25] } else { vec![1.0] };
+                        next.extend(vec![i as u32; shares.len()]);
+                        listed.extend(shares.iter().map(|share| share * p));
                     }
                 }
                 starts.push(next.len());
@@ -174,7 +179,7 @@ impl Draw {
             storage,
             prob,
             cost,
-            transition_cost: self.one_in(3).then_some(tolls),
+            transition_cost: (self.one_in(3) || repeats).then_some(tolls),
             initial: None,
             state_names: None,
             action_names: None,
