@@ -128,8 +128,15 @@ fn add_row(
     let weights: Vec<f64> = (0..count).map(|_| weight(random)).collect();
     let total: f64 = weights.iter().sum();
     for (&next, weight) in next.iter().zip(&weights) {
-        let further = if rows.on_next { rows.costs * (random.uniform() - 0.5) } else { 0.0 };
-        builder.add_transition(next, weight / total, further);
+        let further = |random: &mut Xoshiro256| match rows.on_next {
+            true => rows.costs * (random.uniform() - 0.5),
+            false => 0.0,
+        };
+        // Some next states come at two costs.
+        let parts = if rows.on_next && chance(0.2, random) { 2 } else { 1 };
+        for _ in 0..parts {
+            builder.add_transition(next, weight / total / f64::from(parts), further(random));
+        }
     }
 }
 

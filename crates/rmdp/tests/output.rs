@@ -362,7 +362,7 @@ fn formats_keep_the_model_and_tell_what_is_lost() {
     assert!(out.stdout.starts_with("wrote m.json: 5 states, 10 state-action pairs, "));
     assert!(out.stdout.contains("next: rmdp solve m.json --radius 0.00"));
     let told = folder.rmdp(&["convert", "m.json", "m.csv"]).expect(0).stderr;
-    for lost in ["names of states", "names of actions", "solve with --discount 0.8"] {
+    for lost in ["names of states", "names of actions", "(--discount 0.8)"] {
         assert!(told.contains(lost), "{told}");
     }
     folder.rmdp(&["convert", "m.csv", "m.npz", "--discount", "0.8"]).expect(0);

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -308,7 +309,13 @@ def test_files(tmp_path, kernel, rewards, ending):
     initial = [0.5, 0.5, 0.0, 0.0]
     model = rm.Model.from_arrays(kernel, rewards, discount=0.9, initial=initial)
     path = tmp_path / f"model.{ending}"
-    model.save(path)
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        model.save(path)
+    lost = [str(w.message) for w in told]
+    assert len(lost) == (2 if ending == "csv" else 0), lost
+    if ending == "csv":
+        assert "discount factor" in lost[0] and "initial distribution" in lost[1]
     back = rm.Model.load(path)
     if ending == "csv":
         assert same(rm.Model.from_csv(path, discount=0.9), back.with_discount(0.9))

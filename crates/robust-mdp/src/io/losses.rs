@@ -39,7 +39,11 @@ fn names(model: &Model, format: Format) -> impl Iterator<Item = String> {
 /// A discount of 0 may stand for none.
 fn discount(model: &Model) -> Option<String> {
     let discount = model.discount();
-    let lost = || format!("the discount factor is lost: solve with --discount {discount:?}");
+    let lost = || {
+        format!(
+            "the discount factor is lost: give {discount:?} again to solve (--discount {discount:?})"
+        )
+    };
     (discount > 0.0).then(lost)
 }
 
