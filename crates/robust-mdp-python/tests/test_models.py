@@ -438,3 +438,31 @@ def test_environments_need_not_know_their_inside():
         env = Inner()
 
     assert rm.Model.from_gymnasium(Outer(), discount=0.9).n_states == 1
+
+
+def test_what_unlisted_next_states_cost():
+    P = {0: {0: [(0.5, 0, 4.0, False), (0.5, 1, 2.0, False)]}, 1: {0: [(1.0, 1, 3.0, False)]},
+         2: {0: [(1.0, 0, 0.0, False)]}}  # fmt: skip
+    model = rm.Model.from_gymnasium(P, discount=0.9)
+    low, high = model.unlisted_costs
+    worse = model.with_unlisted_cost(-50.0)
+    assert low <= high and worse.unlisted_costs == (-50.0, -50.0)
+    assert worse.expected_costs().tolist() == pytest.approx(model.expected_costs().tolist())
+    for set in (rm.KL(0.1), rm.Nominal()):
+        ours, theirs = (rm.solve(m, set, gap=1e-8).values for m in (model, worse))
+        assert np.allclose(ours, theirs, atol=1e-7)
+    ours, theirs = (rm.solve(m, rm.Ellipsoid(0.1), gap=1e-8).values for m in (model, worse))
+    assert np.all(theirs < ours - 1.0)
+    with pytest.raises(ValueError, match="expected a finite number"):
+        model.with_unlisted_cost(float("nan"))
+
+
+def test_a_csv_that_changes_the_question_is_told(tmp_path):
+    model = rm.Model.from_arrays(
+        np.eye(3)[:, None, :], [[1.0], [2.0], [3.0]], discount=0.9
+    ).with_unlisted_cost(-5.0)
+    with pytest.warns(rm.ModelWarning) as told:
+        model.save(tmp_path / "m.csv")
+    assert any("next states that are not listed changes" in str(w.message) for w in told)
+    model.save(tmp_path / "m.npz")
+    assert rm.Model.load(tmp_path / "m.npz").unlisted_costs == (-5.0, -5.0)

@@ -416,6 +416,29 @@ class Model(Frozen):
         native = self._native.with_discount(_checks.discount(discount))
         return Model._of(native, True, self._own_actions())
 
+    @property
+    def unlisted_costs(self) -> tuple[float, float] | None:
+        """Least and largest cost, or reward, of next states that are not listed; none where all are.
+
+        Such a next state costs what its action costs by itself. That matters to sets that may leave the
+        nominal support, such as :class:`Ellipsoid` with support "all".
+        """
+        return self._native.unlisted_costs
+
+    def with_unlisted_cost(self, cost: float) -> Model:
+        """The same model with this cost, or reward, of next states that are not listed.
+
+        What listed transitions cost stays the same, up to rounding.
+
+        >>> import robust_mdp as rm
+        >>> P = {0: {0: [(1.0, 1, 5.0, False)]}, 1: {0: [(1.0, 0, 1.0, False)]}}
+        >>> model = rm.Model.from_gymnasium(P, discount=0.9)
+        >>> model.with_unlisted_cost(-7.0).unlisted_costs
+        (-7.0, -7.0)
+        """
+        native = self._native.with_unlisted_cost(float(cost))
+        return Model._of(native, self._has_discount, self._own_actions())
+
     def with_kernel(self, kernel: Any) -> Model:
         """The same model with another nominal kernel: a :class:`Kernel`, ``P[S, A, S]`` or a sparse
         matrix with one row a pair.
