@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use robust_mdp::{FomSettings, Method, Oracle, Solution};
+use robust_mdp::{Checks, FomSettings, Method, Oracle, Solution};
 use serde::{Deserialize, Serialize};
 
 use crate::instance::Case;
@@ -29,8 +29,10 @@ impl Choice {
         Choice { method, oracle, paper_steps: false, whole_programs: false }
     }
 
-    pub(crate) fn fom(&self) -> FomSettings {
-        if self.paper_steps { FomSettings::paper() } else { FomSettings::default() }
+    /// The paper's steps, its gap checked now and then, so that the time is that of the steps.
+    pub(crate) fn fom(&self) -> Option<FomSettings> {
+        let scheduled = FomSettings { checks: Checks::Scheduled, ..FomSettings::paper() };
+        self.paper_steps.then_some(scheduled)
     }
 
     /// The method's name in results; FOM-VI with the paper's steps has one of its own.

@@ -88,19 +88,20 @@ impl FomArgs {
         ])
     }
 
-    pub(crate) fn settings(&self) -> FomSettings {
-        let base = match self.steps {
-            None | Some(StepRule::Centred) => FomSettings::default(),
-            Some(StepRule::Paper) => FomSettings::paper(),
-        };
-        FomSettings {
+    /// What the flags set, if any is given.
+    pub(crate) fn settings(&self) -> Option<FomSettings> {
+        if self.of_oracle().is_empty() && self.of_loop().is_empty() {
+            return None;
+        }
+        let base = FomSettings::of(self.steps.unwrap_or_default());
+        Some(FomSettings {
             setup: self.setup.or(base.setup),
             weights: self.weights.unwrap_or(base.weights),
             epochs: self.epochs.unwrap_or(base.epochs),
             method: self.fom.unwrap_or(base.method),
             average: self.average.unwrap_or(base.average),
             ..base
-        }
+        })
     }
 }
 

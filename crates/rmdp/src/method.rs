@@ -125,7 +125,7 @@ impl MethodArgs {
             method: self.method,
             oracle: self.oracle,
             fom: self.fom.settings(),
-            anderson: Some(self.anderson.unwrap_or(MEMORY)),
+            anderson: self.anderson,
             ..base
         }
     }
@@ -158,7 +158,8 @@ pub(crate) fn describe_settings(options: &Options, solution: &Solution) -> Optio
         parts.push(format!("memory {}", options.anderson.unwrap_or(MEMORY)));
     }
     if solution.oracle == Oracle::FirstOrder {
-        parts.push(fom::describe(&options.fom, solution.setup, solution.method == Method::FomVi));
+        let fom = options.fom.clone().unwrap_or_default();
+        parts.push(fom::describe(&fom, solution.setup, solution.method == Method::FomVi));
     }
     (!parts.is_empty()).then(|| parts.join(", "))
 }

@@ -14,7 +14,7 @@ use pulp::{Simd, WithSimd};
 
 use crate::lanes::{dispatch, dot};
 use crate::model::Model;
-use crate::uncertainty::{Block, Distance, Gain, Rectangularity, Support, UncertaintySet};
+use crate::uncertainty::{Block, Gain, Rectangularity, UncertaintySet};
 
 /// Which constant is taken out of every row objective.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,8 +57,7 @@ pub(crate) enum Layout {
 
 impl Layout {
     pub(crate) fn new(model: &Model, set: &UncertaintySet) -> Layout {
-        let everywhere = set.distance == Distance::Ellipsoid && set.support == Support::All;
-        if everywhere || model.is_dense() && model.positive_transitions() == model.transitions() {
+        if set.leaves_support() || model.is_dense() && model.positive_transitions() == model.transitions() {
             return Layout::Full(model.states());
         }
         let mut pointers = Vec::with_capacity(model.rows() + 1);

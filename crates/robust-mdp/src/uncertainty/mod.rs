@@ -127,6 +127,14 @@ impl UncertaintySet {
         self
     }
 
+    /// Whether mass may go where the nominal kernel has none.
+    pub(crate) fn leaves_support(&self) -> bool {
+        match self.distance {
+            Distance::Ellipsoid => self.support == Support::All,
+            Distance::Kl | Distance::None => false,
+        }
+    }
+
     /// Budget of the state (s-rectangular) or of row `r` of state `s`.
     pub fn radius_at(&self, s: usize, r: usize) -> f64 {
         match (&self.distance, &self.radius) {
