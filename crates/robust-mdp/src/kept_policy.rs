@@ -104,6 +104,14 @@ impl Snapshot for KeptPolicy {
 mod tests {
     use super::{FEW_ROWS, KeptPolicy};
 
+    impl KeptPolicy {
+        fn of(policy: &[f64]) -> KeptPolicy {
+            let mut kept = KeptPolicy::default();
+            kept.keep(policy);
+            kept
+        }
+    }
+
     #[test]
     fn policies_come_back_as_they_were() {
         let mut kept = KeptPolicy::default();

@@ -179,7 +179,7 @@ fn fom_vi_with_every_average() {
         for set in sets() {
             for fom in &settings {
                 let options =
-                    Options { fom: fom.clone(), ..options(Method::FomVi, None, 1e-3, 40) };
+                    Options { fom: Some(fom.clone()), ..options(Method::FomVi, None, 1e-3, 40) };
                 check(model, &set, &options, 5);
             }
         }

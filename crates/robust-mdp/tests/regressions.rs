@@ -50,8 +50,15 @@ fn next_values_that_differ_by_rounding_alone() {
             for method in [saddle::Method::Pda, saddle::Method::MirrorProx] {
                 let setup = Some(Setup { x: setup.0, y: setup.1 });
                 let fom = FomSettings { setup, method, ..FomSettings::default() };
-                let options = Options { fom, stop: Stop::at_gap(1e-4), ..Options::default() };
+                let options = Options {
+                    method: Method::FomVi,
+                    fom: Some(fom),
+                    stop: Stop::at_gap(1e-4),
+                    ..Options::default()
+                };
                 let solution = solve(&model, &set, &options).expect("a valid call");
+                assert_eq!(solution.method, Method::FomVi);
+                assert!(solution.work.first_order_steps > 0);
                 assert_sound(&model, &solution, "rounding");
                 assert_eq!(solution.status, Status::Certified);
                 if set.radius_at(0, 0) > 0.0 && set != sets(0.1)[0] {
@@ -147,11 +154,14 @@ fn the_papers_steps_with_costs_on_next_states() {
             for fom in [FomSettings::default(), FomSettings::paper()] {
                 let time_limit = Some(Duration::from_secs(60));
                 let options = Options {
-                    fom,
+                    method: Method::FomVi,
+                    fom: Some(fom),
                     stop: Stop { time_limit, ..Stop::at_gap(1e-2) },
                     ..Options::default()
                 };
                 let solution = solve(&model, &set, &options).expect("a valid call");
+                assert_eq!(solution.method, Method::FomVi);
+                assert!(solution.work.first_order_steps > 0);
                 assert_sound(&model, &solution, "paper steps");
                 assert_eq!(solution.status, Status::Certified, "{set:?} {discount}");
                 bounds.push((solution.lower, solution.upper));
