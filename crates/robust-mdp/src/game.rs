@@ -57,7 +57,9 @@ pub(crate) enum Layout {
 
 impl Layout {
     pub(crate) fn new(model: &Model, set: &UncertaintySet) -> Layout {
-        if set.leaves_support() || model.is_dense() && model.positive_transitions() == model.transitions() {
+        if set.leaves_support()
+            || model.is_dense() && model.positive_transitions() == model.transitions()
+        {
             return Layout::Full(model.states());
         }
         let mut pointers = Vec::with_capacity(model.rows() + 1);

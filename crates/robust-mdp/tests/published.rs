@@ -8,8 +8,8 @@
 use robust_mdp::geometry::Geometry;
 use robust_mdp::uncertainty::UncertaintySet;
 use robust_mdp::{
-    Average, Checks, FomSettings, Interrupt, Method, Model, ModelBuilder, Observer, Options, Oracle,
-    Progress, Setup, StepRule, Stop, saddle, solve, solve_observed,
+    Average, Checks, FomSettings, Interrupt, Method, Model, ModelBuilder, Observer, Options,
+    Oracle, Progress, Setup, StepRule, Stop, saddle, solve, solve_observed,
 };
 use serde::Deserialize;
 

@@ -2,7 +2,9 @@
 
 use robust_mdp::geometry::Geometry;
 use robust_mdp::uncertainty::Distance;
-use robust_mdp::{Average, Checks, FomSettings, Method, Options, Oracle, Published, Setup, StepRule, Stop};
+use robust_mdp::{
+    Average, Checks, FomSettings, Method, Options, Oracle, Published, Setup, StepRule, Stop,
+};
 use serde::{Deserialize, Serialize};
 
 use super::problem::Problem;

@@ -9,8 +9,8 @@ use super::fom_vi::Checks;
 use super::linear::Chain;
 use super::response::{Kernel, Response};
 use crate::checkpoint::{Snapshot, Tape};
-use crate::model::Model;
 use crate::incumbent::widest;
+use crate::model::Model;
 use crate::solve::{DualityGap, Run, Status};
 
 /// Work of a check may be this share of the first-order work.
