@@ -298,3 +298,75 @@ fn first_order_answers_are_no_narrower_than_steps_can_tell() {
     // 23.8 million against 31.7.
     assert!(entries < 27_500_000, "{entries}");
 }
+
+/// The first bounds of FOM-VI once went through linear systems as large and dense as those of averaged
+/// kernels: seconds with 3000 states.
+#[test]
+fn first_bounds_of_fom_vi_need_no_dense_systems() {
+    let states = 1000;
+    let band = Garnet { states, actions: 4, branching: 0.5, band: Some(4), ..Garnet::default() };
+    let model = Garnet { discount: 0.9995, seed: 1, ..band }.model().expect("a model");
+    let set = UncertaintySet::ellipsoid(0.05);
+    let stop = Stop { max_sweeps: 0, ..Stop::at_gap(1e-5) };
+    let options = Options { method: Method::FomVi, stop, threads: Some(1), ..Options::default() };
+    let first = solve(&model, &set, &options).expect("bounds");
+    assert_ran(&first, &options);
+    // 64 million entries, most of them of linear systems; 640 million with dense ones.
+    assert!(first.work.entries < 150_000_000, "{:?}", first.work);
+    assert!(first.gap.is_finite() && first.policy.iter().all(|x| *x == 0.0 || *x == 1.0));
+}
+
+/// Whatever ends a run, its bounds are no worse than the cheapest and the dearest cost for ever.
+#[test]
+fn no_bound_is_worse_than_the_costs_tell() {
+    const METHODS: [Method; 8] = [
+        Method::Auto,
+        Method::FomVi,
+        Method::Vi,
+        Method::GsVi,
+        Method::Anderson,
+        Method::Avi,
+        Method::Pi,
+        Method::Newton,
+    ];
+    // Costs of 5 to 15 a step and, with further ones on next states, 5 to 18.
+    let garnet = Garnet { states: 30, actions: 3, branching: 0.2, seed: 7, ..Garnet::default() };
+    let plain = Garnet { discount: 0.999, ..garnet }.model().expect("a model");
+    let of = |toll: f64| {
+        let mut builder = ModelBuilder::new(0.999);
+        for s in 0..plain.states() {
+            builder.add_state(None);
+            for r in plain.rows_of(s) {
+                let row = plain.row(r);
+                builder.add_action(None, 5.0 + row.cost);
+                for (next, p, _) in row.entries().filter(|e| e.1 > 0.0) {
+                    builder.add_transition(next, p, toll * (next % 4) as f64);
+                }
+            }
+        }
+        builder.build().expect("a model")
+    };
+    for toll in [0.0, 1.0] {
+        let model = of(toll);
+        let costs = (0..model.rows()).flat_map(|r| {
+            let row = model.row(r);
+            row.entries().filter(|e| e.1 > 0.0).map(move |e| row.cost + e.2).collect::<Vec<_>>()
+        });
+        let (low, high) = costs.fold((f64::MAX, f64::MIN), |(l, h), c| (l.min(c), h.max(c)));
+        let (low, high) = (low / 0.001 * (1.0 - 1e-12), high / 0.001 * (1.0 + 1e-12));
+        for set in [UncertaintySet::kl(0.5), UncertaintySet::ellipsoid(0.2).on_nominal_support()] {
+            for method in METHODS {
+                for max_sweeps in [0, 1, 2, 5] {
+                    let stop = Stop { max_sweeps, ..Stop::at_gap(1e-9) };
+                    let options = Options { method, stop, ..Options::default() };
+                    let cut = solve(&model, &set, &options).expect("a solution");
+                    assert_ran(&cut, &options);
+                    let worst = cut.lower.iter().fold(f64::MAX, |m, l| m.min(*l));
+                    assert!(worst >= low, "{method} {max_sweeps}: {worst}, at least {low}");
+                    let worst = cut.upper.iter().fold(f64::MIN, |m, u| m.max(*u));
+                    assert!(worst <= high, "{method} {max_sweeps}: {worst}, at most {high}");
+                }
+            }
+        }
+    }
+}

@@ -9,9 +9,11 @@ use super::fom_vi::Checks;
 use super::linear::Chain;
 use super::response::{Kernel, Response};
 use crate::checkpoint::{Snapshot, Tape};
+use crate::game::Layout;
 use crate::incumbent::widest;
 use crate::model::Model;
 use crate::solve::{DualityGap, Run, Status};
+use crate::uncertainty::UncertaintySet;
 
 /// Work of a check may be this share of the first-order work.
 const CHECK_SHARE: f64 = 0.09;
@@ -62,25 +64,27 @@ impl Checker {
     }
 
     /// Certifies the nominal solution, so that there is an answer whatever happens next.
+    ///
+    /// The chains of nominal rows and of the worst case of one policy are sparse if the model is, those
+    /// of an averaged kernel may not be: this has evaluators of its own, and the answer comes soon.
     pub(super) fn first(
         &mut self,
+        model: &Model,
+        set: &UncertaintySet,
         run: &mut Run<'_>,
-        evaluation: &mut Evaluation<'_>,
-        response: &mut Response<'_>,
     ) -> Option<Status> {
+        let nominal = UncertaintySet::none();
+        let layout = Layout::new(model, &nominal);
+        let mut response = Response::new(model, &nominal, &layout);
+        let mut evaluation = Evaluation::new(model, set);
         let tolerance = 0.02 * run.limits.gap;
-        let below = response.run_on(
-            evaluation.chain.get_or_insert_with(Chain::empty),
-            Kernel::Nominal,
-            &mut self.response_values,
-            tolerance,
-            &run.signal,
-        );
-        let policy = response.policy.clone();
+        let (kernel, values) = (Kernel::Nominal, &mut self.response_values);
+        let below = response.run(kernel, values, tolerance, &run.signal);
+        let policy = std::mem::take(&mut response.policy);
         self.policy_values.copy_from_slice(&self.response_values);
         let above = evaluation.run(&policy, &mut self.policy_values, tolerance, &run.signal);
         run.incumbent.improve(&policy, &below.lower, run.clipped(above.upper));
-        self.account(run, evaluation, response);
+        self.account(run, &mut evaluation, &mut response);
         self.spent = 0;
         self.verdict(run)
     }
@@ -133,8 +137,7 @@ impl Checker {
         response: &mut Response<'_>,
     ) {
         let sweeps = std::mem::take(&mut evaluation.sweeps) + std::mem::take(&mut response.sweeps);
-        let systems = evaluation.take_entries();
-        self.last = systems + 2 * sweeps * run.work.kernel_entries;
+        self.last = evaluation.take_entries() + response.take_entries();
         self.spent += self.last;
         self.last_epoch = run.work.sweeps;
         run.work.entries += self.last;

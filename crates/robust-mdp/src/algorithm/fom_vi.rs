@@ -157,20 +157,31 @@ pub(crate) fn run(
     let layout = Layout::new(model, set);
     run.work.kernel_entries = layout.entries(model) as u64;
     run.width = layout.widest_row(model);
+    let mut checker = Checker::new(model);
+    let found = run.checkpoints.take_found()?;
+    if found.is_none() {
+        run.begin(model);
+        if let Some(status) = head_start(model, set, settings, &mut checker, run) {
+            return Ok(status);
+        }
+    }
     let mut evaluation = Evaluation::lending(model, set);
     let mut response = Response::without_chain(model, set, &layout);
     let mut fom = FomVi::new(model, &layout, set, setup, settings);
-    let mut checker = Checker::new(model);
-    let mut steps_before = 0;
-    if let Some(found) = run.checkpoints.take_found()? {
+    if let Some(found) = found {
         let mut tape = found.tape(model);
         pass(run, &mut fom, &mut checker, &mut evaluation, &mut tape);
         tape.finish().then_some(()).ok_or_else(does_not_fit)?;
-        steps_before = run.work.first_order_steps;
-    } else if let Some(status) = begin(run, &mut fom, &mut checker, &mut evaluation, &mut response)
-    {
-        return Ok(status);
+    } else {
+        if settings.head_start && settings.jump {
+            checker.middle(&mut fom.values);
+        }
+        if let Some(start) = run.start.take() {
+            fom.values = start;
+        }
+        fom.start();
     }
+    let mut steps_before = run.work.first_order_steps;
     for epoch in run.work.sweeps + 1.. {
         if run.work.sweeps >= run.limits.max_sweeps {
             return Ok(Status::SweepLimit);
@@ -213,31 +224,21 @@ pub(crate) fn run(
     unreachable!("epochs are counted in 64 bits")
 }
 
-/// Certifies the nominal solution and puts the iterates at their start.
-fn begin(
-    run: &mut Run<'_>,
-    fom: &mut FomVi<'_>,
+/// Certifies the nominal solution, before anything of the kernel's size is there.
+fn head_start(
+    model: &Model,
+    set: &UncertaintySet,
+    settings: &FomSettings,
     checker: &mut Checker,
-    evaluation: &mut Evaluation<'_>,
-    response: &mut Response<'_>,
+    run: &mut Run<'_>,
 ) -> Option<Status> {
-    run.begin(fom.model);
-    if fom.settings.head_start {
-        let started = Instant::now();
-        let verdict = checker.first(run, evaluation, response);
-        run.check_seconds += started.elapsed().as_secs_f64();
-        if verdict.is_some() {
-            return verdict;
-        }
-        if fom.settings.jump {
-            checker.middle(&mut fom.values);
-        }
+    if !settings.head_start {
+        return None;
     }
-    if let Some(start) = run.start.take() {
-        fom.values = start;
-    }
-    fom.start();
-    None
+    let started = Instant::now();
+    let verdict = checker.first(model, set, run);
+    run.check_seconds += started.elapsed().as_secs_f64();
+    verdict
 }
 
 /// The state between two epochs.
