@@ -141,6 +141,32 @@ fn an_interrupted_run_goes_on() {
     assert_eq!(records(&folder, "out"), records(&folder, "whole"));
 }
 
+/// The second of two runs is refused; the lock does not outlive the first, even if that is killed.
+#[cfg(unix)]
+#[test]
+fn a_second_run_in_one_folder_is_refused() {
+    use std::time::Duration;
+
+    let folder = Folder::new();
+    // Far more cells than are done before the second run looks.
+    let long = ["reproduce", "weights", "-o", "out", "--sizes", "8,60", "--seeds", "9", "--quiet"];
+    let mut first = folder.start(&long);
+    let journal = folder.path().join("out/cells.jsonl");
+    while fs::read_to_string(&journal).map_or(0, |text| text.lines().count()) < 1 {
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    let short = ["reproduce", "weights", "-o", "out", "--sizes", "4", "--seeds", "1", "--quiet"];
+    let second = folder.rmdp(&short).expect(2);
+    assert!(second.stderr.contains("-o out: another run of reproduce is at work there"));
+    assert!(second.stderr.contains("hint: wait until it has ended"), "{}", second.stderr);
+    assert!(!folder.path().join("out/index.html").exists());
+    assert!(first.try_wait().unwrap().is_none(), "the first run ended before the second began");
+    first.kill().unwrap();
+    first.wait().unwrap();
+    folder.rmdp(&short).expect(0);
+    assert!(folder.path().join("out/index.html").exists());
+}
+
 #[test]
 fn what_is_there_and_what_is_not() {
     let folder = Folder::new();
