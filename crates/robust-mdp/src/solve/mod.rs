@@ -76,7 +76,7 @@ fn solve_with<'a>(
     let gap = target_gap(model, options.stop.gap)?;
     let setup = check_fom(set, &options.fom)?;
     let start = check_start(model, options)?;
-    let chosen = choose(model, set, options)?;
+    let chosen = choose(options)?;
     if chosen.oracle != Oracle::Exact {
         check_memory(model, set, 2)?;
     }
