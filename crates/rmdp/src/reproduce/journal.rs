@@ -124,6 +124,7 @@ mod tests {
         assert_eq!(journal.get(&two.cell), None);
         journal.add(two.clone()).unwrap();
         assert_eq!(std::fs::read(&path).unwrap(), text);
+        drop(journal);
         // A bad line elsewhere is not overlooked.
         std::fs::write(&path, [b"{\n".as_slice(), &text].concat()).unwrap();
         let error = Journal::open(&folder).err().unwrap().to_string();
