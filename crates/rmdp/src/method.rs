@@ -10,7 +10,11 @@ use crate::fom::{self, FomArgs};
 
 const METHODS: Choice<Method> = Choice {
     names: &[
-        ("auto", Method::Auto, "what suits the model and the set; the output says what and why"),
+        (
+            "auto",
+            Method::Auto,
+            "newton, or fom-vi with the first-order oracle; the output says which ran",
+        ),
         ("fom-vi", Method::FomVi, "first-order value iteration, the paper's method"),
         ("vi", Method::Vi, "value iteration"),
         ("gs-vi", Method::GsVi, "value iteration that uses new values at once (Gauss-Seidel)"),
@@ -136,7 +140,7 @@ pub(crate) fn names(method: Method, oracle: Oracle) -> (&'static str, &'static s
     (METHODS.name(method), ORACLES.name(oracle))
 }
 
-/// What ran, and why if the library chose it.
+/// What ran, and by which rule if the library chose it.
 pub(crate) fn describe(solution: &Solution) -> String {
     let names = spoken(solution.method, solution.oracle);
     let reason = match &solution.reason {

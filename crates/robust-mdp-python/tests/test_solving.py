@@ -452,3 +452,14 @@ def test_evaluations_are_tables(model, solution):
     for name, bounds in (("worst", value.worst), ("nominal", value.nominal)):
         assert np.array_equal(table[f"{name}_lower"], bounds.lower)
         assert np.array_equal(table[f"{name}_value"], bounds.to_dataframe()["value"])
+
+
+def test_auto_tells_its_rule_and_no_reason_that_nothing_computed() -> None:
+    dense = rm.instances.garnet(states=30, actions=3, branching=0.5, seed=1, discount=0.9)
+    for model, uncertainty in [(dense, rm.KL(0.1)), (rm.instances.machine(), rm.Nominal())]:
+        solution = rm.solve(model, uncertainty, gap=0.1)
+        assert solution.reason == "the same for every model and set"
+        assert f"(chosen by auto: {solution.reason})" in solution._repr_html_()
+    first_order = rm.solve(dense, rm.KL(0.1), gap=0.1, oracle="first-order")
+    assert first_order.reason == "the loop made for the first-order oracle"
+    assert rm.solve(dense, rm.KL(0.1), gap=0.1, method="newton").reason is None

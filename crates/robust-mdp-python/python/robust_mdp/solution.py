@@ -126,7 +126,7 @@ class Solution(Frozen):
 
     @property
     def reason(self) -> str | None:
-        """Why these were chosen, if the solver chose."""
+        """By which rule the solver chose them, if it did."""
         return self._native.reason
 
     @property
@@ -260,7 +260,7 @@ class Solution(Frozen):
         from ._html import facts
 
         low, high = self.value
-        why = f" ({self.reason})" if self.reason else ""
+        why = f" (chosen by auto: {self.reason})" if self.reason else ""
         shown = {
             "status": self.status,
             "set": repr(self.set),

@@ -339,8 +339,7 @@ def sweep_radius(
         All cores unless given. The answers do not depend on it.
     warm_start : bool
         Whether solves start from values between those of the nearest radii that are solved already.
-        With ``method="auto"`` that mostly saves a fifth to a half of the kernel passes, with
-        ``method="fom-vi"`` hardly any.
+        How much work that saves, by method: the page on methods of the documentation.
     progress : callable, optional
         Called with the number of solves done and their total.
     discount, gap, method, oracle, max_sweeps, time_limit, anderson, first_order

@@ -30,8 +30,8 @@ pub(super) fn check_fom(set: &UncertaintySet, fom: &FomSettings) -> Result<Setup
 
 /// The geometries that serve a set best.
 pub(crate) fn default_setup(set: &UncertaintySet) -> Setup {
-    // Measured on Garnet, banded and healthcare instances: the policy is best kept Euclidean with
-    // either set, the kernel in the set's own geometry.
+    // The policy is best kept Euclidean with either set, the kernel in the set's own geometry:
+    // `rmdp reproduce setups` for the ellipsoid, bench/kl-geometry.sh for KL.
     let y = if set.distance == Distance::Kl { Geometry::Entropy } else { Geometry::Euclidean };
     Setup { x: Geometry::Euclidean, y }
 }

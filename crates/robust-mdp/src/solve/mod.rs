@@ -79,7 +79,7 @@ fn solve_with<'a>(
     let fom = &options.fom.clone().unwrap_or_default();
     let setup = check_fom(set, fom)?;
     let start = check_start(model, options)?;
-    let chosen = choose(model, set, options)?;
+    let chosen = choose(options)?;
     refuse_unused(options, &chosen)?;
     if chosen.oracle != Oracle::Exact {
         check_memory(model, set, 2)?;

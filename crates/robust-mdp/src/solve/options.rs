@@ -11,7 +11,7 @@ use crate::algorithm::fom_vi::FomSettings;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Method {
-    /// Chosen by the library from the model and the set; the solution says what and why.
+    /// `Newton`, or `FomVi` with the first-order oracle; the solution says which ran.
     #[default]
     Auto,
     /// First-order value iteration (Algorithm 1 of the paper).
