@@ -23,7 +23,11 @@ const SETUPS: Choice<Setup> = Choice {
 const STEPS: Choice<StepRule> = Choice {
     names: &[
         ("centred", StepRule::Centred, "from the centred values, anew every epoch"),
-        ("paper", StepRule::Paper, "FOM-VI as published: its fixed steps and its average"),
+        (
+            "paper",
+            StepRule::Paper,
+            "FOM-VI as published: its fixed steps, its average, a gap after every epoch",
+        ),
     ],
     later: &[],
 };
