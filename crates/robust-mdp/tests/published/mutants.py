@@ -24,10 +24,9 @@ MUTANTS = {
     # The proximal steps of the kernel, one a set and a geometry: steps a little short, budgets a little large.
     "ellipsoid l2 step": ("uncertainty/ellipsoid/mod.rs", "*slope = sigma * x;", "*slope = 0.99 * sigma * x;"),
     "ellipsoid l2 budget": (
-        "oracle/first_order.rs",
-        "(_, Geometry::Euclidean) => ellipsoid::prox_euclidean,",
-        "(_, Geometry::Euclidean) => |mut b, s, x, y, w, e, c| {\n"
-        "                b.radius *= 1.01;\n                ellipsoid::prox_euclidean(b, s, x, y, w, e, c)\n            },",
+        "uncertainty/ellipsoid/mod.rs",
+        "match ray::follow(block, Direction::From(y)",
+        "match ray::follow(Block { radius: 1.01 * block.radius, ..block }, Direction::From(y)",
     ),
     "ellipsoid l1 budget": (
         "uncertainty/ellipsoid/mod.rs",
