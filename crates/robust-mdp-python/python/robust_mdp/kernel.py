@@ -129,9 +129,8 @@ def _of_array(model: Model, dense: FloatArray) -> Kernel:
 
 def _check(model: Model, kernel: Kernel) -> None:
     """Refuses rows that are no distributions; the message says which."""
-    sums = np.zeros(kernel.shape[0])
     row = np.repeat(np.arange(kernel.shape[0]), np.diff(kernel.indptr))
-    np.add.at(sums, row, kernel.data)
+    sums = np.bincount(row, weights=kernel.data, minlength=kernel.shape[0])
     bad_entry = ~(kernel.data >= 0.0)
     wrong = ~(np.abs(sums - 1.0) <= 1e-9)
     wrong[row[bad_entry]] = True
