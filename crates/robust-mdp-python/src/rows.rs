@@ -1,7 +1,7 @@
 //! Arrays of NumPy and SciPy read row by row into a model builder, without copies.
 
 use numpy::ndarray::ArrayView3;
-use robust_mdp::{Error, Model, ModelBuilder, Objective};
+use robust_mdp::{Error, Interrupt, Model, ModelBuilder, Objective};
 
 /// Indices of either width.
 #[derive(Clone, Copy)]
@@ -70,6 +70,8 @@ pub(crate) enum Wrong {
     Refused(Error),
     /// A negative next state, which the builder cannot be told of.
     Negative { state: usize, action: usize, next: i64 },
+    /// Somebody does not want one any more.
+    Interrupted,
 }
 
 impl<'a> Source<'a> {
@@ -90,11 +92,19 @@ impl<'a> Source<'a> {
     }
 
     /// The model; `cost` has one entry a row.
-    pub(crate) fn model(&self, cost: &[f64], about: About) -> Result<Model, Wrong> {
+    pub(crate) fn model(
+        &self,
+        cost: &[f64],
+        about: About,
+        interrupt: &Interrupt,
+    ) -> Result<Model, Wrong> {
         let mut builder = ModelBuilder::new(about.discount).objective(about.objective);
         builder.set_initial(about.initial);
         let mut row = 0;
         for s in 0..self.states() {
+            if interrupt.is_raised() {
+                return Err(Wrong::Interrupted);
+            }
             builder.add_state(about.state_names.as_ref().map(|names| names[s].as_str()));
             let actions = self.actions(s);
             if actions == 0 {
