@@ -11,9 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._arrays import FloatArray, IntArray, common_cost, integers, numbers
+from ._interrupts import interruptibly, items
 from ._labels import Axis, NumbersLike, distribution
 from ._messages import ModelWarning, warn
-from ._parts import Parts, numbered
+from ._parts import Compressed, Parts, numbered
 
 
 def _items(table: Any) -> list[tuple[int, Any]]:
@@ -157,10 +158,14 @@ def _assembled(
 def _column(frame: Any, name: str) -> NDArray[Any]:
     """A column, all of it there."""
     column = frame[name]
-    missing = column.isna() if hasattr(column, "isna") else column.is_null()
-    for line in np.flatnonzero(missing.to_numpy())[:1]:
-        raise ValueError(f"line {line}: nothing in column “{name}”")
-    return np.asarray(column.to_numpy())
+
+    def values() -> NDArray[Any]:
+        missing = column.isna() if hasattr(column, "isna") else column.is_null()
+        for line in np.flatnonzero(missing.to_numpy())[:1]:
+            raise ValueError(f"line {line}: nothing in column “{name}”")
+        return np.asarray(column.to_numpy())
+
+    return interruptibly(len(column), values)
 
 
 def _are_numbers(what: str, arrays: list[NDArray[Any]]) -> bool:
@@ -202,7 +207,7 @@ def _states(frame: Any, names: list[str]) -> tuple[IntArray, IntArray, list[str]
     if not _are_numbers(what, arrays):
         numbering = _Numbering(what)
         origin, to = (
-            np.array([numbering.number(numbering.name(x)) for x in array.tolist()], dtype=np.int64)
+            np.fromiter((numbering.number(numbering.name(x)) for x in items(array)), dtype=np.int64)
             for array in arrays
         )
         return origin, to, list(numbering.codes), len(numbering.codes)
@@ -239,8 +244,8 @@ def _actions(frame: Any, name: str, origin: IntArray) -> tuple[IntArray, list[st
     if _are_numbers(f"column {name}", [array]):
         return integers(f"column {name}", array), None
     numbering = _Numbering(f"column {name}")
-    pairs = zip(origin.tolist(), map(numbering.name, array.tolist()), strict=True)
-    codes = np.array([numbering.number(pair) for pair in pairs], dtype=np.int64)
+    pairs = zip(items(origin), map(numbering.name, items(array)), strict=True)
+    codes = np.fromiter(map(numbering.number, pairs), dtype=np.int64)
     return codes, [action for _, action in numbering.codes]
 
 
@@ -288,14 +293,9 @@ def of_dataframe(
     act, action_names = _actions(frame, action, origin)
     prob = numbers(probability, _column(frame, probability), 1)
     amounts = numbers(amount, _column(frame, amount), 1)
-    order = np.lexsort((act, origin))
-    origin, act, to = origin[order], act[order], to[order]
-    prob, amounts = prob[order], amounts[order]
-    first = np.ones(len(origin), dtype=bool)
-    first[1:] = (origin[1:] != origin[:-1]) | (act[1:] != act[:-1])
-    indptr = np.append(np.flatnonzero(first), len(origin)).astype(np.int64)
-    owner, ids = origin[first], act[first]
-    base, further = common_cost(indptr, np.ascontiguousarray(amounts))
+    owner, ids, base, rows = interruptibly(
+        len(origin), lambda: _sorted_rows(origin, act, to, prob, amounts)
+    )
     starts = np.searchsorted(owner, np.arange(states + 1)).astype(np.int64)
     axis = Axis("state", states, state_names)
     ended = np.flatnonzero(np.diff(starts) == 0)
@@ -311,9 +311,22 @@ def of_dataframe(
         state_names=state_names,
         action_names=numbered(starts, ids) if action_names is None else [action_names[a] for a in ids],
         actions=None if action_names is not None else ids,
-        rows=(starts, (indptr, to, np.ascontiguousarray(prob), further)),
+        rows=(starts, rows),
         normalise=(
             f"with pandas, frame[{probability!r}] / frame.groupby([{state!r}, {action!r}])"
             f"[{probability!r}].transform('sum') divides every row by its sum"
         ),
     )
+
+
+def _sorted_rows(
+    origin: IntArray, act: IntArray, to: IntArray, prob: FloatArray, amounts: FloatArray
+) -> tuple[IntArray, IntArray, FloatArray, Compressed]:
+    """States, actions and costs of the rows, and the rows."""
+    order = np.lexsort((act, origin))
+    origin, act = origin[order], act[order]
+    first = np.ones(len(origin), dtype=bool)
+    first[1:] = (origin[1:] != origin[:-1]) | (act[1:] != act[:-1])
+    indptr = np.append(np.flatnonzero(first), len(origin)).astype(np.int64)
+    base, further = common_cost(indptr, amounts[order])
+    return origin[first], act[first], base, (indptr, to[order], prob[order], further)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +11,7 @@ import numpy as np
 from . import _checks
 from ._arrays import FloatArray, IntArray, frozen
 from ._frozen import ReadOnly
+from ._interrupts import batches, interruptibly
 from ._labels import Axis, NumbersLike, in_order
 from .kernel import as_kernel
 from .policy import Policy, Seed, as_policy, cumulated, draw
@@ -50,14 +50,6 @@ class Simulation(ReadOnly):
     def __repr__(self) -> str:
         n = len(self.returns)
         return f"Simulation({n} episodes, mean {self.mean:.6g} ± {self.standard_error:.2g})"
-
-
-# Episodes that NumPy works on in one go. Python hears Ctrl-C in between.
-_BATCH = 1 << 16
-
-
-def _batches(count: int) -> Iterator[slice]:
-    return (slice(k, min(k + _BATCH, count)) for k in range(0, count, _BATCH))
 
 
 def simulate(
@@ -110,7 +102,7 @@ def simulate(
     steps = _checks.count("steps", steps)
     truth = model if kernel is None else model.with_kernel(as_kernel(model, kernel))
     _, indptr, next_states, data, cost, further = truth._native.arrays()
-    ends = cumulated(indptr, data)
+    ends = interruptibly(len(data), lambda: cumulated(indptr, data))
     rng = np.random.default_rng(seed)
     state = _first_states(model, start, episodes, rng)
     returns, lengths = np.zeros(episodes), np.zeros(episodes, dtype=np.int64)
@@ -118,13 +110,13 @@ def simulate(
     weight = 1.0
     for _ in range(steps):
         row = np.empty(len(going), dtype=np.int64)
-        for part in _batches(len(going)):
+        for part in batches(len(going)):
             row[part] = policy._draw(state[going[part]], rng.random(part.stop - part.start))
         if len(going) == 0 or int(row.min()) < 0:
             going, row = going[row >= 0], row[row >= 0]
         if len(going) == 0:
             break
-        for part in _batches(len(going)):
+        for part in batches(len(going)):
             who, rows = going[part], row[part]
             at = draw(indptr, ends, rows, rng.random(len(rows)))
             paid = cost[rows] if further is None else cost[rows] + further[at]
@@ -143,7 +135,7 @@ def _first_states(
         initial = model.initial
         ends, last = np.cumsum(initial), int(np.flatnonzero(initial)[-1])
         drawn = np.empty(episodes, dtype=np.int64)
-        for part in _batches(episodes):
+        for part in batches(episodes):
             uniform = rng.random(part.stop - part.start)
             drawn[part] = np.minimum(np.searchsorted(ends, uniform, side="right"), last)
         return drawn
