@@ -45,8 +45,6 @@ def of_arrays(
         return _quantecon(Q, given)
     if s_indices is not None or a_indices is not None:
         raise TypeError("s_indices and a_indices belong to QuantEcon's Q[L, S]: give Q=, not P=")
-    if hasattr(P, "beta") and hasattr(P, "Q"):
-        raise TypeError(f"P: a {type(P).__name__} is taken in by Model.from_quantecon")
     P = _stacked("P", _ordered_kernel(P, convention, given))
     prob = numbers("P", P, 3)
     by_action = _is_by_action(prob.shape, convention)
