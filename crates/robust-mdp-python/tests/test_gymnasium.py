@@ -97,15 +97,6 @@ def test_a_conic_solver_agrees(set):
         assert abs(-u.value - sol.values[s]) < 1e-6
 
 
-def test_repeated_next_states_are_merged():
-    P = {0: {0: [(0.25, 0, 1.0, False), (0.25, 0, 3.0, False), (0.5, 1, 0.0, False)]},
-         1: {0: [(1.0, 0, 0.0, False)]}}  # fmt: skip
-    model = rm.Model.from_gymnasium(P, discount=0.5)
-    to, p = model.kernel().row(0, 0)
-    assert to.tolist() == [0, 1] and p.tolist() == [0.5, 0.5]
-    assert model.expected_costs().tolist() == [1.0, 0.0]  # ¼·1 + ¼·3
-
-
 def test_terminated_means_no_value():
     # State 1 goes on if it is entered without ending.
     P = {0: {0: [(0.5, 1, 1.0, True), (0.5, 1, 0.0, False)]}, 1: {0: [(1.0, 1, 2.0, False)]}}

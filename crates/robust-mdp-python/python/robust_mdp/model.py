@@ -12,10 +12,12 @@ from numpy.typing import ArrayLike, NDArray
 from . import _checks, _conventions, _native, _sparse, _tables
 from ._arrays import FloatArray, IntArray, frozen, numbers
 from ._frozen import Frozen
+from ._interrupts import interruptibly
 from ._labels import Axis, NumbersLike, Pairs
 from ._messages import ModelWarning, warn
 from ._native import Model as NativeModel
 from ._parts import Given, Parts
+from ._transfer import transfer
 from .kernel import Kernel, as_kernel
 
 Path = str | os.PathLike[str]
@@ -142,6 +144,8 @@ class Model(Frozen):
         >>> rm.Model.from_arrays(P, R, discount=0.9)
         Model(states=3, pairs=6, transitions=18, max-reward, discount=0.9)
         """
+        if hasattr(P, "beta") and hasattr(P, "Q"):
+            raise TypeError(f"P: a {type(P).__name__} is taken in by Model.from_quantecon")
         given = Given.of(R, cost, initial, state_names, action_names)
         parts = _conventions.of_arrays(P, Q, s_indices, a_indices, convention, given)
         return Model._build(parts, _discount_of(discount, beta))
@@ -466,11 +470,20 @@ class Model(Frozen):
         True
         """
         made = as_kernel(self, kernel)
-        starts, indptr, next_states, _, cost, further = self._native.arrays()
+        starts, indptr, next_states, data, cost, further = self._native.arrays()
+        rows, divided = (made.indptr, made.indices, made.data), 0
         if further is not None:
-            further = _carried(self, indptr, next_states, further, made)
-        rows = (made.indptr, made.indices, made.data, further)
-        native = _native.Model.from_rows(starts, rows, cost, self._about())
+            own, extra = (indptr, next_states, data), further
+            rows, further, divided = interruptibly(
+                len(data), lambda: transfer(self.n_states, own, extra, rows)
+            )
+        if divided:
+            warn(
+                f"{divided} transitions of the kernel lead where the model has several costs; their "
+                "probability is divided among these as in the model",
+                ModelWarning,
+            )
+        native = _native.Model.from_rows(starts, (*rows, further), cost, self._about())
         return Model._of(native, self._has_discount, self._own_actions())
 
     # Inside
@@ -577,21 +590,3 @@ def _restore(
     starts, indptr, next_states, data, cost, further = arrays
     native = _native.Model.from_rows(starts, (indptr, next_states, data, further), cost, about)
     return Model._of(native, has_discount, actions)
-
-
-def _carried(
-    model: Model,
-    indptr: NDArray[Any],
-    next_states: NDArray[Any],
-    further: FloatArray,
-    kernel: Kernel,
-) -> FloatArray:
-    """Costs of the model's transitions on those of another kernel; 0 where the model has none."""
-
-    def keys(starts: NDArray[Any], columns: NDArray[Any]) -> IntArray:
-        row = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
-        return np.asarray(row * model.n_states + columns, dtype=np.int64)
-
-    known, asked = keys(indptr, next_states), keys(kernel.indptr, kernel.indices)
-    at = np.minimum(np.searchsorted(known, asked), max(len(known) - 1, 0))
-    return np.where(known[at] == asked, further[at], 0.0) if len(known) else np.zeros(len(asked))
