@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use numpy::{PyArray1, PyReadonlyArray1, PyReadonlyArray3};
+use numpy::{PyArray1, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray3};
 use pyo3::exceptions::{PyKeyboardInterrupt, PyOverflowError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use robust_mdp::Objective;
@@ -26,10 +26,22 @@ impl From<robust_mdp::Model> for Model {
 }
 
 /// An array of 32 or 64 bit integers.
-#[derive(FromPyObject)]
 pub(crate) enum IndexArray<'py> {
     Short(PyReadonlyArray1<'py, i32>),
     Long(PyReadonlyArray1<'py, i64>),
+}
+
+impl<'a, 'py> FromPyObject<'a, 'py> for IndexArray<'py> {
+    type Error = PyErr;
+
+    // Derived, it would put the refusal of the one kind into words before it tries the other. That runs
+    // Python code, which may hear Ctrl-C there and lose it.
+    fn extract(array: Borrowed<'a, 'py, PyAny>) -> PyResult<Self> {
+        match array.cast::<PyArray1<i32>>() {
+            Ok(short) => Ok(IndexArray::Short(short.try_readonly()?)),
+            Err(_) => Ok(IndexArray::Long(array.extract()?)),
+        }
+    }
 }
 
 impl IndexArray<'_> {
