@@ -46,8 +46,9 @@ class Policy(Frozen):
     array([1, 1, 1])
     >>> np.asarray(policy).shape
     (10, 2)
-    >>> rm.Policy(model, {name: "repair" if name == "8" else "no repair" for name in model.state_names})
-    Policy(states=10, deterministic)
+    >>> actions = dict.fromkeys(model.state_names, "no repair") | {"condition 8": "repair"}
+    >>> rm.Policy(model, actions)[7]
+    array([0., 1.])
     """
 
     __slots__ = ("_actions", "_ends", "_starts", "probabilities")
