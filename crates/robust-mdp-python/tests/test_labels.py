@@ -106,7 +106,6 @@ def test_radii_of_states_and_actions(model):
         (pd.DataFrame(0.1, STATES, ["run"]), "nothing for .“good”, “fix”"),
         ({}, "nothing for state “good”, “worn”, “bad”"),
     ],
-    ids=str,
 )
 def test_labels_that_do_not_fit_are_named(model, radius, words):
     set = rm.KL(radius, rectangular="sa")
@@ -140,7 +139,6 @@ def test_names_that_look_like_other_numbers_are_not_guessed():
         ({"good": {"run": 0.1}, "worn": 0.1}, TypeError),
         ([pd.Series([0.1, 0.2]), pd.Series([0.1, 0.2])], TypeError),
     ],
-    ids=str,
 )
 def test_labels_that_are_refused_at_once(radius, error):
     with pytest.raises(error, match="radius"):
@@ -217,7 +215,6 @@ def test_one_action_a_state_by_label(model):
         (["run", "fix", "stay"], ValueError, "no action “stay”"),
         (polars.DataFrame({"run": [1.0] * 3, "fix": [0.0] * 3}), TypeError, "policy: a DataFrame has labels"),
     ],
-    ids=str,
 )
 def test_policies_that_do_not_fit(model, policy, error, words):
     for ask in (
