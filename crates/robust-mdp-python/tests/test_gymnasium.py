@@ -53,6 +53,8 @@ def test_without_uncertainty_it_is_value_iteration(name):
         assert sol.verify().gap <= 1e-8
 
 
+# Some of these environments are deterministic, and some of these sets keep to their moves.
+@pytest.mark.filterwarnings("ignore:the set changes nothing")
 @pytest.mark.parametrize("set", SETS, ids=repr)
 @pytest.mark.parametrize("name", NAMES)
 def test_bisection_agrees(name, set):
@@ -153,7 +155,7 @@ def test_environments_without_transitions():
 
 def test_a_policy_acts():
     env = make("FrozenLake-v1", is_slippery=False)
-    policy = rm.solve(rm.Model.from_gymnasium(env), rm.KL(0.1), discount=0.9).policy
+    policy = rm.solve(rm.Model.from_gymnasium(env), rm.Nominal(), discount=0.9).policy
     obs, _ = env.reset(seed=0)
     for _ in range(6):
         obs, reward, terminated, _, _ = env.step(policy.sample(obs))

@@ -239,8 +239,8 @@ def test_tables_have_cells_for_actions_that_a_state_lacks():
     assert rm.Policy(model, frame).probabilities.tolist() == [1.0, 0.5, 0.5]
     with pytest.raises(ValueError, match="state 0 has no action 3, expected 0 there"):
         rm.Policy(model, pd.DataFrame([[0.5, 0.5], [0.5, 0.5]], columns=[0, 3]))
-    everywhere = rm.KL(pd.DataFrame(0.1, [0, 1], [0, 3]), rectangular="sa")
-    assert np.array_equal(values(model, everywhere), values(model, rm.KL(0.1, rectangular="sa")))
+    everywhere = rm.Ellipsoid(pd.DataFrame(0.1, [0, 1], [0, 3]), rectangular="sa")
+    assert np.array_equal(values(model, everywhere), values(model, rm.Ellipsoid(0.1, rectangular="sa")))
 
 
 # Starting values and states, initial distributions
