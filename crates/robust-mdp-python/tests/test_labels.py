@@ -48,7 +48,8 @@ def test_radii_of_states(model, numbered):
     expected = values(model, rm.KL(list(RADIUS.values())))
     named = pd.Series(RADIUS)
     whole = pd.Series(list(RADIUS.values()))  # labelled 0, 1, 2 by pandas
-    for one in (named, shuffled(named), dict(reversed(RADIUS.items())), named.sort_index()):
+    lines = pd.DataFrame({"radius": [0.1, 0.0, 0.5], "state": ["bad", "good", "worn"]})
+    for one in (named, shuffled(named), dict(reversed(RADIUS.items())), named.sort_index(), lines):
         assert np.array_equal(values(model, rm.KL(one)), expected)
     for one in (whole, shuffled(whole), {2: 0.1, 0: 0.0, 1: 0.5}, {"1": 0.5, "0": 0.0, "2": 0.1}):
         assert np.array_equal(values(numbered, rm.KL(one)), expected)
@@ -80,6 +81,7 @@ def test_radii_of_states_and_actions(model):
     forms = (
         frame, frame.loc[["bad", "good", "worn"], ["fix", "run"]], pairs, pairs.iloc[::-1], swapped,
         pairs.to_dict(), nested, pd.DataFrame(table),
+        pairs.rename_axis(["state", "action"]).rename("radius").reset_index().iloc[::-1],
         frame.rename_axis(index="state", columns="action").T,
     )  # fmt: skip
     for form in forms:
@@ -181,6 +183,7 @@ def test_policies_by_label(model):
         {"bad": {"fix": 1.0}, "worn": {"run": 0.25, "fix": 0.75}, "good": {"run": 1.0}},
         {key: value for key, value in pairs.items() if value},
         rm.Policy(model, expected).to_dataframe().set_index(["state", "action"])["probability"],
+        rm.Policy(model, expected).to_dataframe().iloc[::-1],
         frame.where(frame != 0.0),  # nothing is no probability
     )  # fmt: skip
     for form in forms:

@@ -166,7 +166,11 @@ class Labelled:
         if isinstance(given, Labelled):
             return given
         if is_table(given):
-            return _of_table(given)
+            keys = [name for name in ("state", "action") if name in given.columns]
+            if "state" not in keys or len(given.columns) != len(keys) + 1:
+                return _of_table(given)
+            # One line a state or pair, with a column for the value.
+            given = given.set_index(keys).iloc[:, 0]
         if is_series(given):
             return _of_series(what, given)
         if isinstance(given, Mapping):

@@ -32,8 +32,8 @@ class Policy(Frozen):
     probabilities : array, dictionary or pandas object
         Probabilities as a table of states and actions or one a pair, or one action a state, by number or
         by name. Labels are looked up in the model: ``{state: action}``, ``{(state, action):
-        probability}``, Series with such an index, a table of states and actions. Pairs that labels leave
-        out have probability 0.
+        probability}``, Series with such an index, a table of states and actions, or one like that of
+        :meth:`to_dataframe`. Pairs that labels leave out have probability 0.
 
     Examples
     --------
