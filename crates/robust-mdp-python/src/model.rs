@@ -111,9 +111,12 @@ fn build(
             "expected {rows} costs or rewards, one a state and action, and as many names"
         )));
     }
-    match run_borrowing(py, |interrupt| source.model(cost, about, interrupt))? {
-        Ok(model) => Ok(model.into()),
-        Err(Wrong::Refused(error)) => Err(raised(py, error)),
+    match run_borrowing(py, |interrupt| source.builder(cost, about, interrupt))? {
+        // What is left to do reads nothing of Python, and can be left behind.
+        Ok(builder) => match run_quietly(py, move || builder.build())? {
+            Ok(model) => Ok(model.into()),
+            Err(error) => Err(raised(py, error.into())),
+        },
         Err(Wrong::Negative { state, action, next }) => {
             let message = format!(
                 "state {state}, action {action}: next state {next} does not exist, expected a \

@@ -1,7 +1,7 @@
 //! Arrays of NumPy and SciPy read row by row into a model builder, without copies.
 
 use numpy::ndarray::ArrayView3;
-use robust_mdp::{Error, Interrupt, Model, ModelBuilder, Objective};
+use robust_mdp::{Interrupt, ModelBuilder, Objective};
 
 /// Indices of either width.
 #[derive(Clone, Copy)]
@@ -66,8 +66,6 @@ pub(crate) struct About {
 
 /// Why there is no model.
 pub(crate) enum Wrong {
-    /// The builder refused it.
-    Refused(Error),
     /// A negative next state, which the builder cannot be told of.
     Negative { state: usize, action: usize, next: i64 },
     /// Somebody does not want one any more.
@@ -91,13 +89,13 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// The model; `cost` has one entry a row.
-    pub(crate) fn model(
+    /// All rows in a builder, which has the last word; `cost` has one entry a row.
+    pub(crate) fn builder(
         &self,
         cost: &[f64],
         about: About,
         interrupt: &Interrupt,
-    ) -> Result<Model, Wrong> {
+    ) -> Result<ModelBuilder, Wrong> {
         let mut builder = ModelBuilder::new(about.discount).objective(about.objective);
         builder.set_initial(about.initial);
         let mut row = 0;
@@ -116,11 +114,11 @@ impl<'a> Source<'a> {
                 self.add_row(&mut builder, s, a, row)?;
                 row += 1;
                 if builder.error().is_some() {
-                    return builder.build().map_err(|e| Wrong::Refused(e.into()));
+                    return Ok(builder);
                 }
             }
         }
-        builder.build().map_err(|e| Wrong::Refused(e.into()))
+        Ok(builder)
     }
 
     fn add_row(&self, to: &mut ModelBuilder, s: usize, a: usize, row: usize) -> Result<(), Wrong> {

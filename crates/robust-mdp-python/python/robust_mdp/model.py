@@ -439,16 +439,20 @@ class Model(Frozen):
         import pandas as pd
 
         _, indptr, next_states, data, cost, further = self._native.arrays()
-        row = np.repeat(np.arange(self.n_pairs), np.diff(indptr))
-        amount = cost[row] if further is None else cost[row] + further
-        columns = {
-            "state": self._pairs()[0][row],
-            "action": self.action_ids[row],
-            "next": next_states.astype(np.int64),
-            "probability": data,
-            "reward" if self.objective == "max-reward" else "cost": amount,
-        }
-        return pd.DataFrame(columns)
+
+        def table() -> Any:
+            row = np.repeat(np.arange(self.n_pairs), np.diff(indptr))
+            amount = cost[row] if further is None else cost[row] + further
+            columns = {
+                "state": self._pairs()[0][row],
+                "action": self.action_ids[row],
+                "next": next_states.astype(np.int64),
+                "probability": data,
+                "reward" if self.objective == "max-reward" else "cost": amount,
+            }
+            return pd.DataFrame(columns)
+
+        return interruptibly(len(data), table)
 
     # Variants
 
