@@ -108,14 +108,19 @@ def residual(model, set, values, states=None):
     for s in range(model.n_states) if states is None else states:
         rows = []
         for a, r in enumerate(range(model.state_starts[s], model.state_starts[s + 1])):
+            # Entries, of which several may lead to one next state at several costs.
             to, p = kernel.row(s, a)
-            y0, own = np.zeros(model.n_states), np.full(model.n_states, cost[r])
-            y0[to] = p
+            own = np.full(len(to), cost[r])
             if further is not None:
-                own[to] += further[indptr[r] : indptr[r + 1]]
-            b = sign * (own + model.discount * values)
+                own += further[indptr[r] : indptr[r + 1]]
+            y0, b = p, own + model.discount * values[to]
             if getattr(set, "support", "nominal") == "nominal":
-                y0, b = y0[y0 > 0], b[y0 > 0]
+                y0, b = y0[p > 0], b[p > 0]
+            else:
+                others = np.setdiff1d(np.arange(model.n_states), to)
+                y0 = np.append(y0, np.zeros(len(others)))
+                b = np.append(b, cost[r] + model.discount * values[others])
+            b = sign * b
             rows.append((y0, b))
         if rows:
             kind = type(set).__name__.lower()
