@@ -47,6 +47,9 @@ struct Cli {
     /// Also writes the page "Which method to use when" from the results in the folder
     #[arg(long, value_name = "FILE")]
     methods_page: Option<PathBuf>,
+    /// Also puts what certificates cost into this page, between its two marks
+    #[arg(long, value_name = "FILE")]
+    certificates_page: Option<PathBuf>,
     /// Runs one case of the part `scale` in this process and prints its result
     #[arg(long, value_name = "JSON", hide = true)]
     scale_case: Option<String>,
@@ -80,7 +83,7 @@ fn run(cli: Cli) -> Result<(), Failure> {
         machine::Machine::here(&date, cli.quick).write(&folder.join("machine.json"))?;
         parts::run(&plan, &mut journal)?;
     }
-    let records = journal::read(&folder)?;
+    let records = record::once_each(journal::read(&folder)?);
     let machine = machine::read(&folder.join("machine.json"))?;
     let page = table::page(&records, &machine);
     std::fs::write(folder.join("table.md"), &page)?;
@@ -89,6 +92,74 @@ fn run(cli: Cli) -> Result<(), Failure> {
         std::fs::write(path, table::methods::page(&records, &machine, &source))
             .map_err(|e| format!("{}: {e}", path.display()))?;
     }
+    if let Some(path) = &cli.certificates_page {
+        let failed = |e: std::io::Error| format!("{}: {e}", path.display());
+        let text = std::fs::read_to_string(path).map_err(failed)?;
+        let text = table::certificates::put(&text, &records).ok_or_else(|| {
+            format!("{}: expected the marks {:?}", path.display(), table::certificates::MARKS)
+        })?;
+        std::fs::write(path, text).map_err(failed)?;
+    }
     print!("{page}");
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+
+    /// The run that the documents tell of.
+    const RUN: &str = "bench/runs/2026-11-16";
+
+    fn at(name: &str) -> PathBuf {
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(name)
+    }
+
+    fn recorded() -> (Vec<record::Record>, machine::Machine) {
+        let records = record::once_each(journal::read(&at(RUN)).unwrap());
+        (records, machine::read(&at(RUN).join("machine.json")).unwrap())
+    }
+
+    fn text(name: &str) -> String {
+        std::fs::read_to_string(at(name)).unwrap_or_else(|e| panic!("{name}: {e}"))
+    }
+
+    /// Every number of these pages is computed from the recorded run, by the command that they name.
+    #[test]
+    fn pages_follow_from_the_recorded_run() {
+        let (records, machine) = recorded();
+        let told = "run the suite with --render, as the page says";
+        assert!(text(&format!("{RUN}/table.md")) == table::page(&records, &machine), "{told}");
+        let source =
+            table::methods::Source::new(Path::new(RUN), &machine, Path::new("docs/methods.md"));
+        let page = table::methods::page(&records, &machine, &source);
+        assert!(text("docs/methods.md") == page, "docs/methods.md: {told}");
+        let page = text("docs/certificates.md");
+        let again = table::certificates::put(&page, &records).unwrap();
+        assert!(page == again, "docs/certificates.md: {told}");
+        assert!(page.contains("| regime    |     S | certify | verify |"), "{page}");
+    }
+
+    /// The automatic choice ran Newton's method everywhere: no table has it beside itself.
+    #[test]
+    fn the_automatic_choice_is_not_compared_with_itself() {
+        let (records, machine) = recorded();
+        let robust = |r: &&record::Record| r.case.radius > 0.0;
+        let auto = records.iter().filter(robust).filter(|r| r.method == "auto");
+        assert!(auto.clone().count() > 100);
+        assert!(auto.clone().all(|r| r.single() == "newton"));
+        assert!(records.iter().filter(robust).all(|r| r.method != "newton"));
+        let page = table::page(&records, &machine);
+        let source = table::methods::Source::new(Path::new(RUN), &machine, Path::new("page.md"));
+        let methods = table::methods::page(&records, &machine, &source);
+        for page in [page, methods] {
+            let heads = page.lines().filter(|l| l.starts_with("| regime"));
+            for head in heads.filter(|head| head.contains("auto")) {
+                assert!(!head.contains("newton"), "{head}");
+            }
+            assert!(!page.contains("best single"), "{page}");
+        }
+    }
 }

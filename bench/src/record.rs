@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use robust_mdp::{FomSettings, Method, Oracle, Solution};
+use robust_mdp::{Checks, FomSettings, Method, Oracle, Solution};
 use serde::{Deserialize, Serialize};
 
 use crate::instance::Case;
@@ -29,8 +29,10 @@ impl Choice {
         Choice { method, oracle, paper_steps: false, whole_programs: false }
     }
 
-    pub(crate) fn fom(&self) -> FomSettings {
-        if self.paper_steps { FomSettings::paper() } else { FomSettings::default() }
+    /// The paper's steps, its gap checked now and then, so that the time is that of the steps.
+    pub(crate) fn fom(&self) -> Option<FomSettings> {
+        let scheduled = FomSettings { checks: Checks::Scheduled, ..FomSettings::paper() };
+        self.paper_steps.then_some(scheduled)
     }
 
     /// The method's name in results; FOM-VI with the paper's steps has one of its own.
@@ -193,6 +195,30 @@ impl Record {
         self.ran.as_ref().is_some_and(|ran| method(ran) || oracle(ran))
     }
 
+    /// The method that ran; of a run that left the choice to the library, what it chose.
+    pub(crate) fn single(&self) -> &str {
+        match &self.ran {
+            Some(ran) if self.method == "auto" => &ran.method,
+            _ => &self.method,
+        }
+    }
+
+    /// Whether it ran what this choice asks for.
+    pub(crate) fn ran_as(&self, choice: &Choice) -> bool {
+        let same = |ran: &Ran| ran.method == choice.name() && ran.oracle == choice.oracle_name();
+        self.ran.as_ref().is_some_and(same)
+    }
+
+    /// Whether it asked for what `auto` ran on the same case: the same run once more.
+    pub(crate) fn repeats(&self, auto: &Record) -> bool {
+        let same = |ran: &Ran| ran.method == self.method && ran.oracle == self.oracle;
+        self.case == auto.case
+            && self.suite == auto.suite
+            && auto.method == "auto"
+            && self.method != "auto"
+            && auto.ran.as_ref().is_some_and(same)
+    }
+
     /// Results of the same key replace each other.
     pub(crate) fn key(&self) -> String {
         let case = serde_json::to_string(&self.case).unwrap_or_default();
@@ -208,6 +234,15 @@ impl Record {
             self.ratios.insert(name.into(), ratio);
         }
     }
+}
+
+/// The results without those that only repeat what the automatic choice ran: compared with it they
+/// would tell the noise of the clock. Solves without uncertainty stay, the best of them is a unit.
+pub(crate) fn once_each(records: Vec<Record>) -> Vec<Record> {
+    let repeated: Vec<bool> = (records.iter())
+        .map(|r| r.case.radius > 0.0 && records.iter().any(|auto| r.repeats(auto)))
+        .collect();
+    records.into_iter().zip(repeated).filter(|(_, repeated)| !repeated).map(|(r, _)| r).collect()
 }
 
 /// Share of the probabilities that are positive.

@@ -87,6 +87,10 @@ fn answer(way: Way, problem: &Problem, tally: &mut Tally) -> Result<Verified, St
     let stop = Stop { max_sweeps, ..Stop::at_gap(*gap) };
     let options = Options { method, oracle, stop, threads: Some(1), ..Options::default() };
     let solution = solve(model, set, &options).map_err(|e| e.to_string())?;
+    let asked = (method, oracle.unwrap_or(solution.oracle));
+    if method != Method::Auto && (solution.method, solution.oracle) != asked {
+        return Err(format!("{} with the {} oracle ran", solution.method, solution.oracle));
+    }
     check(&solution)?;
     let (certificate, proved) =
         certify(model, set, &solution, Some(1)).map_err(|e| format!("no certificate: {e}"))?;

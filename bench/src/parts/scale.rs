@@ -54,10 +54,14 @@ impl Task {
 }
 
 pub(super) fn measure(plan: &Plan, case: &Case) -> Result<Vec<Record>, Failure> {
-    let mut records = Vec::new();
+    let mut records: Vec<Record> = Vec::new();
     for method in METHODS {
         let limit_seconds = plan.choose(5, if method == Method::Auto { 300 } else { 100 });
-        records.push(in_child(&Task { case: case.clone(), method, limit_seconds })?);
+        let task = Task { case: case.clone(), method, limit_seconds };
+        // Once more what the library chose would only tell the noise of the clock.
+        if !records.iter().any(|auto| auto.ran_as(&task.choice())) {
+            records.push(in_child(&task)?);
+        }
     }
     let (auto, certified) = (records[0].seconds, records[0].certified());
     records.iter_mut().filter(|_| certified).for_each(|r| r.set_ratio("auto", auto));

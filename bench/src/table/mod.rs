@@ -1,5 +1,6 @@
 //! table.md: computed from the results alone.
 
+pub(crate) mod certificates;
 mod grid;
 pub(crate) mod methods;
 mod nominal;

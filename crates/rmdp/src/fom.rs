@@ -23,7 +23,11 @@ const SETUPS: Choice<Setup> = Choice {
 const STEPS: Choice<StepRule> = Choice {
     names: &[
         ("centred", StepRule::Centred, "from the centred values, anew every epoch"),
-        ("paper", StepRule::Paper, "FOM-VI as published: its fixed steps and its average"),
+        (
+            "paper",
+            StepRule::Paper,
+            "FOM-VI as published: its fixed steps, its average, a gap after every epoch",
+        ),
     ],
     later: &[],
 };
@@ -88,19 +92,20 @@ impl FomArgs {
         ])
     }
 
-    pub(crate) fn settings(&self) -> FomSettings {
-        let base = match self.steps {
-            None | Some(StepRule::Centred) => FomSettings::default(),
-            Some(StepRule::Paper) => FomSettings::paper(),
-        };
-        FomSettings {
+    /// What the flags set, if any is given.
+    pub(crate) fn settings(&self) -> Option<FomSettings> {
+        if self.of_oracle().is_empty() && self.of_loop().is_empty() {
+            return None;
+        }
+        let base = FomSettings::of(self.steps.unwrap_or_default());
+        Some(FomSettings {
             setup: self.setup.or(base.setup),
             weights: self.weights.unwrap_or(base.weights),
             epochs: self.epochs.unwrap_or(base.epochs),
             method: self.fom.unwrap_or(base.method),
             average: self.average.unwrap_or(base.average),
             ..base
-        }
+        })
     }
 }
 

@@ -10,7 +10,11 @@ use crate::fom::{self, FomArgs};
 
 const METHODS: Choice<Method> = Choice {
     names: &[
-        ("auto", Method::Auto, "what suits the model and the set; the output says what and why"),
+        (
+            "auto",
+            Method::Auto,
+            "newton, or fom-vi with the first-order oracle; the output says which ran",
+        ),
         ("fom-vi", Method::FomVi, "first-order value iteration, the paper's method"),
         ("vi", Method::Vi, "value iteration"),
         ("gs-vi", Method::GsVi, "value iteration that uses new values at once (Gauss-Seidel)"),
@@ -125,7 +129,7 @@ impl MethodArgs {
             method: self.method,
             oracle: self.oracle,
             fom: self.fom.settings(),
-            anderson: Some(self.anderson.unwrap_or(MEMORY)),
+            anderson: self.anderson,
             ..base
         }
     }
@@ -136,7 +140,7 @@ pub(crate) fn names(method: Method, oracle: Oracle) -> (&'static str, &'static s
     (METHODS.name(method), ORACLES.name(oracle))
 }
 
-/// What ran, and why if the library chose it.
+/// What ran, and by which rule if the library chose it.
 pub(crate) fn describe(solution: &Solution) -> String {
     let names = spoken(solution.method, solution.oracle);
     let reason = match &solution.reason {
@@ -158,7 +162,8 @@ pub(crate) fn describe_settings(options: &Options, solution: &Solution) -> Optio
         parts.push(format!("memory {}", options.anderson.unwrap_or(MEMORY)));
     }
     if solution.oracle == Oracle::FirstOrder {
-        parts.push(fom::describe(&options.fom, solution.setup, solution.method == Method::FomVi));
+        let fom = options.fom.clone().unwrap_or_default();
+        parts.push(fom::describe(&fom, solution.setup, solution.method == Method::FomVi));
     }
     (!parts.is_empty()).then(|| parts.join(", "))
 }

@@ -97,7 +97,7 @@ struct Outputs {
     /// of the run
     #[arg(long)]
     certify: bool,
-    /// Write one line of JSON a sweep, while the run goes on
+    /// Write one line of JSON a sweep, while the run goes on; with fom-vi also the gap of the epoch's output
     #[arg(long, value_name = "JSONL")]
     trace: Option<PathBuf>,
     /// Show all states, not only the first 20

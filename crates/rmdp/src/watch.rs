@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
-use robust_mdp::{Observer, Progress};
+use robust_mdp::{DualityGap, Observer, Progress};
 use serde::{Deserialize, Serialize};
 
 use crate::failure::Failure;
@@ -58,6 +58,16 @@ struct Line {
     oracle_calls: u64,
     first_order_steps: u64,
     kernel_passes: f64,
+    #[serde(flatten)]
+    output: Option<Output>,
+}
+
+/// The duality gap of FOM-VI's output after an epoch, where it was computed.
+#[derive(Serialize)]
+struct Output {
+    output_lower: f64,
+    output_upper: f64,
+    output_gap: f64,
 }
 
 impl Watch {
@@ -168,6 +178,11 @@ impl Trace {
             oracle_calls: at.work.oracle_calls,
             first_order_steps: at.work.first_order_steps,
             kernel_passes: at.work.kernel_passes(),
+            output: at.output.map(|DualityGap { lower, upper, gap }| Output {
+                output_lower: lower,
+                output_upper: upper,
+                output_gap: gap,
+            }),
         };
         if std::mem::take(&mut self.goes_on) {
             self.failed = self.cut(line.sweep).err();

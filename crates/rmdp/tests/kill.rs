@@ -87,6 +87,8 @@ fn a_killed_run_leaves_whole_files_and_goes_on() {
         let mut length = begun.elapsed();
         let (whole, whole_trace) = (outputs(folder.path()), trace(folder.path()));
         assert_eq!(whole.len(), 3, "{method}");
+        let ran: serde_json::Value = serde_json::from_str(&whole["out.json"]).unwrap();
+        assert_eq!(ran["method"], method);
         assert!(!folder.path().join("state").exists(), "{method}: a checkpoint is left");
         remove(folder.path(), &FILES);
         let enough = kills + KILLS / RUNS.len() as u64;

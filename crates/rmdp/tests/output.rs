@@ -408,3 +408,26 @@ fn every_command_has_help_and_shells_have_scripts() {
     let version = folder.rmdp(&["--version"]).expect(0).stdout;
     assert_eq!(version, format!("rmdp {}\n", env!("CARGO_PKG_VERSION")));
 }
+
+/// The automatic choice looks at the oracle alone, so that its reason may not speak of the model, the
+/// set or what anything would cost.
+#[test]
+fn auto_tells_its_rule_and_no_reason_that_nothing_computed() {
+    let folder = Folder::new();
+    folder
+        .rmdp(&["generate", "garnet", "--states", "30", "--actions", "4", "-o", "d.npz"])
+        .expect(0);
+    folder.rmdp(&["generate", "machine", "-o", "m.json"]).expect(0);
+    let reason = |args: &str| {
+        let args = format!("solve {args} --json r.json --gap 0.1 --quiet");
+        folder.rmdp(&args.split(' ').collect::<Vec<_>>()).expect(0);
+        folder.json("r.json")["reason"].as_str().unwrap().to_owned()
+    };
+    let rule = "the same for every model and set";
+    for args in ["d.npz --radius 0.1", "m.json --radius 0.1 --set kl", "m.json --set none"] {
+        assert_eq!(reason(args), rule, "{args}");
+        assert_eq!(reason(&format!("{args} --oracle interior-point")), rule, "{args}");
+    }
+    let first_order = reason("m.json --radius 0.1 --oracle first-order");
+    assert_eq!(first_order, "the loop made for the first-order oracle");
+}

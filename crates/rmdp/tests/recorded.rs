@@ -10,7 +10,7 @@ use serde_json::Value;
 use support::Folder;
 
 /// Quick cells of every experiment, by words of their descriptions.
-const SAMPLES: [(&str, &[&str]); 8] = [
+const SAMPLES: [(&str, &[&str]); 9] = [
     ("time", &["states: 5,", "seed: 1 }"]),
     ("time", &["states: 10,", "regime: Calibrated", "seed: 2 }"]),
     ("gap-cost", &["states: 10,", "seed: 1 }"]),
@@ -18,6 +18,7 @@ const SAMPLES: [(&str, &[&str]); 8] = [
     ("setups", &["regime: Tight", "seed: 1 }", "p: 2", "centred: false"]),
     ("epochs", &["regime: Paper", "seed: 10 }", "centred: false"]),
     ("weights", &["regime: Hard", "seed: 4 }", "p: 1"]),
+    ("rate", &["regime: Tight", "seed: 2 }", "q: 2"]),
     ("kl", &["states: 10,", "seed: 1 }"]),
 ];
 
@@ -94,9 +95,15 @@ fn samples_of_the_recorded_cells_regenerate() {
         let word = format!("\"experiment\":\"{name}\"");
         found.keys().filter(|cell| cell.contains(&word)).count()
     };
-    for (name, least) in
-        [("time", 70), ("gap-cost", 20), ("setups", 3), ("epochs", 3), ("weights", 2), ("kl", 20)]
-    {
+    for (name, least) in [
+        ("time", 70),
+        ("gap-cost", 20),
+        ("setups", 3),
+        ("epochs", 3),
+        ("weights", 2),
+        ("rate", 3),
+        ("kl", 20),
+    ] {
         assert!(of(name) >= least, "{name}: {} cells", of(name));
     }
     let mut wrong = Vec::new();
@@ -142,7 +149,7 @@ fn tables_and_claims_follow_from_the_records() {
     let all = cells.lines().count();
     assert!(done.stdout.contains(&format!("{all} of {all} cells are done")), "{}", done.stdout);
     assert_eq!(text(&out.join("cells.jsonl")), cells, "cells were run again");
-    for name in ["time", "gap-cost", "setups", "epochs", "weights", "kl", "claims"] {
+    for name in ["time", "gap-cost", "setups", "epochs", "weights", "rate", "kl", "claims"] {
         let name = format!("{name}.csv");
         assert_eq!(text(&out.join(&name)), text(&docs("reproduce").join(&name)), "{name}");
     }
@@ -151,6 +158,18 @@ fn tables_and_claims_follow_from_the_records() {
     let (_, after) = page.split_once("<!-- claims -->\n").unwrap();
     let (section, _) = after.split_once("<!-- end of claims -->\n").unwrap();
     assert_eq!(section.trim(), text(&out.join("claims.md")).trim());
+}
+
+/// The number of cells of the full plan that docs/reproduce.md tells.
+#[test]
+fn the_full_plan_is_as_large_as_the_document_says() {
+    let list = Folder::new().rmdp(&["reproduce", "--list", "--full"]).expect(0).stdout;
+    let cells = |line: &str| -> Option<usize> {
+        line.split_once(" cells ")?.0.split_whitespace().last()?.parse().ok()
+    };
+    let all: usize = list.lines().filter_map(cells).sum();
+    let told = format!("{},{:03} cells", all / 1000, all % 1000);
+    assert!(text(&docs("reproduce.md")).contains(&told), "the full plan has {told}");
 }
 
 #[test]

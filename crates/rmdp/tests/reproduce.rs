@@ -76,10 +76,14 @@ fn two_runs_differ_in_times_alone() {
     };
     assert_eq!(order("a"), order("b"));
     let claims = folder.read("a/claims.md");
-    for ruled in ["duality gap", "Epochs of", "KL sets"] {
+    for ruled in ["duality gap", "Epochs of", "KL sets", "below 100 s"] {
         assert!(claims.contains(ruled), "{claims}");
     }
-    assert_eq!(folder.read("a/claims.csv").lines().count(), 4);
+    assert_eq!(folder.read("a/claims.csv").lines().count(), 5);
+    // Without S = 50 that is not guessed.
+    let row = "| With KL sets healthcare and machine replacement stay below 100 s up to S = 50. | not decided |";
+    assert!(claims.contains(row), "{claims}");
+    assert!(claims.contains("- What would decide it: Runs with 50 states"), "{claims}");
 }
 
 #[test]
@@ -141,11 +145,73 @@ fn an_interrupted_run_goes_on() {
     assert_eq!(records(&folder, "out"), records(&folder, "whole"));
 }
 
+/// The second of two runs is refused; the lock does not outlive the first, even if that is killed.
+#[cfg(unix)]
+#[test]
+fn a_second_run_in_one_folder_is_refused() {
+    use std::time::Duration;
+
+    let folder = Folder::new();
+    // Far more cells than are done before the second run looks.
+    let long = ["reproduce", "weights", "-o", "out", "--sizes", "8,60", "--seeds", "9", "--quiet"];
+    let mut first = folder.start(&long);
+    let journal = folder.path().join("out/cells.jsonl");
+    while fs::read_to_string(&journal).map_or(0, |text| text.lines().count()) < 1 {
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    let short = ["reproduce", "weights", "-o", "out", "--sizes", "4", "--seeds", "1", "--quiet"];
+    let second = folder.rmdp(&short).expect(2);
+    assert!(second.stderr.contains("-o out: another run of reproduce is at work there"));
+    assert!(second.stderr.contains("hint: wait until it has ended"), "{}", second.stderr);
+    assert!(!folder.path().join("out/index.html").exists());
+    assert!(first.try_wait().unwrap().is_none(), "the first run ended before the second began");
+    first.kill().unwrap();
+    first.wait().unwrap();
+    folder.rmdp(&short).expect(0);
+    assert!(folder.path().join("out/index.html").exists());
+}
+
+/// What machine.json says of the load is warned of; what an older one does not say is not.
+#[test]
+fn times_of_a_busy_machine_are_warned_of() {
+    let folder = Folder::new();
+    let args = ["reproduce", "weights", "--sizes", "4", "--seeds", "1", "-o", "out", "--quiet"];
+    folder.rmdp(&args).expect(0);
+    let whole = folder.json("out/machine.json");
+    if cfg!(target_os = "linux") {
+        assert!(whole["load"].is_number() && whole["load_by_others"].is_number(), "{whole}");
+    }
+    let rendered = |load: f64, by_others: Option<f64>| {
+        let mut machine = whole.clone();
+        machine["load"] = load.into();
+        match by_others {
+            Some(load) => machine["load_by_others"] = load.into(),
+            None => drop(machine.as_object_mut().unwrap().remove("load_by_others")),
+        }
+        fs::write(folder.path().join("out/machine.json"), machine.to_string()).unwrap();
+        folder.rmdp(&args).expect(0);
+        (folder.read("out/claims.md"), folder.read("out/index.html"))
+    };
+    for (load, by_others, said) in
+        [(1.5, Some(0.2), "was 1.5 when the run began"), (0.5, Some(2.0), "grew during the run")]
+    {
+        let (claims, page) = rendered(load, by_others);
+        assert!(claims.starts_with("**Warning.** The load average"), "{claims}");
+        assert!(claims.contains(said) && page.contains(said), "{claims}");
+        assert!(page.contains("<p class=\"warning\">"));
+    }
+    for by_others in [Some(0.9), None] {
+        let (claims, page) = rendered(0.5, by_others);
+        assert!(!claims.contains("Warning") && !page.contains("<p class=\"warning\">"), "{claims}");
+    }
+    assert!(folder.read("out/index.html").contains("not recorded"));
+}
+
 #[test]
 fn what_is_there_and_what_is_not() {
     let folder = Folder::new();
     let list = folder.rmdp(&["reproduce", "--list"]).expect(0).stdout;
-    for name in ["time", "gap-cost", "setups", "epochs", "weights", "kl"] {
+    for name in ["time", "gap-cost", "setups", "epochs", "weights", "rate", "kl"] {
         assert!(list.lines().any(|line| line.starts_with(name)), "{list}");
     }
     let full = folder.rmdp(&["reproduce", "--list", "--full"]).expect(0).stdout;

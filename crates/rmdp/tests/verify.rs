@@ -34,6 +34,9 @@ fn what_solve_proves_is_what_verify_proves() {
         let folder = certified(flags);
         let solved = folder.json("o.json");
         assert_eq!(solved["verified"], true, "{flags}");
+        let method =
+            flags.split("--method ").nth(1).map_or("newton", |m| m.split(' ').next().unwrap());
+        assert_eq!(solved["method"], method, "{flags}");
         let page =
             folder.rmdp(&["verify", "m.json", "c.cert", "--json", "v.json"]).expect(0).stdout;
         assert!(page.contains("  status      proved\n"), "{page}");
@@ -65,7 +68,7 @@ fn long_runs_are_verified_by_default() {
     let args = "solve --method fom-vi --gap 1e-4 --json o.json --trace t.jsonl";
     folder.rmdp(&args.split_whitespace().collect::<Vec<_>>()).expect(0);
     let json = folder.json("o.json");
-    assert_eq!(json["verified"], true);
+    assert_eq!((&json["verified"], &json["method"]), (&true.into(), &"fom-vi".into()));
     assert!(json["kernel_passes"].as_f64().unwrap() >= 300.0);
     folder.rmdp(&["report", "o.json", "--trace", "t.jsonl", "-o", "page.html"]).expect(0);
 }

@@ -49,7 +49,7 @@ def measured(model: rm.Model, kind: rm.UncertaintySet, method: str, warm: bool) 
 
 
 def main() -> None:
-    lake = gymnasium.make("FrozenLake-v1", map_name="8x8")
+    lake = gymnasium.make("FrozenLake-v1", map_name="8x8", max_episode_steps=-1)
     models = {
         "FrozenLake 8x8": rm.Model.from_gymnasium(lake, discount=0.99),
         "Garnet 100": rm.instances.garnet(100, 10, 0.2, discount=0.99),

@@ -5,8 +5,9 @@
 //! nothing of Python.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{RecvTimeoutError, sync_channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::sync::{Arc, Mutex};
+use std::thread::Builder;
 use std::time::Duration;
 
 use pyo3::exceptions::{PyKeyboardInterrupt, PyRuntimeError};
@@ -53,10 +54,52 @@ pub(crate) struct Patience {
 pub(crate) fn run<T: Send + 'static>(
     py: Python<'_>,
     patience: Patience,
-    mut tick: impl FnMut(Python<'_>) -> PyResult<()>,
+    tick: impl FnMut(Python<'_>) -> PyResult<()>,
     job: impl FnOnce(&Interrupt) -> T + Send + 'static,
 ) -> PyResult<T> {
     let (send, receive) = sync_channel(1);
+    let interrupt = Arc::new(Interrupt::new());
+    let seen = interrupt.clone();
+    worker().spawn(move || {
+        // Nobody listens any more if the wait was given up.
+        let _ = send.send(job(&seen));
+    })?;
+    attend(py, patience, tick, receive, &interrupt)
+}
+
+/// Runs a job that reads what Python owns, such as the memory of its arrays. It cannot be left behind:
+/// the exception is passed on when it has heard of the interrupt.
+pub(crate) fn run_borrowing<T: Send>(
+    py: Python<'_>,
+    job: impl FnOnce(&Interrupt) -> T + Send,
+) -> PyResult<T> {
+    let (send, receive) = sync_channel(1);
+    let interrupt = Interrupt::new();
+    let patience = Patience { keep: false, finish: true };
+    std::thread::scope(|scope| {
+        let seen = &interrupt;
+        let thread = worker().spawn_scoped(scope, move || {
+            let _ = send.send(job(seen));
+        })?;
+        let answer = attend(py, patience, |_| Ok(()), receive, &interrupt);
+        // A panic was reported as such by the loop.
+        let _ = py.detach(|| thread.join());
+        answer
+    })
+}
+
+fn worker() -> Builder {
+    Builder::new().name("robust-mdp".into()).stack_size(STACK)
+}
+
+/// Waits for an answer, looking for signals meanwhile.
+fn attend<T: Send>(
+    py: Python<'_>,
+    patience: Patience,
+    mut tick: impl FnMut(Python<'_>) -> PyResult<()>,
+    receive: Receiver<T>,
+    interrupt: &Interrupt,
+) -> PyResult<T> {
     let receive = Mutex::new(receive);
     let wait = |time: Duration| {
         py.detach(|| match receive.lock() {
@@ -64,12 +107,6 @@ pub(crate) fn run<T: Send + 'static>(
             Err(_) => Err(RecvTimeoutError::Disconnected),
         })
     };
-    let interrupt = Arc::new(Interrupt::new());
-    let seen = interrupt.clone();
-    std::thread::Builder::new().name("robust-mdp".into()).stack_size(STACK).spawn(move || {
-        // Nobody listens any more if the wait was given up.
-        let _ = send.send(job(&seen));
-    })?;
     let mut stopped = None;
     loop {
         match wait(TICK) {

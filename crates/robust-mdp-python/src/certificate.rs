@@ -20,9 +20,11 @@ pub(crate) fn verify<'py>(
     threads: Option<usize>,
 ) -> PyResult<(Array<'py>, Array<'py>, (f64, f64), f64)> {
     let (model, threads) = (model.model.clone(), background::threads(threads));
-    let certificate =
-        py.detach(|| Certificate::from_bytes(certificate, &model)).map_err(rejected)?;
-    let job = move || robust_mdp::verify(&model, &certificate, threads);
+    let bytes = certificate.to_vec();
+    let job = move || {
+        let certificate = Certificate::from_bytes(&bytes, &model)?;
+        robust_mdp::verify(&model, &certificate, threads)
+    };
     let proved = run_quietly(py, job)?.map_err(rejected)?;
     let (lower, upper) =
         (PyArray1::from_vec(py, proved.lower), PyArray1::from_vec(py, proved.upper));

@@ -4,12 +4,12 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use numpy::{PyArray1, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray3};
-use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
+use pyo3::exceptions::{PyKeyboardInterrupt, PyOverflowError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use robust_mdp::Objective;
 use robust_mdp::io::{read_model, read_policy, write_model, write_policy};
 
-use crate::background::run_quietly;
+use crate::background::{run_borrowing, run_quietly};
 use crate::errors::{at, raised};
 use crate::rows::{About, Indices, Matrix, Source, Wrong};
 
@@ -26,10 +26,22 @@ impl From<robust_mdp::Model> for Model {
 }
 
 /// An array of 32 or 64 bit integers.
-#[derive(FromPyObject)]
 pub(crate) enum IndexArray<'py> {
     Short(PyReadonlyArray1<'py, i32>),
     Long(PyReadonlyArray1<'py, i64>),
+}
+
+impl<'a, 'py> FromPyObject<'a, 'py> for IndexArray<'py> {
+    type Error = PyErr;
+
+    // Derived, it would put the refusal of the one kind into words before it tries the other. That runs
+    // Python code, which may hear Ctrl-C there and lose it.
+    fn extract(array: Borrowed<'a, 'py, PyAny>) -> PyResult<Self> {
+        match array.cast::<PyArray1<i32>>() {
+            Ok(short) => Ok(IndexArray::Short(short.try_readonly()?)),
+            Err(_) => Ok(IndexArray::Long(array.extract()?)),
+        }
+    }
 }
 
 impl IndexArray<'_> {
@@ -99,9 +111,12 @@ fn build(
             "expected {rows} costs or rewards, one a state and action, and as many names"
         )));
     }
-    match py.detach(|| source.model(cost, about)) {
-        Ok(model) => Ok(model.into()),
-        Err(Wrong::Refused(error)) => Err(raised(py, error)),
+    match run_borrowing(py, |interrupt| source.builder(cost, about, interrupt))? {
+        // What is left to do reads nothing of Python, and can be left behind.
+        Ok(builder) => match run_quietly(py, move || builder.build())? {
+            Ok(model) => Ok(model.into()),
+            Err(error) => Err(raised(py, error.into())),
+        },
         Err(Wrong::Negative { state, action, next }) => {
             let message = format!(
                 "state {state}, action {action}: next state {next} does not exist, expected a \
@@ -109,6 +124,8 @@ fn build(
             );
             Err(at(py, message, state, Some(action)))
         }
+        // The exception that asked for it is passed on before.
+        Err(Wrong::Interrupted) => Err(PyKeyboardInterrupt::new_err(())),
     }
 }
 
@@ -185,7 +202,8 @@ impl Model {
     #[pyo3(signature = (path, format))]
     fn save(&self, py: Python<'_>, path: PathBuf, format: Option<&str>) -> PyResult<Vec<String>> {
         let format = format.map(str::parse).transpose().map_err(|e| raised(py, e))?;
-        py.detach(|| write_model(&self.model, &path, format)).map_err(|e| raised(py, e))
+        let model = self.model.clone();
+        run_quietly(py, move || write_model(&model, &path, format))?.map_err(|e| raised(py, e))
     }
 
     /// The same model with another discount factor.
@@ -193,8 +211,9 @@ impl Model {
         if discount == self.model.discount() {
             return Ok(Model { model: self.model.clone() });
         }
-        let model = py.detach(|| robust_mdp::Model::clone(&self.model).with_discount(discount));
-        Ok(model.map_err(|e| raised(py, e.into()))?.into())
+        let model = self.model.clone();
+        let job = move || robust_mdp::Model::clone(&model).with_discount(discount);
+        Ok(run_quietly(py, job)?.map_err(|e| raised(py, e.into()))?.into())
     }
 
     /// The same model with another cost or reward of next states that are not listed.
@@ -252,8 +271,9 @@ impl Model {
 
     /// 128 bits that tell models apart.
     #[getter]
-    fn fingerprint(&self, py: Python<'_>) -> u128 {
-        py.detach(|| self.model.fingerprint())
+    fn fingerprint(&self, py: Python<'_>) -> PyResult<u128> {
+        let model = self.model.clone();
+        run_quietly(py, move || model.fingerprint())
     }
 
     fn state_names(&self) -> Vec<String> {
@@ -276,34 +296,19 @@ impl Model {
 
     /// Compressed rows; costs are in the model's own sign.
     fn arrays<'py>(&self, py: Python<'py>) -> PyResult<Arrays<'py>> {
-        let model = &self.model;
-        if i32::try_from(model.states()).is_err() {
+        if i32::try_from(self.model.states()).is_err() {
             return Err(PyOverflowError::new_err("too many states for 32 bit indices"));
         }
-        let sign = model.objective().sign();
-        let own = |cost: f64| if sign > 0.0 { cost } else { 0.0 - cost };
-        let stored = || (0..model.rows()).map(|r| model.row(r).listed());
-        let mut starts = vec![0i64];
-        stored().for_each(|row| starts.push(starts[starts.len() - 1] + row.count() as i64));
-        let entries = starts[model.rows()] as usize;
-        let next = PyArray1::<i32>::zeros(py, entries, false);
-        let prob = PyArray1::<f64>::zeros(py, entries, false);
-        let further =
-            model.has_transition_costs().then(|| PyArray1::<f64>::zeros(py, entries, false));
-        {
-            let (mut next, mut prob) = (next.readwrite(), prob.readwrite());
-            let (next, prob) = (next.as_slice_mut()?, prob.as_slice_mut()?);
-            let mut further = further.as_ref().map(|f| f.readwrite());
-            let mut further = further.as_mut().map(|f| f.as_slice_mut()).transpose()?;
-            for (k, (i, p, f)) in stored().flatten().enumerate() {
-                (next[k], prob[k]) = (i as i32, p);
-                if let Some(further) = &mut further {
-                    further[k] = own(f);
-                }
-            }
-        }
-        let cost = PyArray1::from_iter(py, (0..model.rows()).map(|r| own(model.row(r).cost)));
-        Ok((self.state_starts(py), PyArray1::from_vec(py, starts), next, prob, cost, further))
+        let model = self.model.clone();
+        let lists = run_quietly(py, move || Lists::of(&model))?;
+        Ok((
+            self.state_starts(py),
+            PyArray1::from_vec(py, lists.starts),
+            PyArray1::from_vec(py, lists.next),
+            PyArray1::from_vec(py, lists.prob),
+            PyArray1::from_vec(py, lists.cost),
+            lists.further.map(|further| PyArray1::from_vec(py, further)),
+        ))
     }
 
     /// Writes a table of a policy's probabilities.
@@ -312,7 +317,8 @@ impl Model {
         if policy.len() != self.model.rows() {
             return Err(PyValueError::new_err("the policy is one of another model"));
         }
-        py.detach(|| write_policy(&path, &self.model, policy)).map_err(|e| raised(py, e))
+        let (model, policy) = (self.model.clone(), policy.to_vec());
+        run_quietly(py, move || write_policy(&path, &model, &policy))?.map_err(|e| raised(py, e))
     }
 
     /// Reads such a table.
@@ -321,11 +327,45 @@ impl Model {
         py: Python<'py>,
         path: PathBuf,
     ) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        let read = py.detach(|| read_policy(&path, &self.model));
+        let model = self.model.clone();
+        let read = run_quietly(py, move || read_policy(&path, &model))?;
         Ok(PyArray1::from_vec(py, read.map_err(|e| raised(py, e))?))
     }
 
     fn __reduce__(&self) -> PyResult<()> {
         Err(PyTypeError::new_err("pickle robust_mdp.Model instead"))
+    }
+}
+
+/// All rows of a model, one after the other, in its own sign.
+struct Lists {
+    starts: Vec<i64>,
+    next: Vec<i32>,
+    prob: Vec<f64>,
+    cost: Vec<f64>,
+    further: Option<Vec<f64>>,
+}
+
+impl Lists {
+    fn of(model: &robust_mdp::Model) -> Lists {
+        let sign = model.objective().sign();
+        let own = |cost: f64| if sign > 0.0 { cost } else { 0.0 - cost };
+        let most = model.transitions();
+        let mut lists = Lists {
+            starts: vec![0],
+            next: Vec::with_capacity(most),
+            prob: Vec::with_capacity(most),
+            cost: (0..model.rows()).map(|r| own(model.row(r).cost)).collect(),
+            further: model.has_transition_costs().then(|| Vec::with_capacity(most)),
+        };
+        for r in 0..model.rows() {
+            for (next, p, further) in model.row(r).listed() {
+                lists.next.push(next as i32);
+                lists.prob.push(p);
+                lists.further.iter_mut().for_each(|all| all.push(own(further)));
+            }
+            lists.starts.push(lists.prob.len() as i64);
+        }
+        lists
     }
 }

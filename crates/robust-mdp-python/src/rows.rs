@@ -1,7 +1,7 @@
 //! Arrays of NumPy and SciPy read row by row into a model builder, without copies.
 
 use numpy::ndarray::ArrayView3;
-use robust_mdp::{Error, Model, ModelBuilder, Objective};
+use robust_mdp::{Interrupt, ModelBuilder, Objective};
 
 /// Indices of either width.
 #[derive(Clone, Copy)]
@@ -66,10 +66,10 @@ pub(crate) struct About {
 
 /// Why there is no model.
 pub(crate) enum Wrong {
-    /// The builder refused it.
-    Refused(Error),
     /// A negative next state, which the builder cannot be told of.
     Negative { state: usize, action: usize, next: i64 },
+    /// Somebody does not want one any more.
+    Interrupted,
 }
 
 impl<'a> Source<'a> {
@@ -89,12 +89,20 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// The model; `cost` has one entry a row.
-    pub(crate) fn model(&self, cost: &[f64], about: About) -> Result<Model, Wrong> {
+    /// All rows in a builder, which has the last word; `cost` has one entry a row.
+    pub(crate) fn builder(
+        &self,
+        cost: &[f64],
+        about: About,
+        interrupt: &Interrupt,
+    ) -> Result<ModelBuilder, Wrong> {
         let mut builder = ModelBuilder::new(about.discount).objective(about.objective);
         builder.set_initial(about.initial);
         let mut row = 0;
         for s in 0..self.states() {
+            if interrupt.is_raised() {
+                return Err(Wrong::Interrupted);
+            }
             builder.add_state(about.state_names.as_ref().map(|names| names[s].as_str()));
             let actions = self.actions(s);
             if actions == 0 {
@@ -106,11 +114,11 @@ impl<'a> Source<'a> {
                 self.add_row(&mut builder, s, a, row)?;
                 row += 1;
                 if builder.error().is_some() {
-                    return builder.build().map_err(|e| Wrong::Refused(e.into()));
+                    return Ok(builder);
                 }
             }
         }
-        builder.build().map_err(|e| Wrong::Refused(e.into()))
+        Ok(builder)
     }
 
     fn add_row(&self, to: &mut ModelBuilder, s: usize, a: usize, row: usize) -> Result<(), Wrong> {

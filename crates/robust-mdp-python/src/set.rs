@@ -5,6 +5,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use robust_mdp::uncertainty::{Distance, Radius, Rectangularity, Support};
 
+use crate::background::run_quietly;
 use crate::errors::raised;
 use crate::model::Model;
 use crate::names::parse;
@@ -47,7 +48,8 @@ impl UncertaintySet {
     }
 
     /// From which radius on every kernel is allowed.
-    fn largest_useful_radius(&self, py: Python<'_>, model: &Model) -> f64 {
-        py.detach(|| self.set.largest_useful_radius(&model.model))
+    fn largest_useful_radius(&self, py: Python<'_>, model: &Model) -> PyResult<f64> {
+        let (set, model) = (self.set.clone(), model.model.clone());
+        run_quietly(py, move || set.largest_useful_radius(&model))
     }
 }

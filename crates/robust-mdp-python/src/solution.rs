@@ -114,15 +114,15 @@ impl Solution {
 
     /// Everything, as bytes.
     fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        let bytes =
-            serde_json::to_vec(&self.solution).map_err(|e| PyValueError::new_err(e.to_string()))?;
-        Ok(PyBytes::new(py, &bytes))
+        let solution = self.solution.clone();
+        let bytes = run_quietly(py, move || serde_json::to_vec(&solution))?;
+        Ok(PyBytes::new(py, &bytes.map_err(|e| PyValueError::new_err(e.to_string()))?))
     }
 
     #[staticmethod]
-    fn from_bytes(bytes: &[u8]) -> PyResult<Solution> {
-        let solution =
-            serde_json::from_slice(bytes).map_err(|e| PyValueError::new_err(e.to_string()))?;
-        Ok(Solution { solution })
+    fn from_bytes(py: Python<'_>, bytes: &[u8]) -> PyResult<Solution> {
+        let bytes = bytes.to_vec();
+        let solution = run_quietly(py, move || serde_json::from_slice(&bytes))?;
+        Ok(Solution { solution: solution.map_err(|e| PyValueError::new_err(e.to_string()))? })
     }
 }

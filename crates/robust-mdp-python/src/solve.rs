@@ -49,10 +49,7 @@ struct FirstOrder {
 
 impl FirstOrder {
     fn settings(&self) -> FomSettings {
-        let base = match self.steps {
-            Some(StepRule::Paper) => FomSettings::paper(),
-            _ => FomSettings::default(),
-        };
+        let base = FomSettings::of(self.steps.unwrap_or_default());
         FomSettings {
             setup: self.setup.map(|(x, y)| Setup { x, y }),
             weights: self.weights.unwrap_or(base.weights),
@@ -81,14 +78,15 @@ pub(crate) fn options(json: &str) -> PyResult<Options> {
             time_limit: asked.time_limit.and_then(limit),
         },
         threads: background::threads(asked.threads),
-        fom: asked.first_order.map_or_else(FomSettings::default, |f| f.settings()),
+        fom: asked.first_order.map(|f| f.settings()),
         anderson: asked.anderson,
         ..Options::default()
     })
 }
 
-/// Sweeps, seconds, bounds at p₀, gap, residual, kernel passes.
-const COLUMNS: usize = 7;
+/// Sweeps, seconds, bounds at p₀, gap, residual, kernel passes, first-order steps; bounds at p₀ and gap
+/// of FOM-VI's output, NaN where they were not computed.
+const COLUMNS: usize = 11;
 /// A trace that is longer keeps every other record.
 const LONGEST: usize = 2048;
 
@@ -131,8 +129,10 @@ impl Trace {
 
 fn row(p: &Progress) -> [f64; COLUMNS] {
     let work = p.work;
-    let sweeps = work.sweeps as f64;
-    [sweeps, p.seconds, p.lower, p.upper, p.gap, p.residual, work.kernel_passes()]
+    let (sweeps, steps) = (work.sweeps as f64, work.first_order_steps as f64);
+    let output = p.output.map_or([f64::NAN; 3], |o| [o.lower, o.upper, o.gap]);
+    let run = [sweeps, p.seconds, p.lower, p.upper, p.gap, p.residual, work.kernel_passes(), steps];
+    std::array::from_fn(|k| run.get(k).copied().unwrap_or_else(|| output[k - run.len()]))
 }
 
 struct Recorder(Arc<Mutex<Trace>>);

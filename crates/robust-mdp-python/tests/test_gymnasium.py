@@ -18,11 +18,17 @@ ENVIRONMENTS = {
 }
 
 
+def make(env_id, **settings):
+    """Without a time limit."""
+    return gymnasium.make(env_id, max_episode_steps=-1, **settings)
+
+
+
 def transitions(name):
     if name == "Blackjack":
         return reference.blackjack(), reference.blackjack()
     env_id, settings = ENVIRONMENTS[name]
-    env = gymnasium.make(env_id, **settings)
+    env = make(env_id, **settings)
     return env, env.unwrapped.P
 
 
@@ -47,7 +53,8 @@ def test_without_uncertainty_it_is_value_iteration(name):
         assert sol.verify().gap <= 1e-8
 
 
-@pytest.mark.filterwarnings("ignore:the set changes nothing")  # where all rows are deterministic
+# Some of these environments are deterministic, and some of these sets keep to their moves.
+@pytest.mark.filterwarnings("ignore:the set changes nothing")
 @pytest.mark.parametrize("set", SETS, ids=repr)
 @pytest.mark.parametrize("name", NAMES)
 def test_bisection_agrees(name, set):
@@ -68,7 +75,7 @@ def test_bisection_agrees(name, set):
 @pytest.mark.parametrize("set", [rm.KL(0.05), rm.Ellipsoid(0.02)], ids=repr)
 def test_a_conic_solver_agrees(set):
     cp = pytest.importorskip("cvxpy", reason="cvxpy could not be installed here")
-    model = rm.Model.from_gymnasium(gymnasium.make("FrozenLake-v1"), discount=DISCOUNT)
+    model = rm.Model.from_gymnasium(make("FrozenLake-v1"), discount=DISCOUNT)
     sol = rm.solve(model, set, gap=1e-9)
     kernel, rewards = model.kernel().to_array(), model._native.arrays()
     for s in np.flatnonzero(model.n_actions)[::3]:
@@ -102,7 +109,7 @@ def test_terminated_means_no_value():
 
 
 def test_holes_and_goals_are_terminal():
-    model = rm.Model.from_gymnasium(gymnasium.make("FrozenLake-v1"))
+    model = rm.Model.from_gymnasium(make("FrozenLake-v1"))
     assert model.n_states == 16
     assert np.flatnonzero(model.n_actions == 0).tolist() == [5, 7, 11, 12, 15]
     assert model.initial[0] == 1.0
@@ -147,9 +154,8 @@ def test_environments_without_transitions():
 
 
 def test_a_policy_acts():
-    env = gymnasium.make("FrozenLake-v1", is_slippery=False)
-    with pytest.warns(rm.ModelWarning, match="the set changes nothing"):
-        policy = rm.solve(rm.Model.from_gymnasium(env), rm.KL(0.1), discount=0.9).policy
+    env = make("FrozenLake-v1", is_slippery=False)
+    policy = rm.solve(rm.Model.from_gymnasium(env), rm.Nominal(), discount=0.9).policy
     obs, _ = env.reset(seed=0)
     for _ in range(6):
         obs, reward, terminated, _, _ = env.step(policy.sample(obs))
@@ -167,9 +173,20 @@ def test_what_is_no_model_is_told():
 
 
 def test_wrappers_that_change_the_problem_are_told():
-    env = gymnasium.make("FrozenLake-v1")
-    plain = rm.Model.from_gymnasium(gymnasium.wrappers.TimeLimit(env, 10), discount=0.9)
+    env = make("FrozenLake-v1")
+    plain = rm.Model.from_gymnasium(env, discount=0.9)
     scaled = gymnasium.wrappers.TransformReward(env, lambda reward: 10 * reward)
     with pytest.warns(rm.ModelWarning, match="TransformReward is left out"):
         model = rm.Model.from_gymnasium(scaled, discount=0.9)
     assert model.fingerprint == plain.fingerprint
+
+
+def test_time_limits_are_told():
+    """Values are those of episodes without a limit, and nobody should take them for others."""
+    limited = gymnasium.make("FrozenLake-v1")  # 100 steps
+    short = gymnasium.wrappers.TimeLimit(make("FrozenLake-v1"), 10)
+    for env, steps in ((limited, 100), (short, 10), (gymnasium.wrappers.TimeLimit(limited, 7), 7)):
+        with pytest.warns(rm.ModelWarning, match=f"time limit of {steps} steps is left out") as caught:
+            model = rm.Model.from_gymnasium(env, discount=0.9)
+        assert len(caught) == 1 and caught[0].filename == __file__
+        assert model.fingerprint == rm.Model.from_gymnasium(env.unwrapped, discount=0.9).fingerprint

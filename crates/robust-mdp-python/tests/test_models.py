@@ -95,14 +95,39 @@ def test_costs_are_minimised(kernel, rewards):
     assert cost.guarantee == pytest.approx(-reward.guarantee, abs=1e-8)
 
 
-def test_infeasible_actions_of_quantecon(kernel, rewards):
+def test_infeasible_actions(kernel, rewards):
     rewards[1, 0] = -np.inf
+    kernel[1, 0] = 0.0  # nobody fills these rows in
     model = rm.Model.from_arrays(R=rewards, Q=kernel, beta=0.9)
     assert model.n_actions.tolist() == [3, 2, 3, 3]
     assert model.action_ids.tolist()[3:5] == [1, 2]
     sol = rm.solve(model, rm.Nominal())
     assert sol.policy.sample(1) in (1, 2) and np.asarray(sol.policy)[1, 0] == 0.0
-    with pytest.raises(ValueError, match="state 1, action 0"):
+    by_action = kernel.transpose(1, 0, 2)
+    s, a = np.argwhere(np.ones((S, A))).T
+    moves = np.where(np.isfinite(rewards)[:, :, None], kernel, -np.inf)
+    others = [
+        rm.Model.from_arrays(kernel, rewards, discount=0.9),
+        rm.Model.from_arrays(by_action, rewards, discount=0.9),
+        rm.Model.from_arrays(R=rewards[s, a], Q=kernel[s, a], s_indices=s, a_indices=a, beta=0.9),
+        rm.Model.from_scipy([sp.csr_array(P) for P in by_action], rewards, discount=0.9),
+        rm.Model.from_scipy(sp.csr_array(kernel.reshape(-1, S)), rewards, discount=0.9),
+    ]
+    assert same(model, *others)
+    assert all(np.array_equal(other.action_ids, model.action_ids) for other in others)
+    costs = rm.Model.from_arrays(kernel, cost=-rewards, discount=0.9)
+    assert np.array_equal(costs.action_ids, model.action_ids)
+    on_moves = rm.Model.from_arrays(kernel, moves, discount=0.9)
+    assert np.array_equal(on_moves.action_ids, model.action_ids)
+    assert np.allclose(on_moves.expected_costs(), (kernel**2).sum(axis=2)[np.isfinite(rewards)])
+    # Infinitely good is no way to say that an action is not there, nor are some of its transitions.
+    with pytest.raises(rm.ModelError, match="state 1, action 0"):
+        rm.Model.from_arrays(kernel, -rewards, discount=0.9)
+    moves[2, 1, 0] = -np.inf
+    with pytest.raises(rm.ModelError, match="state 2, action 1"):
+        rm.Model.from_arrays(kernel, moves, discount=0.9)
+    rewards[3] = -np.inf
+    with pytest.raises(rm.ModelError, match="state 3 has no actions"):
         rm.Model.from_arrays(kernel, rewards, discount=0.9)
 
 
@@ -125,7 +150,11 @@ def test_axes_are_not_guessed():
         ({"P": np.full((2, 3, 3), 1 / 3)}, TypeError, "either R"),
         ({"P": np.full((2, 3, 3), 1 / 3), "R": np.zeros(2)}, ValueError, "R has shape"),
         ({"P": np.full((2, 3, 3), 1 / 3), "R": np.zeros((2, 3))}, ValueError, "R has shape"),
-        ({"P": np.full((2, 3, 3), 1 / 3), "R": np.zeros(3), "beta": 0.9}, TypeError, "beta"),
+        (
+            {"P": np.full((2, 3, 3), 1 / 3), "R": np.zeros(3), "beta": 0.9, "discount": 0.9},
+            TypeError,
+            "beta and discount are the same thing",
+        ),
         ({"P": [sp.eye_array(3)], "R": np.zeros(3)}, TypeError, "from_scipy"),
         ({"P": np.full((2, 3, 3), "x"), "R": np.zeros(3)}, TypeError, "real numbers"),
         ({"P": np.full((2, 3, 3), 1j), "R": np.zeros(3)}, TypeError, "not complex128"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from dataclasses import replace
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -29,21 +30,30 @@ def test_methods_agree(model, set, method):
     exact = rm.solve(model, set, gap=1e-9)
     sol = rm.solve(model, set, method=method, gap=1e-3)
     assert sol.is_certified and sol.gap <= 1e-3
-    assert method in ("auto", sol.method)
+    assert sol.method == ("newton" if method == "auto" else method)
+    assert (sol.work["first_order_steps"] > 0) == (sol.oracle == "first-order") == (method == "fom-vi")
     assert np.all(sol.lower <= exact.upper) and np.all(exact.lower <= sol.upper)
 
 
 @pytest.mark.parametrize("oracle", ["exact", "first-order", "interior-point"])
 def test_oracles_agree(model, solution, oracle):
     sol = rm.solve(model, rm.KL(0.1), method="vi", oracle=oracle, gap=1e-2)
-    assert sol.oracle == oracle
+    assert (sol.method, sol.oracle) == ("vi", oracle)
+    assert (sol.work["first_order_steps"] > 0) == (oracle == "first-order")
     assert np.all(sol.lower <= solution.upper) and np.all(solution.lower <= sol.upper)
 
 
 def test_first_order_settings(model):
     settings = rm.FirstOrder(setup="l1,l1", method="mirror-prox", steps="centred", weights=1.0)
     sol = rm.solve(model, rm.KL(0.1), method="fom-vi", first_order=settings, gap=0.1)
-    assert sol.is_certified
+    assert sol.is_certified and sol.method == "fom-vi" and sol.work["first_order_steps"] > 0
+    # Every setting counts: another one leads elsewhere.
+    others = {"setup": "l2,l2", "method": "pda", "steps": "paper", "weights": 2.0, "epochs": 1.0, "average": "all"}
+    for name, value in others.items():
+        other = rm.solve(
+            model, rm.KL(0.1), method="fom-vi", first_order=replace(settings, **{name: value}), gap=0.1
+        )
+        assert not np.array_equal(other.upper, sol.upper), name
     for wrong in ({"setup": "l3,l1"}, {"method": "sgd"}, {"average": "some"}, {"weights": -1}):
         with pytest.raises(ValueError, match=next(iter(wrong))):
             bad = rm.FirstOrder(**wrong)
@@ -228,6 +238,7 @@ def test_starts(model, solution):
         cold = rm.solve(model, rm.KL(0.1), method=method, gap=1e-3)
         for start in (solution, solution.values, np.full(12, 1e9)):
             warm = rm.solve(model, rm.KL(0.1), method=method, gap=1e-3, start=start)
+            assert warm.method == cold.method == ("newton" if method == "auto" else method)
             assert np.all(warm.lower <= cold.upper) and np.all(cold.lower <= warm.upper)
     assert rm.solve(model, rm.KL(0.1), start=solution).work["sweeps"] == 1
     rewards = rm.Model.from_arrays(model.kernel().to_array(), R=-np.ones((12, 3)), discount=0.8)
@@ -452,3 +463,14 @@ def test_evaluations_are_tables(model, solution):
     for name, bounds in (("worst", value.worst), ("nominal", value.nominal)):
         assert np.array_equal(table[f"{name}_lower"], bounds.lower)
         assert np.array_equal(table[f"{name}_value"], bounds.to_dataframe()["value"])
+
+
+def test_auto_tells_its_rule_and_no_reason_that_nothing_computed() -> None:
+    dense = rm.instances.garnet(states=30, actions=3, branching=0.5, seed=1, discount=0.9)
+    for model, uncertainty in [(dense, rm.KL(0.1)), (rm.instances.machine(), rm.Nominal())]:
+        solution = rm.solve(model, uncertainty, gap=0.1)
+        assert solution.reason == "the same for every model and set"
+        assert f"(chosen by auto: {solution.reason})" in solution._repr_html_()
+    first_order = rm.solve(dense, rm.KL(0.1), gap=0.1, oracle="first-order")
+    assert first_order.reason == "the loop made for the first-order oracle"
+    assert rm.solve(dense, rm.KL(0.1), gap=0.1, method="newton").reason is None

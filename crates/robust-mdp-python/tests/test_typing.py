@@ -26,6 +26,9 @@ action: int = sol.policy.sample(0)
 frame: object = sol.to_dataframe()
 again = rm.solve(model, rm.KL([0.1, 0.2, 0.3]), start=sol, checkpoint="run")
 wider: rm.KL = rm.KL(0.1).with_radius(0.2)
+named = rm.Model.from_arrays(np.zeros((2, 3, 3)), R={"a": 1.0, "b": 2.0, "c": 3.0}, initial={"a": 1.0})
+rm.solve(named, rm.KL({"a": 0.1, "b": 0.2, "c": 0.3}), start={"a": 1.0, "b": 2.0, "c": 3.0})
+rm.evaluate(named, {"a": "go", "b": "go", "c": "stay"}, rm.KL({("a", "go"): 0.1}, rectangular="sa"))
 for one in rm.sweep_radius(model, rm.Ellipsoid(0.0), [0.1]):
     print(one.status)
 """

@@ -1,11 +1,9 @@
-//! Which loop and which oracle run: what was asked for, or what the library chooses, and why.
+//! Which loop and which oracle run: what was asked for, or what the library chooses, and by which rule.
 
-use crate::error::{Error, counted};
-use crate::model::Model;
+use crate::error::Error;
 use crate::solve::{Method, Options, Oracle};
-use crate::uncertainty::{Distance, UncertaintySet};
 
-/// What runs, and why if the library chose it.
+/// What runs, and by which rule if the library chose it.
 #[derive(Clone, Debug)]
 pub(crate) struct Chosen {
     pub(crate) method: Method,
@@ -14,39 +12,32 @@ pub(crate) struct Chosen {
 }
 
 /// What to run for these options.
-pub(crate) fn choose(
-    model: &Model,
-    set: &UncertaintySet,
-    options: &Options,
-) -> Result<Chosen, Error> {
+///
+/// The automatic choice looks at the oracle alone: Newton's method, which takes plain steps where they
+/// suffice and evaluates policies where it must, or FOM-VI for first-order steps. How it compares with
+/// the other loops is measured by the benchmark suite and told in docs/methods.md; a reason says no
+/// more than the rule.
+pub(crate) fn choose(options: &Options) -> Result<Chosen, Error> {
     use Oracle::{Exact, FirstOrder, InteriorPoint};
     let chosen = |method, oracle| Chosen { method, oracle, reason: None };
+    let automatic = |method, oracle, reason: &str| Chosen {
+        reason: Some(reason.to_owned()),
+        ..chosen(method, oracle)
+    };
     match (options.method, options.oracle) {
         (Method::FomVi, Some(Exact | InteriorPoint)) => Err(Error::Input(
             "fom-vi is value iteration with the first-order oracle; with another oracle ask for vi"
                 .into(),
         )),
         (Method::FomVi, _) => Ok(chosen(Method::FomVi, FirstOrder)),
-        (Method::Auto, Some(FirstOrder)) => Ok(Chosen {
-            reason: Some("the loop made for the first-order oracle".into()),
-            ..chosen(Method::FomVi, FirstOrder)
-        }),
-        (Method::Auto, oracle) => Ok(automatic(model, set, oracle.unwrap_or(Exact))),
+        (Method::Auto, Some(FirstOrder)) => {
+            Ok(automatic(Method::FomVi, FirstOrder, "the loop made for the first-order oracle"))
+        }
+        (Method::Auto, oracle) => Ok(automatic(
+            Method::Newton,
+            oracle.unwrap_or(Exact),
+            "the same for every model and set",
+        )),
         (method, oracle) => Ok(chosen(method, oracle.unwrap_or(Exact))),
     }
-}
-
-/// The loop for an oracle that is exact or as good: Newton's method, which takes plain steps where
-/// they suffice and evaluates policies where it must. How it compares with the other loops is
-/// measured by the benchmark suite and told in docs/methods.md.
-fn automatic(model: &Model, set: &UncertaintySet, oracle: Oracle) -> Chosen {
-    let reason = if set.distance == Distance::None {
-        "no uncertainty, so that it is policy iteration".to_owned()
-    } else if model.is_dense() {
-        let states = counted(model.states(), "state", "states");
-        format!("linear systems of {states} are cheaper than further sweeps")
-    } else {
-        "few sweeps whatever the discount".to_owned()
-    };
-    Chosen { method: Method::Newton, oracle, reason: Some(reason) }
 }

@@ -60,13 +60,13 @@ pub(crate) enum Layout {
 impl Layout {
     pub(crate) fn new(model: &Model, set: &UncertaintySet) -> Layout {
         let states = model.states();
-        if set.leaves_nominal_support() && model.repeated_transitions() > 0 {
+        if set.leaves_support() && model.repeated_transitions() > 0 {
             let repeated =
                 |row: Row<'_>| (0..row.prob.len()).filter(|&k| row.is_repeated(k)).count();
             return Layout::Everywhere(pointers(model, |row| states + repeated(row)));
         }
         let full = || model.is_dense() && model.positive_transitions() == model.transitions();
-        if set.leaves_nominal_support() || full() {
+        if set.leaves_support() || full() {
             return Layout::Full(states);
         }
         let positive = |row: Row<'_>| row.prob.iter().filter(|&&p| p > 0.0).count();

@@ -29,6 +29,17 @@ impl Incumbent {
         }
     }
 
+    /// Makes this the answer, whatever was known of earlier ones; lower bounds hold for all of them.
+    pub(crate) fn replace(&mut self, policy: &[f64], lower: &[f64], upper: Vec<f64>) {
+        for (best, lower) in self.lower.iter_mut().zip(lower) {
+            *best = best.max(*lower);
+        }
+        if policy.iter().all(|x| x.is_finite()) {
+            self.policy.keep(policy);
+            self.upper = upper;
+        }
+    }
+
     /// Largest |bound|.
     pub(crate) fn scale(&self) -> f64 {
         self.lower.iter().chain(&self.upper).fold(0.0, |m, v| m.max(v.abs()))

@@ -19,12 +19,6 @@ pub(crate) struct KeptPolicy {
 const FEW_ROWS: usize = 1 << 16;
 
 impl KeptPolicy {
-    pub(crate) fn of(policy: &[f64]) -> KeptPolicy {
-        let mut kept = KeptPolicy::default();
-        kept.keep(policy);
-        kept
-    }
-
     /// The first action of every state.
     pub(crate) fn of_first_actions(model: &Model) -> KeptPolicy {
         let rows = model.rows();
@@ -109,6 +103,14 @@ impl Snapshot for KeptPolicy {
 #[cfg(test)]
 mod tests {
     use super::{FEW_ROWS, KeptPolicy};
+
+    impl KeptPolicy {
+        fn of(policy: &[f64]) -> KeptPolicy {
+            let mut kept = KeptPolicy::default();
+            kept.keep(policy);
+            kept
+        }
+    }
 
     #[test]
     fn policies_come_back_as_they_were() {

@@ -60,7 +60,7 @@ mod radii;
 mod solution;
 mod solve;
 
-pub use algorithm::fom_vi::{Average, FomSettings};
+pub use algorithm::fom_vi::{Average, Checks, FomSettings};
 pub use certificate::{Certificate, Rejection, Verified, certify, verify};
 #[doc(hidden)]
 pub use checkpoint::seal_checkpoint;
@@ -74,7 +74,7 @@ pub use solution::{Evaluated, PolicyValue, Solution};
 #[doc(hidden)]
 pub use solve::Published;
 pub use solve::{
-    Interrupt, Method, Observer, Options, Oracle, Progress, Status, Stop, Work, solve,
+    DualityGap, Interrupt, Method, Observer, Options, Oracle, Progress, Status, Stop, Work, solve,
     solve_checkpointed, solve_observed,
 };
 

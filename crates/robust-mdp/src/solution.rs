@@ -45,7 +45,7 @@ pub struct Solution {
     pub method: Method,
     /// The oracle that it used.
     pub oracle: Oracle,
-    /// Why these were chosen, when the library chose.
+    /// By which rule the library chose them, where it did.
     pub reason: Option<String>,
     /// Geometries of the first-order oracle.
     pub setup: Setup,

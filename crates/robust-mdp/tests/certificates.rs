@@ -3,9 +3,11 @@
 //! arithmetic that shares nothing with the library.
 
 mod cases;
+mod ran;
 mod reference;
 
 use cases::{Case, Family};
+use ran::assert_ran;
 use reference::PRECISION;
 use robust_mdp::instances::{Costs, Garnet};
 use robust_mdp::uncertainty::UncertaintySet;
@@ -20,7 +22,9 @@ fn run(case: &Case, method: Method, oracle: Option<Oracle>, max_sweeps: u64) -> 
     let gap = Some(1e-6 * case.model.largest_cost().max(1e-3));
     let stop = Stop { gap, max_sweeps, time_limit: None };
     let options = Options { method, oracle, stop, threads: Some(1), ..Options::default() };
-    solve(&case.model, &case.set, &options).expect("a valid case")
+    let solution = solve(&case.model, &case.set, &options).expect("a valid case");
+    assert_ran(&solution, &options);
+    solution
 }
 
 /// Certifies, writes, reads and verifies; the bounds are no wider than twice what was asked for, if

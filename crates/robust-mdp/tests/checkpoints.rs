@@ -1,6 +1,9 @@
 //! A run that goes on from a checkpoint ends with the bits of one that was never interrupted,
 //! wherever it was cut; and what is no checkpoint of the question is refused.
 
+mod ran;
+
+use ran::assert_ran;
 use robust_mdp::instances::{Costs, Garnet, machine_replacement};
 use robust_mdp::uncertainty::{Radius, UncertaintySet};
 use robust_mdp::{
@@ -73,6 +76,7 @@ fn some_of(n: usize, most: usize) -> impl Iterator<Item = usize> {
 fn check(model: &Model, set: &UncertaintySet, options: &Options, most: usize) -> usize {
     let what = format!("{:?} {:?} {set:?}", options.method, options.oracle);
     let whole = solve(model, set, options).unwrap();
+    assert_ran(&whole, options);
     let (watched, keep) = checkpointed(model, set, options);
     assert_same(&whole, &watched, &what);
     for i in some_of(keep.states.len(), most) {
@@ -179,7 +183,7 @@ fn fom_vi_with_every_average() {
         for set in sets() {
             for fom in &settings {
                 let options =
-                    Options { fom: fom.clone(), ..options(Method::FomVi, None, 1e-3, 40) };
+                    Options { fom: Some(fom.clone()), ..options(Method::FomVi, None, 1e-3, 40) };
                 check(model, &set, &options, 5);
             }
         }

@@ -1,7 +1,10 @@
 //! The answer depends on neither the threads nor the day, and a run that is cut short says so.
 
+mod ran;
+
 use std::time::Duration;
 
+use ran::assert_ran;
 use robust_mdp::instances::Garnet;
 use robust_mdp::uncertainty::UncertaintySet;
 use robust_mdp::{
@@ -20,8 +23,12 @@ fn sets() -> [UncertaintySet; 4] {
     [ellipsoid, kl, near, own]
 }
 
-fn options(gap: f64, threads: usize) -> Options {
+/// Newton with the exact oracle and FOM-VI: what is done by default, and the loop with most memory.
+const METHODS: [Method; 2] = [Method::Newton, Method::FomVi];
+
+fn options(method: Method, gap: f64, threads: usize) -> Options {
     Options {
+        method,
         stop: Stop { time_limit: Some(Duration::from_secs(30)), ..Stop::at_gap(gap) },
         threads: Some(threads),
         ..Options::default()
@@ -48,11 +55,17 @@ fn threads_and_repetition_leave_every_bit_alone() {
     for branching in [0.1, 0.5] {
         let model = garnet(branching);
         for set in sets() {
-            let run = |threads| bits(&solve(&model, &set, &options(1e-4, threads)).unwrap());
-            let one = run(1);
-            assert!(one == run(1), "{set:?}: two runs differ");
-            assert!(one == run(2), "{set:?}: two threads differ from one");
-            assert!(one == run(3), "{set:?}: three threads differ from one");
+            for method in METHODS {
+                let run = |threads| {
+                    let solution = solve(&model, &set, &options(method, 1e-4, threads)).unwrap();
+                    assert_ran(&solution, &options(method, 1e-4, threads));
+                    bits(&solution)
+                };
+                let one = run(1);
+                assert!(one == run(1), "{method} {set:?}: two runs differ");
+                assert!(one == run(2), "{method} {set:?}: two threads differ from one");
+                assert!(one == run(3), "{method} {set:?}: three threads differ from one");
+            }
         }
     }
 }
@@ -67,8 +80,9 @@ fn large_sparse_models_agree_to_the_last_bit_and_with_value_iteration() {
         let near = UncertaintySet::ellipsoid(0.07).on_nominal_support();
         for set in [near, UncertaintySet::kl(0.07)] {
             let run = |method, threads| {
-                let options = Options { method, ..options(1e-3, threads) };
-                solve(&model, &set, &options).unwrap()
+                let solution = solve(&model, &set, &options(method, 1e-3, threads)).unwrap();
+                assert_ran(&solution, &options(method, 1e-4, threads));
+                solution
             };
             let one = run(Method::Newton, 1);
             assert_eq!(one.status, Status::Certified);
@@ -82,11 +96,15 @@ fn large_sparse_models_agree_to_the_last_bit_and_with_value_iteration() {
 fn an_interrupt_leaves_valid_bounds() {
     let model = garnet(0.5);
     for set in sets() {
-        let interrupt = Interrupt::new();
-        interrupt.raise();
-        let cut = solve_observed(&model, &set, &options(1e-6, 2), &mut (), &interrupt).unwrap();
-        assert_eq!(cut.status, Status::Interrupted);
-        hold(&cut, &solve(&model, &set, &options(1e-4, 2)).unwrap());
+        let exact = solve(&model, &set, &options(Method::Newton, 1e-4, 2)).unwrap();
+        for method in METHODS {
+            let interrupt = Interrupt::new();
+            interrupt.raise();
+            let asked = options(method, 1e-6, 2);
+            let cut = solve_observed(&model, &set, &asked, &mut (), &interrupt).unwrap();
+            assert_eq!((cut.status, cut.method), (Status::Interrupted, method));
+            hold(&cut, &exact);
+        }
     }
 }
 
@@ -94,12 +112,12 @@ fn an_interrupt_leaves_valid_bounds() {
 fn a_limit_on_sweeps_leaves_valid_bounds() {
     let model = garnet(0.5);
     for set in sets() {
-        let exact = solve(&model, &set, &options(1e-4, 2)).unwrap();
-        for max_sweeps in [0, 1, 3] {
-            let options =
-                Options { stop: Stop { max_sweeps, ..Stop::at_gap(1e-9) }, ..options(1e-9, 2) };
-            let cut = solve(&model, &set, &options).unwrap();
+        let exact = solve(&model, &set, &options(Method::Newton, 1e-4, 2)).unwrap();
+        for (method, max_sweeps) in METHODS.into_iter().flat_map(|m| [(m, 0), (m, 1), (m, 3)]) {
+            let stop = Stop { max_sweeps, ..Stop::at_gap(1e-9) };
+            let cut = solve(&model, &set, &Options { stop, ..options(method, 1e-9, 2) }).unwrap();
             assert_eq!((cut.status, cut.work.sweeps), (Status::SweepLimit, max_sweeps));
+            assert_ran(&cut, &options(method, 1e-9, 2));
             hold(&cut, &exact);
         }
     }
@@ -109,11 +127,14 @@ fn a_limit_on_sweeps_leaves_valid_bounds() {
 fn a_limit_on_time_leaves_valid_bounds() {
     let model = garnet(0.5);
     for set in sets() {
-        // No time at all: the clock is looked at before the answer is.
-        let stop = Stop { time_limit: Some(Duration::ZERO), ..Stop::at_gap(1e-300) };
-        let cut = solve(&model, &set, &Options { stop, ..options(1e-4, 2) }).unwrap();
-        assert_eq!(cut.status, Status::TimeLimit);
-        hold(&cut, &solve(&model, &set, &options(1e-4, 2)).unwrap());
+        let exact = solve(&model, &set, &options(Method::Newton, 1e-4, 2)).unwrap();
+        for method in METHODS {
+            // No time at all: the clock is looked at before the answer is.
+            let stop = Stop { time_limit: Some(Duration::ZERO), ..Stop::at_gap(1e-300) };
+            let cut = solve(&model, &set, &Options { stop, ..options(method, 1e-4, 2) }).unwrap();
+            assert_eq!((cut.status, cut.method), (Status::TimeLimit, method));
+            hold(&cut, &exact);
+        }
     }
 }
 
@@ -121,9 +142,13 @@ fn a_limit_on_time_leaves_valid_bounds() {
 fn a_gap_below_rounding_ends_by_itself() {
     let model = Garnet { states: 4, actions: 3, seed: 5, ..Garnet::default() }.model().unwrap();
     for set in sets() {
-        let end = solve(&model, &set, &options(1e-300, 2)).unwrap();
-        assert_eq!(end.status, Status::PrecisionLimit, "{set:?}");
-        assert!(end.gap < 1e-6, "{:e}", end.gap);
-        hold(&end, &solve(&model, &set, &options(1e-6, 2)).unwrap());
+        let exact = solve(&model, &set, &options(Method::Newton, 1e-6, 2)).unwrap();
+        for method in METHODS {
+            let end = solve(&model, &set, &options(method, 1e-300, 2)).unwrap();
+            assert_ran(&end, &options(method, 1e-300, 2));
+            assert_eq!(end.status, Status::PrecisionLimit, "{method} {set:?}");
+            assert!(end.gap < 1e-6, "{method}: {:e}", end.gap);
+            hold(&end, &exact);
+        }
     }
 }

@@ -2,8 +2,10 @@
 //! bounds of any two runs meet in every state, however the runs ended.
 
 mod cases;
+mod ran;
 
 use cases::{Case, Family};
+use ran::assert_ran;
 use robust_mdp::instances::{Costs, Garnet, Xoshiro256};
 use robust_mdp::uncertainty::UncertaintySet;
 use robust_mdp::{
@@ -25,7 +27,9 @@ fn run(
     let gap = Some(1e-7 * model.largest_cost().max(1e-3));
     let stop = Stop { gap, max_sweeps, time_limit: None };
     let options = Options { method, oracle, stop, threads: Some(1), ..Options::default() };
-    solve(model, set, &options).expect("a valid case")
+    let solution = solve(model, set, &options).expect("a valid case");
+    assert_ran(&solution, &options);
+    solution
 }
 
 /// Bounds of all runs meet; policies are distributions.
@@ -157,7 +161,9 @@ fn tight_sets() -> [UncertaintySet; 2] {
 fn run_to(gap: f64, model: &Model, set: &UncertaintySet, method: Method, most: u64) -> Solution {
     let stop = Stop { max_sweeps: most, ..Stop::at_gap(gap) };
     let options = Options { method, stop, threads: Some(1), ..Options::default() };
-    solve(model, set, &options).unwrap()
+    let solution = solve(model, set, &options).unwrap();
+    assert_ran(&solution, &options);
+    solution
 }
 
 #[test]

@@ -1,7 +1,10 @@
 //! Inputs that once gave a wrong certificate, a panic, or a run without end or far too long.
 
+mod ran;
+
 use std::time::Duration;
 
+use ran::assert_ran;
 use robust_mdp::geometry::Geometry::{Entropy, Euclidean};
 use robust_mdp::instances::{Costs, Garnet};
 use robust_mdp::uncertainty::UncertaintySet;
@@ -50,8 +53,15 @@ fn next_values_that_differ_by_rounding_alone() {
             for method in [saddle::Method::Pda, saddle::Method::MirrorProx] {
                 let setup = Some(Setup { x: setup.0, y: setup.1 });
                 let fom = FomSettings { setup, method, ..FomSettings::default() };
-                let options = Options { fom, stop: Stop::at_gap(1e-4), ..Options::default() };
+                let options = Options {
+                    method: Method::FomVi,
+                    fom: Some(fom),
+                    stop: Stop::at_gap(1e-4),
+                    ..Options::default()
+                };
                 let solution = solve(&model, &set, &options).expect("a valid call");
+                assert_ran(&solution, &options);
+                assert!(solution.work.first_order_steps > 0);
                 assert_sound(&model, &solution, "rounding");
                 assert_eq!(solution.status, Status::Certified);
                 if set.radius_at(0, 0) > 0.0 && set != sets(0.1)[0] {
@@ -147,11 +157,14 @@ fn the_papers_steps_with_costs_on_next_states() {
             for fom in [FomSettings::default(), FomSettings::paper()] {
                 let time_limit = Some(Duration::from_secs(60));
                 let options = Options {
-                    fom,
+                    method: Method::FomVi,
+                    fom: Some(fom),
                     stop: Stop { time_limit, ..Stop::at_gap(1e-2) },
                     ..Options::default()
                 };
                 let solution = solve(&model, &set, &options).expect("a valid call");
+                assert_ran(&solution, &options);
+                assert!(solution.work.first_order_steps > 0);
                 assert_sound(&model, &solution, "paper steps");
                 assert_eq!(solution.status, Status::Certified, "{set:?} {discount}");
                 bounds.push((solution.lower, solution.upper));
@@ -277,10 +290,83 @@ fn first_order_answers_are_no_narrower_than_steps_can_tell() {
                 ..Options::default()
             };
             let solution = solve(&garnet.model().unwrap(), &set, &options).unwrap();
+            assert_ran(&solution, &options);
             assert_eq!(solution.status, Status::Certified);
             entries += solution.work.entries;
         }
     }
     // 23.8 million against 31.7.
     assert!(entries < 27_500_000, "{entries}");
+}
+
+/// The first bounds of FOM-VI once went through linear systems as large and dense as those of averaged
+/// kernels: seconds with 3000 states.
+#[test]
+fn first_bounds_of_fom_vi_need_no_dense_systems() {
+    let states = 1000;
+    let band = Garnet { states, actions: 4, branching: 0.5, band: Some(4), ..Garnet::default() };
+    let model = Garnet { discount: 0.9995, seed: 1, ..band }.model().expect("a model");
+    let set = UncertaintySet::ellipsoid(0.05);
+    let stop = Stop { max_sweeps: 0, ..Stop::at_gap(1e-5) };
+    let options = Options { method: Method::FomVi, stop, threads: Some(1), ..Options::default() };
+    let first = solve(&model, &set, &options).expect("bounds");
+    assert_ran(&first, &options);
+    // 64 million entries, most of them of linear systems; 640 million with dense ones.
+    assert!(first.work.entries < 150_000_000, "{:?}", first.work);
+    assert!(first.gap.is_finite() && first.policy.iter().all(|x| *x == 0.0 || *x == 1.0));
+}
+
+/// Whatever ends a run, its bounds are no worse than the cheapest and the dearest cost for ever.
+#[test]
+fn no_bound_is_worse_than_the_costs_tell() {
+    const METHODS: [Method; 8] = [
+        Method::Auto,
+        Method::FomVi,
+        Method::Vi,
+        Method::GsVi,
+        Method::Anderson,
+        Method::Avi,
+        Method::Pi,
+        Method::Newton,
+    ];
+    // Costs of 5 to 15 a step and, with further ones on next states, 5 to 18.
+    let garnet = Garnet { states: 30, actions: 3, branching: 0.2, seed: 7, ..Garnet::default() };
+    let plain = Garnet { discount: 0.999, ..garnet }.model().expect("a model");
+    let of = |toll: f64| {
+        let mut builder = ModelBuilder::new(0.999);
+        for s in 0..plain.states() {
+            builder.add_state(None);
+            for r in plain.rows_of(s) {
+                let row = plain.row(r);
+                builder.add_action(None, 5.0 + row.cost);
+                for (next, p, _) in row.entries().filter(|e| e.1 > 0.0) {
+                    builder.add_transition(next, p, toll * (next % 4) as f64);
+                }
+            }
+        }
+        builder.build().expect("a model")
+    };
+    for toll in [0.0, 1.0] {
+        let model = of(toll);
+        let costs = (0..model.rows()).flat_map(|r| {
+            let row = model.row(r);
+            row.entries().filter(|e| e.1 > 0.0).map(move |e| row.cost + e.2).collect::<Vec<_>>()
+        });
+        let (low, high) = costs.fold((f64::MAX, f64::MIN), |(l, h), c| (l.min(c), h.max(c)));
+        let (low, high) = (low / 0.001 * (1.0 - 1e-12), high / 0.001 * (1.0 + 1e-12));
+        for set in [UncertaintySet::kl(0.5), UncertaintySet::ellipsoid(0.2).on_nominal_support()] {
+            for method in METHODS {
+                for max_sweeps in [0, 1, 2, 5] {
+                    let stop = Stop { max_sweeps, ..Stop::at_gap(1e-9) };
+                    let options = Options { method, stop, ..Options::default() };
+                    let cut = solve(&model, &set, &options).expect("a solution");
+                    assert_ran(&cut, &options);
+                    let worst = cut.lower.iter().fold(f64::MAX, |m, l| m.min(*l));
+                    assert!(worst >= low, "{method} {max_sweeps}: {worst}, at least {low}");
+                    let worst = cut.upper.iter().fold(f64::MIN, |m, u| m.max(*u));
+                    assert!(worst <= high, "{method} {max_sweeps}: {worst}, at most {high}");
+                }
+            }
+        }
+    }
 }

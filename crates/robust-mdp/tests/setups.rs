@@ -1,12 +1,17 @@
 //! Every pair of geometries, set and method certifies a gap of 0.1 on a Garnet model.
 
+mod ran;
+
 use std::time::Duration;
 
+use ran::assert_ran;
 use robust_mdp::geometry::Geometry::{self, Entropy, Euclidean};
 use robust_mdp::instances::Garnet;
 use robust_mdp::saddle::Method;
 use robust_mdp::uncertainty::UncertaintySet;
-use robust_mdp::{Average, FomSettings, Model, Options, Setup, Status, StepRule, Stop, solve};
+use robust_mdp::{
+    Average, FomSettings, Method as Outer, Model, Options, Setup, Status, StepRule, Stop, solve,
+};
 
 const PAIRS: [(Geometry, Geometry); 4] =
     [(Euclidean, Euclidean), (Entropy, Entropy), (Entropy, Euclidean), (Euclidean, Entropy)];
@@ -27,14 +32,19 @@ fn sets() -> [UncertaintySet; 2] {
 
 fn certifies(model: &Model, set: &UncertaintySet, fom: FomSettings) {
     let options = Options {
+        method: Outer::FomVi,
         stop: Stop { time_limit: Some(Duration::from_secs(60)), ..Stop::at_gap(0.1) },
-        fom,
+        fom: Some(fom.clone()),
         ..Options::default()
     };
     let solution = solve(model, set, &options).unwrap();
-    assert_eq!(solution.status, Status::Certified, "{set:?} {:?}", options.fom);
+    assert_eq!(solution.status, Status::Certified, "{set:?} {fom:?}");
     assert!(solution.gap <= 0.1);
-    assert_eq!(Some(solution.setup), options.fom.setup);
+    assert_ran(&solution, &options);
+    // The steps of whole epochs, ⌈ℓ^q⌉ each.
+    let epochs = (1..=solution.work.sweeps).map(|l| (l as f64).powf(fom.epochs).ceil() as u64);
+    assert_eq!(solution.work.first_order_steps, epochs.sum::<u64>());
+    assert!(solution.work.first_order_steps > 0, "no step was taken: {set:?} {fom:?}");
 }
 
 fn all_pairs(method: Method, average: Average) {

@@ -2,10 +2,12 @@
 //! changes what is proved. Many radii, each from its neighbours.
 
 mod cases;
+mod ran;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use cases::{Case, Family};
+use ran::assert_ran;
 use robust_mdp::instances::{Garnet, Xoshiro256};
 use robust_mdp::uncertainty::{Radius, UncertaintySet};
 use robust_mdp::{
@@ -46,6 +48,7 @@ fn the_answer_is_found_again_at_once() {
             let cold = solve(&model, &set, &options(method, 1e-6, None)).unwrap();
             let start = Some(exact.values.clone());
             let warm = solve(&model, &set, &options(method, 1e-6, start)).unwrap();
+            assert_ran(&warm, &options(method, 1e-6, None));
             assert_eq!(warm.status, Status::Certified);
             assert!(cold.work.sweeps > 1 && warm.work.sweeps == 1, "{method:?} {:?}", warm.work);
             bounds_meet(&cold, &warm, &format!("{method:?}"));
@@ -70,6 +73,7 @@ fn no_start_changes_what_is_proved() {
                 let limit = Stop { max_sweeps: 60, ..Stop::at_gap(gap) };
                 let asked = Options { stop: limit, ..options(method, gap, Some(start)) };
                 let run = solve(model, set, &asked).unwrap();
+                assert_ran(&run, &asked);
                 bounds_meet(&sound, &run, &format!("{family:?} {seed} {method:?}"));
             }
         }
@@ -81,7 +85,10 @@ fn fom_vi_takes_values_too() {
     let (model, set) = (garnet(0.8), UncertaintySet::kl(0.1));
     let exact = solve(&model, &set, &options(Method::Newton, 1e-9, None)).unwrap();
     for start in [exact.values.clone(), vec![1e9; 30]] {
-        let run = solve(&model, &set, &options(Method::FomVi, 1e-2, Some(start))).unwrap();
+        let asked = options(Method::FomVi, 1e-2, Some(start));
+        let run = solve(&model, &set, &asked).unwrap();
+        assert_ran(&run, &asked);
+        assert!(run.work.first_order_steps > 0);
         assert_eq!(run.status, Status::Certified);
         bounds_meet(&exact, &run, "fom-vi");
     }

@@ -69,11 +69,6 @@ pub(crate) fn page(records: &[Record], machine: &Machine, source: &Source) -> St
     text + &scale::section(&scale, source)
 }
 
-/// Single methods are all but the automatic choice.
-fn is_single(record: &Record) -> bool {
-    record.method != "auto"
-}
-
 fn is_banded(record: &Record) -> bool {
     record.case.instance.band.is_some()
 }

@@ -1,11 +1,11 @@
 //! Every method on every regime, and sweeps against the discount factor.
 
 use super::quotient::{Quotients, shown};
-use super::{Source, is_banded, is_single};
+use super::{Source, is_banded};
 use crate::instance::Case;
 use crate::record::{Record, word};
 use crate::table::solve::{find, series, spread, sweep_count};
-use crate::table::{Grid, distinct, number};
+use crate::table::{Grid, distinct, number, ran};
 
 pub(super) fn section(records: &[&Record], source: &Source) -> String {
     if records.is_empty() {
@@ -16,10 +16,12 @@ pub(super) fn section(records: &[&Record], source: &Source) -> String {
              the sizes of a regime. `>`: not certified within its time limit, so a lower bound; \
              `–`: ended at the limit of its precision. Cases that `auto` \
              did not certify are left out of the ratios. `auto ÷ nominal`: in units of the fastest \
-             solve of the same model without uncertainty.\n\n";
+             solve of the same model without uncertainty.";
+    text += &format!(" What `auto` ran has no column of its own: {}.\n\n", chosen(records));
     text += &times(records);
     text += &source.of("solve");
-    text += "\nHow often each was the fastest single method, by family and discount factor:\n\n";
+    text += "\nHow often each was the fastest, by family and discount factor; `auto` counts as what \
+             it ran:\n\n";
     text += &wins(records);
     text += &source.of("solve");
     text += "\n## Sweeps against the discount factor\n\n";
@@ -30,8 +32,19 @@ pub(super) fn section(records: &[&Record], source: &Source) -> String {
     text + &source.of("solve")
 }
 
+/// All but the automatic choice.
 fn methods<'r>(records: &[&'r Record]) -> Vec<&'r str> {
-    distinct(records.iter().filter(|r| is_single(r)).map(|r| r.method.as_str()))
+    distinct(records.iter().filter(|r| r.method != "auto").map(|r| r.method.as_str()))
+}
+
+/// “newton, exact in 111 of 111 cases”.
+pub(super) fn chosen(records: &[&Record]) -> String {
+    let auto: Vec<&Record> = records.iter().filter(|r| r.method == "auto").copied().collect();
+    let each = distinct(auto.iter().map(|r| ran(r))).into_iter().map(|name| {
+        let times = auto.iter().filter(|r| ran(r) == name).count();
+        format!("{name} in {times} of {} cases", auto.len())
+    });
+    each.collect::<Vec<String>>().join(", ")
 }
 
 fn times(records: &[&Record]) -> String {
@@ -63,12 +76,11 @@ fn times(records: &[&Record]) -> String {
     grid.render()
 }
 
-/// The fastest certified single method of every case.
+/// The fastest certified run of every case.
 pub(super) fn fastest<'r>(records: &[&'r Record]) -> Vec<&'r Record> {
     let cases = distinct(records.iter().map(|r| &r.case));
     let best = |case: &Case| {
-        let singles = records.iter().filter(move |r| r.case == *case && is_single(r));
-        let certified = singles.filter(|r| r.certified()).copied();
+        let certified = records.iter().filter(|r| r.case == *case && r.certified()).copied();
         certified.min_by(|a: &&Record, b: &&Record| a.seconds.total_cmp(&b.seconds))
     };
     cases.into_iter().filter_map(best).collect()
@@ -85,10 +97,10 @@ fn wins(records: &[&Record]) -> String {
     head.extend(["all", "certified"].map(String::from));
     let mut grid = Grid::new(&head);
     let fastest = fastest(records);
-    for method in methods(records) {
+    for method in distinct(records.iter().map(|r| r.single())) {
         let of_method: Vec<&Record> =
-            records.iter().filter(|r| r.method == method).copied().collect();
-        let won = fastest.iter().filter(|r| r.method == method);
+            records.iter().filter(|r| r.single() == method).copied().collect();
+        let won = fastest.iter().filter(|r| r.single() == method);
         let mut row = vec![method.to_owned()];
         row.extend(groups.iter().map(|of| {
             let cases = of_method.iter().filter(|r| group(r) == *of).count();

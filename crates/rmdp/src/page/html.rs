@@ -70,6 +70,7 @@ fn section(section: &Section) -> String {
 fn block(block: &Block) -> String {
     match block {
         Block::Text(text) => paragraphs(text),
+        Block::Warning(text) => format!("<p class=\"warning\">{}</p>\n", escaped(text)),
         Block::Figure(one) => figure(one),
         Block::HeatMap(map) => heat_map(map),
         Block::Table(one) => table(one),
@@ -219,63 +220,76 @@ fn is_number(cell: &str) -> bool {
         && cell.chars().filter(|c| c.is_alphabetic()).count() <= 4
 }
 
-impl Ruling {
-    fn in_words(self) -> (&'static str, &'static str) {
-        match self {
-            Ruling::Holds => ("holds", "✓ holds"),
-            Ruling::Partly => ("partly", "◐ holds in part"),
-            Ruling::Fails => ("fails", "✗ does not hold"),
-            Ruling::Open => ("open-ruling", "? open"),
-        }
+/// The class and the mark of a ruling.
+fn look(ruling: Ruling) -> (&'static str, &'static str) {
+    match ruling {
+        Ruling::Holds => ("holds", "✓"),
+        Ruling::Partly => ("partly", "◐"),
+        Ruling::Fails => ("fails", "✗"),
+        Ruling::Open(_) => ("open-ruling", "?"),
     }
 }
 
+/// Short rows, and under each, folded, what it rests on.
 fn verdicts(all: &[Verdict]) -> String {
-    const HEADER: [&str; 5] = ["Claim", "Measured", "Verdict", "Why", "Ours today"];
+    const HEADER: [&str; 3] = ["Claim of the paper", "Verdict", "In short"];
     let head: String = HEADER.map(|name| format!("<th scope=\"col\">{name}</th>")).concat();
     let row = |one: &Verdict| {
-        let (class, word) = one.ruling.in_words();
-        let texts = [&one.claim, &one.measured, word, &one.why, &one.ours];
-        let cell = |(k, text): (usize, &str)| {
-            let class = if k == 2 { format!(" class=\"ruling {class}\"") } else { String::new() };
-            format!("<td{class} data-label=\"{}\">{}</td>", HEADER[k], escaped(text))
-        };
-        format!("<tr>{}</tr>\n", texts.into_iter().enumerate().map(cell).collect::<String>())
+        let (class, mark) = look(one.ruling);
+        format!(
+            "<tr><td>{}</td><td class=\"ruling {class}\">{mark} {}</td><td>{}</td></tr>\n\
+             <tr class=\"reasons\"><td colspan=\"3\">{}</td></tr>\n",
+            escaped(&one.claim),
+            one.ruling.word(),
+            escaped(&one.short),
+            reasons(one)
+        )
     };
-    let short = |one: &Verdict| {
-        let (class, word) = one.ruling.in_words();
-        let claim = escaped(&one.claim);
-        format!("<li><span class=\"ruling {class}\">{word}</span> {claim}</li>\n")
-    };
-    let list: String = all.iter().map(short).collect();
     format!(
-        "<p>{}</p>\n<ul class=\"rulings\">\n{list}</ul>\n<h3>What they rest on</h3>\n\
-         <div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Verdicts\">\n\
-         <table class=\"verdicts\">\n<thead><tr>{head}</tr></thead>\n<tbody>\n{}</tbody>\n</table>\n\
-         </div>\n",
+        "<p>{}</p>\n<table class=\"verdicts\">\n<thead><tr>{head}</tr></thead>\n<tbody>\n{}</tbody>\n\
+         </table>\n",
         counted(all),
         all.iter().map(row).collect::<String>()
     )
 }
 
+fn reasons(one: &Verdict) -> String {
+    let mut parts = vec![("Measured", one.measured.as_str()), ("Why", &one.why)];
+    if let Ruling::Open(missing) = one.ruling {
+        parts.push(("What would decide it", missing));
+    }
+    parts.push(("Ours today", &one.ours));
+    let part = |(name, text): (&str, &str)| {
+        let mut lines = text.split("\n- ");
+        let first = lines.next().unwrap_or_default();
+        let list: String = lines.map(|line| format!("<li>{}</li>\n", escaped(line))).collect();
+        let list = if list.is_empty() { list } else { format!("<ul>\n{list}</ul>\n") };
+        match first {
+            "" => list,
+            first => format!("<p><b>{name}.</b> {}</p>\n{list}", escaped(first)),
+        }
+    };
+    format!(
+        "<details>\n<summary>What this rests on</summary>\n{}</details>",
+        parts.into_iter().map(part).collect::<String>()
+    )
+}
+
 /// “Of 7 claims 4 hold, 2 hold in part, 1 does not hold.”
 fn counted(all: &[Verdict]) -> String {
+    let count = |is: fn(Ruling) -> bool| all.iter().filter(|v| is(v.ruling)).count();
     let words = [
-        (Ruling::Holds, "holds", "hold"),
-        (Ruling::Partly, "holds in part", "hold in part"),
-        (Ruling::Fails, "does not hold", "do not hold"),
-        (Ruling::Open, "is open", "are open"),
+        (count(|r| r == Ruling::Holds), "holds", "hold"),
+        (count(|r| r == Ruling::Partly), "holds in part", "hold in part"),
+        (count(|r| r == Ruling::Fails), "does not hold", "do not hold"),
+        (count(|r| matches!(r, Ruling::Open(_))), "is not decided", "are not decided"),
     ];
-    let part = |&(ruling, one, many): &(Ruling, &str, &str)| match all
-        .iter()
-        .filter(|v| v.ruling == ruling)
-        .count()
-    {
+    let part = |(n, one, many): (usize, &str, &str)| match n {
         0 => None,
         1 => Some(format!("1 {one}")),
         n => Some(format!("{n} {many}")),
     };
-    let parts: Vec<String> = words.iter().filter_map(part).collect();
+    let parts: Vec<String> = words.into_iter().filter_map(part).collect();
     let claims = if all.len() == 1 { "claim" } else { "claims" };
     format!("Of {} {claims} {}.", all.len(), parts.join(", "))
 }

@@ -45,6 +45,8 @@ pub(crate) struct Section {
 pub(crate) enum Block {
     /// Plain text; blank lines separate paragraphs.
     Text(String),
+    /// What a reader should know before trusting the numbers.
+    Warning(String),
     Figure(Figure),
     HeatMap(HeatMap),
     Table(Table),
@@ -137,8 +139,11 @@ pub(crate) struct Table {
 #[derive(Clone, Debug)]
 pub(crate) struct Verdict {
     pub(crate) claim: String,
-    pub(crate) measured: String,
     pub(crate) ruling: Ruling,
+    /// A line of a table; the rest is folded away.
+    pub(crate) short: String,
+    /// This and the next may end in a list, each entry on a line that begins with “- ”.
+    pub(crate) measured: String,
     pub(crate) why: String,
     pub(crate) ours: String,
 }
@@ -148,6 +153,17 @@ pub(crate) enum Ruling {
     Holds,
     Partly,
     Fails,
-    /// Not enough runs finished to tell.
-    Open,
+    /// The runs at hand do not tell; what would.
+    Open(&'static str),
+}
+
+impl Ruling {
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Ruling::Holds => "holds",
+            Ruling::Partly => "holds in part",
+            Ruling::Fails => "does not hold",
+            Ruling::Open(_) => "not decided",
+        }
+    }
 }

@@ -37,8 +37,9 @@ fn figure() -> Figure {
 fn page() -> Page {
     let verdict = |ruling| Verdict {
         claim: "a<b".into(),
-        measured: "2×".into(),
         ruling,
+        short: "2<3".into(),
+        measured: "2×:\n- a < b\n- c".into(),
         why: "w".into(),
         ours: "o".into(),
     };
@@ -72,11 +73,17 @@ fn page() -> Page {
                 id: "two".into(),
                 title: "Two".into(),
                 blocks: vec![
+                    Block::Warning("busy & loud".into()),
                     Block::Table(table),
                     Block::Verdicts(
-                        [Ruling::Holds, Ruling::Holds, Ruling::Fails, Ruling::Open]
-                            .map(verdict)
-                            .into(),
+                        [
+                            Ruling::Holds,
+                            Ruling::Holds,
+                            Ruling::Fails,
+                            Ruling::Open("a <longer> run"),
+                        ]
+                        .map(verdict)
+                        .into(),
                     ),
                     Block::Command("rmdp".into()),
                 ],
@@ -158,11 +165,15 @@ fn a_page_is_whole_and_escaped() {
     assert!(text.contains("<title>Title &lt;script&gt;alert(1)&lt;/script&gt;</title>"));
     assert!(text.contains("<a href=\"#one\">One</a>") && text.contains("<section id=\"one\""));
     assert!(text.contains("<p>first</p>\n<p>second &lt;/p&gt;</p>"));
-    assert!(text.contains("Of 4 claims 2 hold, 1 does not hold, 1 is open."));
+    assert!(text.contains("Of 4 claims 2 hold, 1 does not hold, 1 is not decided."));
     assert!(text.contains("<td class=\"number\">&gt; 60 s</td>"));
-    assert!(
-        text.contains("<td class=\"ruling fails\" data-label=\"Verdict\">✗ does not hold</td>")
-    );
+    assert!(text.contains("<td class=\"ruling fails\">✗ does not hold</td>"));
+    assert!(text.contains("<p class=\"warning\">busy &amp; loud</p>"));
+    // Short cells; the reasoning is folded below each claim, and says what would decide an open one.
+    assert!(text.contains("<td>2&lt;3</td></tr>\n<tr class=\"reasons\">"));
+    assert_eq!(text.matches("<details>\n<summary>What this rests on</summary>").count(), 4);
+    assert!(text.contains("<b>Measured.</b> 2×:</p>\n<ul>\n<li>a &lt; b</li>\n<li>c</li>\n</ul>"));
+    assert_eq!(text.matches("<b>What would decide it.</b> a &lt;longer&gt; run</p>").count(), 1);
     assert!(text.contains("<dt>version</dt><dd>1</dd>"));
     // Nothing comes from elsewhere.
     let outside = text.replace("http://www.w3.org/2000/svg", "");

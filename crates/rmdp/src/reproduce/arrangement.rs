@@ -4,7 +4,7 @@ use super::cell::Experiment;
 use crate::page::{Block, Figure, Group};
 
 /// The figures that the verdicts rest on, in the order in which they are shown.
-const SHOWN: [&str; 11] = [
+const SHOWN: [&str; 12] = [
     "time-garnet-50-paper-seconds-own",
     "time-garnet-50-paper-seconds-certified",
     "time-garnet-50-tight-seconds-certified",
@@ -14,6 +14,7 @@ const SHOWN: [&str; 11] = [
     "epochs-paper-paper-steps",
     "weights-paper-paper-steps",
     "weights-hard-paper-steps",
+    "rate-p1-q2-paper-paper-steps",
     "kl-paper-fom-paper-seconds-own",
     "kl-binding-fom-paper-seconds-own",
 ];

@@ -20,16 +20,18 @@ pub(crate) enum Experiment {
     Setups,
     Epochs,
     Weights,
+    Rate,
     Kl,
 }
 
 impl Experiment {
-    pub(crate) const ALL: [Experiment; 6] = [
+    pub(crate) const ALL: [Experiment; 7] = [
         Experiment::Time,
         Experiment::GapCost,
         Experiment::Setups,
         Experiment::Epochs,
         Experiment::Weights,
+        Experiment::Rate,
         Experiment::Kl,
     ];
 
@@ -40,6 +42,7 @@ impl Experiment {
             Experiment::Setups => "setups",
             Experiment::Epochs => "epochs",
             Experiment::Weights => "weights",
+            Experiment::Rate => "rate",
             Experiment::Kl => "kl",
         }
     }
@@ -51,12 +54,18 @@ impl Experiment {
             Experiment::Setups => "Proximal setups",
             Experiment::Epochs => "Epoch schemes",
             Experiment::Weights => "Weight schemes",
+            Experiment::Rate => "Rate of convergence",
             Experiment::Kl => "Kullback–Leibler sets",
         }
     }
 
     pub(crate) fn is_trace(self) -> bool {
-        matches!(self, Experiment::Setups | Experiment::Epochs | Experiment::Weights)
+        match self {
+            Experiment::Setups | Experiment::Epochs | Experiment::Weights | Experiment::Rate => {
+                true
+            }
+            Experiment::Time | Experiment::GapCost | Experiment::Kl => false,
+        }
     }
 }
 

@@ -46,7 +46,9 @@ pub(crate) fn page(
     let mut sections = vec![Section {
         id: "claims".into(),
         title: "Claims".into(),
-        blocks: vec![Block::Verdicts(verdicts)],
+        blocks: (machine.warnings().into_iter().map(Block::Warning))
+            .chain([Block::Verdicts(verdicts)])
+            .collect(),
     }];
     for &experiment in experiments {
         let mut blocks = vec![
@@ -98,6 +100,11 @@ fn about(experiment: Experiment) -> &'static str {
              the paper."
         }
         Experiment::Epochs => "Epochs of ℓ^q steps, q = 0, 1, 2, with weights t.",
+        Experiment::Rate => {
+            "The duality gap against first-order steps on small models, S = A = 10, with weights t: how \
+             fast it falls for epochs of ℓ^q steps, against the promised T^(−q/(q+1)). Small, because \
+             there the steps of every setup come to their rate within the limit."
+        }
         Experiment::Weights => "Weights t^p, p = 0, 1, 2, with epochs of ℓ² steps.",
         Experiment::Kl => {
             "KL sets with FOM-VI in the (ℓ1,ℓ1) setup, beside ellipsoids of the same radius in the \

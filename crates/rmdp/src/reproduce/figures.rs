@@ -4,7 +4,7 @@ use robust_mdp::uncertainty::Distance;
 
 use super::cell::{Evaluator, Experiment, Record, Task};
 use super::plan::{CASES, DISCOUNT_CASES, GAP_CASES, KL_CASES, TRACE_CASES};
-use super::problem::{Family, Problem, Regime};
+use super::problem::{Problem, Regime};
 use super::select::{Records, Rule, by, entries, games, seconds, states};
 use super::solver::{Course, Geometries, Solver};
 use super::statistics::{Sample, Summary, summary};
@@ -128,7 +128,7 @@ pub(crate) fn figures(records: &Records<'_>, experiment: Experiment) -> Vec<Figu
     let all = match experiment {
         Experiment::Time => time(records),
         Experiment::GapCost => gap_cost(records),
-        Experiment::Setups | Experiment::Epochs | Experiment::Weights => {
+        Experiment::Setups | Experiment::Epochs | Experiment::Weights | Experiment::Rate => {
             traces(records, experiment)
         }
         Experiment::Kl => kl(records),
@@ -239,6 +239,7 @@ fn course(records: &[&Record], name: String, colour: usize) -> Option<Series> {
 fn traces(records: &Records<'_>, experiment: Experiment) -> Vec<Figure> {
     let panels: &[(u32, u32)] = match experiment {
         Experiment::Setups => &[(1, 1), (2, 2)],
+        Experiment::Rate => &[(1, 1), (1, 2)],
         Experiment::Epochs => &[(1, 0)],
         _ => &[(0, 2)],
     };
@@ -249,7 +250,7 @@ fn traces(records: &Records<'_>, experiment: Experiment) -> Vec<Figure> {
             for centred in [false, true] {
                 let of = |setup, p, q| Course { setup, p, q, centred };
                 let courses: Vec<(String, Course)> = match experiment {
-                    Experiment::Setups => Geometries::ALL
+                    Experiment::Setups | Experiment::Rate => Geometries::ALL
                         .iter()
                         .map(|&s| (s.title().to_owned(), of(s, p, q)))
                         .collect(),
@@ -262,7 +263,9 @@ fn traces(records: &Records<'_>, experiment: Experiment) -> Vec<Figure> {
                 };
                 let rule = if centred { "centred" } else { "paper-steps" };
                 let (id, setting) = match experiment {
-                    Experiment::Setups => (format!("-p{p}-q{q}"), format!("(p,q) = ({p},{q})")),
+                    Experiment::Setups | Experiment::Rate => {
+                        (format!("-p{p}-q{q}"), format!("(p,q) = ({p},{q})"))
+                    }
                     Experiment::Epochs => (String::new(), "(ℓ2,ℓ2), p = 1".to_owned()),
                     _ => (String::new(), "(ℓ2,ℓ2), q = 2".to_owned()),
                 };
@@ -302,7 +305,7 @@ fn kl(records: &Records<'_>) -> Vec<Figure> {
                         let wanted =
                             |p: &Problem| p.family == family && p.regime == regime && p.set == set;
                         let runs = records.runs(Experiment::Kl, Task::Solve(solver), wanted);
-                        let name = format!("{}, {word}", short(family));
+                        let name = format!("{}, {word}", family.name());
                         series.extend(line(&name, family as usize, &runs, states, measure));
                     }
                 }
@@ -334,15 +337,6 @@ fn kl(records: &Records<'_>) -> Vec<Figure> {
         }
     }
     figures
-}
-
-fn short(family: Family) -> &'static str {
-    match family {
-        Family::Garnet50 => "Garnet 50 %",
-        Family::Garnet20 => "Garnet 20 %",
-        Family::Healthcare => "healthcare",
-        Family::Machine => "machine",
-    }
 }
 
 fn word_of(solver: Solver) -> &'static str {

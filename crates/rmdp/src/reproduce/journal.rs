@@ -2,7 +2,7 @@
 //! run goes on where it was.
 
 use std::collections::HashMap;
-use std::fs::{File, OpenOptions};
+use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
@@ -13,6 +13,9 @@ use crate::json;
 pub(crate) const FILE: &str = "cells.jsonl";
 
 /// The finished cells of a folder, open for more.
+///
+/// The file is locked for as long as it is open, so that two runs cannot write into each other's
+/// records. The system holds the lock, not the file: it ends with the process, however that ends.
 pub(crate) struct Journal {
     path: PathBuf,
     file: File,
@@ -37,6 +40,7 @@ impl Journal {
             .truncate(false)
             .open(&path)
             .map_err(failed)?;
+        lock(&file, folder)?;
         let mut text = Vec::new();
         file.read_to_end(&mut text).map_err(failed)?;
         let whole = text.iter().rposition(|&b| b == b'\n').map_or(0, |at| at + 1);
@@ -62,6 +66,21 @@ impl Journal {
         self.file.write_all(&line).and_then(|()| self.file.flush()).map_err(failed)?;
         self.records.insert(record.cell.key(), record);
         Ok(())
+    }
+}
+
+/// Refuses a folder in which another run is at work.
+fn lock(file: &File, folder: &Path) -> Result<(), Failure> {
+    match file.try_lock() {
+        Ok(()) => Ok(()),
+        Err(TryLockError::WouldBlock) => {
+            let folder = folder.display();
+            Err(Failure::usage(format!("-o {folder}: another run of reproduce is at work there"))
+                .hint("wait until it has ended, or choose another folder with -o"))
+        }
+        // Some network folders have no locks.
+        Err(TryLockError::Error(e)) if e.kind() == io::ErrorKind::Unsupported => Ok(()),
+        Err(TryLockError::Error(e)) => Err(Failure::write(&folder.join(FILE), e)),
     }
 }
 
@@ -106,10 +125,27 @@ mod tests {
         assert_eq!(journal.get(&two.cell), None);
         journal.add(two.clone()).unwrap();
         assert_eq!(std::fs::read(&path).unwrap(), text);
+        drop(journal);
         // A bad line elsewhere is not overlooked.
         std::fs::write(&path, [b"{\n".as_slice(), &text].concat()).unwrap();
         let error = Journal::open(&folder).err().unwrap().to_string();
         assert!(error.contains("line 1"), "{error}");
+        std::fs::remove_dir_all(&folder).unwrap();
+    }
+
+    #[test]
+    fn a_folder_is_one_runs_at_a_time() {
+        let folder = std::env::temp_dir().join(format!("rmdp-lock-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let mut first = Journal::open(&folder).unwrap();
+        first.add(solved(10, 1.0)).unwrap();
+        let text = std::fs::read(folder.join(FILE)).unwrap();
+        let refused = Journal::open(&folder).err().unwrap();
+        assert_eq!(refused.code, crate::failure::Ending::BadInput);
+        assert!(refused.to_string().contains("another run of reproduce is at work there"));
+        assert_eq!(std::fs::read(folder.join(FILE)).unwrap(), text);
+        drop(first);
+        assert!(Journal::open(&folder).is_ok());
         std::fs::remove_dir_all(&folder).unwrap();
     }
 }

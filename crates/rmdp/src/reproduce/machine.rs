@@ -24,7 +24,15 @@ pub(crate) struct Machine {
     pub(crate) instruction_set: String,
     /// Load average over a minute when the run began.
     pub(crate) load: Option<f64>,
+    /// The most that others made of it during the run; not there in older files.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) load_by_others: Option<f64>,
 }
+
+/// A load above this when a run begins is another process at work.
+const BUSY: f64 = 1.0;
+/// A load that grew by more than this during a run is one that began.
+const GREW: f64 = 0.5;
 
 impl Machine {
     pub(crate) fn here(command: String, seeds: BTreeMap<String, u64>, threads: usize) -> Machine {
@@ -39,7 +47,42 @@ impl Machine {
             memory_bytes: machine::memory_bytes(),
             instruction_set: robust_mdp::lanes::instruction_set().into(),
             load: machine::load(),
+            load_by_others: None,
         }
+    }
+
+    /// With what was seen in the run, and in an earlier one that it went on with.
+    pub(crate) fn after(self, load_by_others: Option<f64>, earlier: Option<Machine>) -> Machine {
+        let most = |a: Option<f64>, b: Option<f64>| match (a, b) {
+            (Some(a), Some(b)) => Some(a.max(b)),
+            (a, b) => a.or(b),
+        };
+        let (load, others) = earlier.map_or((None, None), |m| (m.load, m.load_by_others));
+        Machine {
+            load: most(self.load, load),
+            load_by_others: most(load_by_others, others),
+            ..self
+        }
+    }
+
+    /// What makes the times doubtful.
+    pub(crate) fn warnings(&self) -> Vec<String> {
+        let mut warnings = Vec::new();
+        if let Some(load) = self.load.filter(|&load| load > BUSY) {
+            warnings.push(format!(
+                "The load average was {load} when the run began: others kept the machine busy, and \
+                 times, with every claim that rests on them, are not to be trusted."
+            ));
+        }
+        let (begun, most) = (self.load.unwrap_or(0.0), self.load_by_others.unwrap_or(0.0));
+        if most > begun + GREW {
+            warnings.push(format!(
+                "The load average grew during the run: others made {most} of it at most, in place of \
+                 {begun} at the start. Times, with every claim that rests on them, are not to be \
+                 trusted."
+            ));
+        }
+        warnings
     }
 
     /// What machine.json in a folder says.
@@ -63,6 +106,10 @@ impl Machine {
         if let Some(load) = self.load {
             lines.push(("Load at the start", load.to_string()));
         }
+        lines.push((
+            "Load by others, at most",
+            self.load_by_others.map_or("not recorded".into(), |load| load.to_string()),
+        ));
         lines.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
     }
 
@@ -77,5 +124,47 @@ impl Machine {
             format!("1 to {count} ({})", names.join(", "))
         };
         counts.iter().map(part).collect::<Vec<_>>().join(", ")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Machine;
+
+    fn machine(load: Option<f64>, by_others: Option<f64>) -> Machine {
+        let text = r#"{"date": "", "version": "", "command": "", "seeds": {}, "threads": 1, "cpu": "",
+            "cores": 2, "memory_bytes": null, "instruction_set": "", "load": null}"#;
+        let old: Machine = serde_json::from_str(text).unwrap();
+        Machine { load, load_by_others: by_others, ..old }
+    }
+
+    #[test]
+    fn busy_machines_are_warned_of() {
+        let warned = |load, by_others| machine(load, by_others).warnings();
+        assert!(warned(Some(0.95), Some(1.2)).is_empty());
+        assert!(warned(Some(1.0), None).is_empty());
+        let busy = warned(Some(1.26), Some(1.3));
+        assert!(busy.len() == 1 && busy[0].contains("was 1.26 when the run began"), "{busy:?}");
+        let grew = warned(Some(0.2), Some(1.7));
+        assert!(grew.len() == 1 && grew[0].contains("made 1.7 of it at most"), "{grew:?}");
+        assert_eq!(warned(Some(2.0), Some(3.0)).len(), 2);
+        assert!(warned(None, None).is_empty());
+    }
+
+    #[test]
+    fn a_run_that_goes_on_keeps_what_was_seen_before() {
+        let earlier = machine(Some(1.5), Some(0.1));
+        let both = machine(Some(0.3), None).after(Some(0.4), Some(earlier));
+        assert_eq!((both.load, both.load_by_others), (Some(1.5), Some(0.4)));
+        let fresh = machine(Some(0.3), None).after(Some(0.4), None);
+        assert_eq!((fresh.load, fresh.load_by_others), (Some(0.3), Some(0.4)));
+    }
+
+    #[test]
+    fn older_files_stay_as_they_were() {
+        let text = serde_json::to_string(&machine(Some(0.95), None)).unwrap();
+        assert!(!text.contains("load_by_others"), "{text}");
+        let lines = machine(Some(0.95), None).provenance();
+        assert!(lines.contains(&("Load by others, at most".into(), "not recorded".into())));
     }
 }

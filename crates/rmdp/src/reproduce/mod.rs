@@ -10,6 +10,7 @@ mod contents;
 mod figures;
 mod findings;
 mod journal;
+mod load;
 mod machine;
 mod measure;
 mod plan;
@@ -120,8 +121,11 @@ pub(crate) fn run(args: &Args) -> Result<Ending, Failure> {
     let pace = Pace { threads: args.threads, jobs: args.jobs() };
     let done = runner::run(&cells, &mut journal, pace, interrupt, args.quiet)?;
     // Records that were all there were made where and how it is written beside them.
-    let made = (done.before == cells.len()).then(|| Machine::read(folder)).flatten();
-    let machine = made.unwrap_or(machine);
+    let machine = match (done.before, Machine::read(folder)) {
+        (before, Some(made)) if before == cells.len() => made,
+        (0, _) => machine.after(done.load_by_others, None),
+        (_, earlier) => machine.after(done.load_by_others, earlier),
+    };
     let all: Vec<&Record> = cells.iter().filter_map(|cell| journal.get(cell)).collect();
     let count = all.len();
     publish(folder, &Records { all }, &experiments, &machine)?;
@@ -245,7 +249,7 @@ fn publish(
     write(machine::FILE, &(text + "\n"))?;
     let verdicts = claims::verdicts(records);
     write("claims.csv", &findings::csv(&verdicts))?;
-    write("claims.md", &findings::markdown(&verdicts))?;
+    write("claims.md", &findings::markdown(&machine.warnings(), &verdicts))?;
     let page = contents::page(records, experiments, machine, verdicts);
     page::write(&folder.join("index.html"), &page)?;
     let figures = folder.join("figures");

@@ -76,7 +76,7 @@ impl Plan {
         match experiment {
             Experiment::Time => self.time(),
             Experiment::GapCost => self.gap_cost(),
-            Experiment::Setups | Experiment::Epochs | Experiment::Weights => {
+            Experiment::Setups | Experiment::Epochs | Experiment::Weights | Experiment::Rate => {
                 self.traces(experiment)
             }
             Experiment::Kl => self.kl(),
@@ -100,7 +100,9 @@ impl Plan {
             (Experiment::GapCost, _, true) => &[10, 20, 50, 100, 150, 200],
             (Experiment::Kl, _, false) => &[10, 20, 30, 50],
             (Experiment::Kl, _, true) => &[10, 20, 30, 40, 50, 75, 100],
-            _ => &[30],
+            // Where steps of every setup come to their rate.
+            (Experiment::Rate, ..) => &[10],
+            (Experiment::Setups | Experiment::Epochs | Experiment::Weights, ..) => &[30],
         };
         sizes.to_vec()
     }
@@ -259,7 +261,7 @@ impl Plan {
             return (3.0 * steps as f64).cbrt().ceil() as u64;
         }
         if solver.solves_programs() {
-            // A sweep takes about 10 to 30 µs an entry. None of these loops meets its rule at
+            // A sweep takes about 10 to 30 µs an entry (docs/reproduce/time.csv). None of these loops meets its rule at
             // λ = 0.99 in less than hundreds of them.
             let (budget, most): (u64, u64) =
                 if self.full { (4_000_000, 400) } else { (2_000_000, 60) };
@@ -283,7 +285,18 @@ fn courses(experiment: Experiment) -> Vec<Course> {
             Experiment::Epochs => {
                 courses.extend([0, 1, 2].map(|q| of(Geometries::L2L2, 1, q, centred)));
             }
-            _ => courses.extend([0, 1, 2].map(|p| of(Geometries::L2L2, p, 2, centred))),
+            Experiment::Weights => {
+                courses.extend([0, 1, 2].map(|p| of(Geometries::L2L2, p, 2, centred)));
+            }
+            // The theorem is about the paper's steps.
+            Experiment::Rate if centred => {}
+            Experiment::Rate => {
+                for q in [1, 2] {
+                    courses.extend(Geometries::ALL.map(|setup| of(setup, 1, q, centred)));
+                }
+            }
+            // Nothing is followed there.
+            Experiment::Time | Experiment::GapCost | Experiment::Kl => {}
         }
     }
     courses

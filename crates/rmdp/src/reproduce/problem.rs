@@ -47,6 +47,16 @@ impl Family {
         }
     }
 
+    /// The short one, in lists.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Family::Garnet50 => "Garnet 50 %",
+            Family::Garnet20 => "Garnet 20 %",
+            Family::Healthcare => "healthcare",
+            Family::Machine => "machine",
+        }
+    }
+
     pub(crate) fn title(self) -> &'static str {
         match self {
             Family::Garnet50 => "Garnet, 50 % of the states reachable",

@@ -12,6 +12,7 @@ use robust_mdp::Interrupt;
 
 use super::cell::{Cell, Counts, Outcome, Record, Seconds};
 use super::journal::Journal;
+use super::load::Load;
 use super::measure;
 use super::progress::Progress;
 use crate::failure::Failure;
@@ -22,6 +23,8 @@ pub(crate) struct Done {
     /// Cells that were in the journal.
     pub(crate) before: usize,
     pub(crate) interrupted: bool,
+    /// The most that others made of the load average.
+    pub(crate) load_by_others: Option<f64>,
 }
 
 /// How many threads a run has, and how many runs go side by side where no time is compared.
@@ -47,6 +50,7 @@ pub(crate) fn run(
     let mut progress = Progress::new(&missing, pace.jobs, quiet);
     let mut rest = missing.as_slice();
     let mut interrupted = false;
+    let mut load = Load::begin();
     while !rest.is_empty() && !interrupted {
         let counted = rest.iter().take_while(|c| c.is_counted()).count();
         let (now, later) = rest.split_at(counted.max(1));
@@ -58,10 +62,12 @@ pub(crate) fn run(
         };
         if counted > 1 && pace.jobs > 1 {
             side_by_side(now, pace, interrupt, &mut keep)?;
+            load.look(pace.jobs.min(now.len()) * pace.threads);
         } else {
             for cell in now {
                 let Some(record) = outcome(cell, pace.threads, interrupt) else { break };
                 keep(cell, record)?;
+                load.look(pace.threads);
                 if interrupt.is_raised() {
                     break;
                 }
@@ -70,7 +76,7 @@ pub(crate) fn run(
         interrupted = interrupt.is_raised();
     }
     progress.finish();
-    Ok(Done { before, interrupted })
+    Ok(Done { before, interrupted, load_by_others: load.most() })
 }
 
 /// Runs cells on several threads and keeps their records in the order of the cells; those that an

@@ -2,7 +2,9 @@
 
 use robust_mdp::geometry::Geometry;
 use robust_mdp::uncertainty::Distance;
-use robust_mdp::{Average, FomSettings, Method, Options, Oracle, Published, Setup, StepRule, Stop};
+use robust_mdp::{
+    Average, Checks, FomSettings, Method, Options, Oracle, Published, Setup, StepRule, Stop,
+};
 use serde::{Deserialize, Serialize};
 
 use super::problem::Problem;
@@ -96,16 +98,18 @@ impl Solver {
 
     /// Settings of FOM-VI: p = q = 2; (ℓ2,ℓ2) for the ellipsoid and (ℓ1,ℓ1) for KL in the paper's
     /// form, the library's own choice in ours.
-    fn fom(self, set: Distance) -> FomSettings {
+    fn fom(self, set: Distance) -> Option<FomSettings> {
         let entropy = Setup { x: Geometry::Entropy, y: Geometry::Entropy };
-        match self {
+        // The gap is checked now and then, so that the times are those of the steps.
+        let checks = Checks::Scheduled;
+        self.is_fom().then(|| match self {
             Solver::FomPaper => FomSettings {
                 setup: (set == Distance::Kl).then_some(entropy),
-                head_start: false,
+                checks,
                 ..FomSettings::paper()
             },
             _ => FomSettings::default(),
-        }
+        })
     }
 
     /// What to ask of the library. The paper's loops start from 0 and end by ‖v⁺ − v‖_∞ ≤

@@ -131,6 +131,24 @@ def folds(browser):
     return len(groups)
 
 
+def verdicts(browser):
+    """Claims are short rows; what each rests on is folded below it, and can be opened."""
+    rows = browser.run("""[...document.querySelectorAll('.verdicts tbody tr:not(.reasons)')].map(r => {
+      const d = r.nextElementSibling?.querySelector('details');
+      const hidden = d && !d.open && !d.querySelector('p').checkVisibility();
+      return { cells: [...r.cells].map(c => c.textContent.length), hidden,
+        told: d ? d.textContent.length : 0 } })""")
+    for row in rows:
+        check(len(row["cells"]) == 3 and max(row["cells"]) <= 110, f"short cells: {row['cells']}")
+        check(row["hidden"] and row["told"] > 100, f"the reasoning is folded: {row}")
+    if rows:
+        shown = browser.run("""(() => { const d = document.querySelector('.reasons details');
+          d.querySelector('summary').click();
+          const seen = d.open && d.querySelector('p').checkVisibility(); d.open = false;
+          return seen })()""")
+        check(shown, "the reasoning folds out")
+
+
 def shown_marks(browser, id):
     return browser.run(f"""[...document.querySelectorAll('#{id} .mark')]
       .filter(m => m.getAttribute('visibility') !== 'hidden').length""")
@@ -265,6 +283,7 @@ def look(browser, page, shots, ours=False):
     browser.open(url)
     found = figures(browser)
     count = folds(browser)
+    verdicts(browser)
     browser.run("document.querySelectorAll('details.group').forEach(d => { d.open = false })")
     plots = [f["id"] for f in found if f["kind"] == "plot"]
     heats = [f["id"] for f in found if f["kind"] == "heat"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Union
 
 import numpy as np
@@ -12,8 +13,42 @@ IntArray = NDArray[np.int64]
 IndexArray = Union[NDArray[np.int32], NDArray[np.int64]]
 
 
+def is_series(values: Any) -> bool:
+    """Whether it is a Series of pandas."""
+    return hasattr(values, "iloc") and not hasattr(values, "columns")
+
+
+def is_table(values: Any) -> bool:
+    """Whether it is a DataFrame of pandas."""
+    return hasattr(values, "iloc") and hasattr(values, "columns")
+
+
+def is_labelled(values: Any) -> bool:
+    """Whether the values say what they are for: of pandas, any table with named columns, dictionaries,
+    arrays with coordinates."""
+    if isinstance(values, (float, int, np.ndarray, list, tuple)):
+        return False
+    coordinates = hasattr(values, "dims") and len(getattr(values, "coords", ())) > 0
+    return (
+        is_series(values) or hasattr(values, "columns") or isinstance(values, Mapping) or coordinates
+    )
+
+
+def _refuse_labels(what: str, values: Any) -> None:
+    """What was not put in order by its labels must not have any."""
+    parts = values if isinstance(values, (list, tuple)) else ()
+    for one in (values, *parts):
+        if not is_labelled(one):
+            continue
+        raise TypeError(
+            f"{what}: the labels of a {type(one).__name__} are not understood here; give an array of "
+            "real numbers in the model's order"
+        )
+
+
 def numbers(what: str, values: ArrayLike, ndim: int | None = None) -> FloatArray:
     """A float64 array, without a copy where it is one already."""
+    _refuse_labels(what, values)
     try:
         if isinstance(values, np.ma.MaskedArray) and bool(np.any(values.mask)):
             raise TypeError("some are masked")
@@ -35,6 +70,7 @@ def flat(what: str, values: ArrayLike) -> FloatArray:
 
 def integers(what: str, values: ArrayLike) -> IntArray:
     """A contiguous int64 vector; floats are refused unless whole."""
+    _refuse_labels(what, values)
     array = np.asarray(values)
     if array.ndim != 1:
         raise ValueError(f"{what} has shape {array.shape}, expected a vector")
@@ -74,7 +110,7 @@ def common_cost(
     cost[filled[same]] = low[same]
     if bool(same.all()):
         return cost, None
-    rest = further - np.repeat(cost, np.diff(starts))
+    rest = further - np.repeat(np.where(np.isfinite(cost), cost, 0.0), np.diff(starts))
     return cost, rest
 
 
@@ -86,11 +122,15 @@ def is_sparse(matrix: Any) -> bool:
 def compressed(
     what: str, matrix: Any, further: FloatArray | None = None
 ) -> tuple[IndexArray, IndexArray, FloatArray, FloatArray | None]:
-    """The arrays of a matrix by rows, without copies where they are that already."""
-    if not is_sparse(matrix):
-        dense = numbers(what, matrix, 2)
-        row, column = np.nonzero(dense)
-        starts = np.searchsorted(row, np.arange(len(dense) + 1)).astype(np.int64)
-        return starts, column.astype(np.int64), np.ascontiguousarray(dense[row, column]), None
-    rows = matrix.tocsr()
-    return indices(rows.indptr), indices(rows.indices), flat(what, rows.data), further
+    """The arrays of a matrix by rows, without copies where they are that already; `further` are costs of
+    the same shape as a dense matrix."""
+    if is_sparse(matrix):
+        rows = matrix.tocsr()
+        return indices(rows.indptr), indices(rows.indices), flat(what, rows.data), None
+    dense = numbers(what, matrix, 2)
+    # A cost where there is no probability matters to sets that leave the nominal support.
+    there = dense != 0.0 if further is None else (dense != 0.0) | (further != 0.0)
+    row, column = np.nonzero(there)
+    starts = np.searchsorted(row, np.arange(len(dense) + 1)).astype(np.int64)
+    costs = None if further is None else np.ascontiguousarray(further[row, column])
+    return starts, column.astype(np.int64), np.ascontiguousarray(dense[row, column]), costs

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -9,7 +10,18 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from . import _native
-from ._arrays import FloatArray, compressed, flat, integers, is_sparse, numbers
+from ._arrays import (
+    FloatArray,
+    compressed,
+    flat,
+    integers,
+    is_labelled,
+    is_series,
+    is_sparse,
+    is_table,
+    numbers,
+)
+from ._labels import Axis, in_order
 from ._parts import Given, Parts, numbered
 
 
@@ -33,17 +45,75 @@ def of_arrays(
         return _quantecon(Q, given)
     if s_indices is not None or a_indices is not None:
         raise TypeError("s_indices and a_indices belong to QuantEcon's Q[L, S]: give Q=, not P=")
-    P = _stacked("P", P)
+    P = _stacked("P", _ordered_kernel(P, convention, given))
     prob = numbers("P", P, 3)
     by_action = _is_by_action(prob.shape, convention)
     if by_action:
         prob = prob.transpose(1, 0, 2)
     states, actions, _ = prob.shape
-    amounts = _stacked(given.name, given.amounts)
+    amounts = _stacked(given.name, _ordered_amounts(given, states, actions, by_action))
     base, further = _rewards(given.name, amounts, prob.shape, by_action)
-    parts = given.table(base, states, actions)
-    parts.dense, parts.is_single = (prob, further), is_single(P)
+    return _table(prob, base, further, given, is_single(P), "P")
+
+
+def _table(
+    prob: FloatArray,
+    base: FloatArray,
+    further: FloatArray | None,
+    given: Given,
+    single: bool,
+    name: str,
+) -> Parts:
+    """Every state has all actions, but for those that are infinitely bad."""
+    states, actions, _ = prob.shape
+    absent = given.absent(base)
+    if bool(absent.any()):
+        s, a = np.divmod(np.flatnonzero(~absent), actions)
+        feasible = replace(given, amounts=base[~absent])
+        moves = None if further is None else further[s, a]
+        parts = of_pairs(prob[s, a], feasible, s, a, actions, moves)
+    else:
+        parts = given.table(base, states, actions)
+        parts.dense = (prob, further)
+    parts.is_single = single
+    parts.normalise = f"{name} / {name}.sum(axis=-1, keepdims=True) divides every row by its sum"
     return parts
+
+
+def depth(given: Any) -> int:
+    """Number of axes."""
+    if is_table(given):
+        return 2
+    if is_series(given):
+        return int(given.index.nlevels)
+    if isinstance(given, Mapping):
+        return 1 + max((depth(value) for value in given.values()), default=0)
+    if isinstance(given, (list, tuple)):
+        return 1 + (depth(given[0]) if given else 0)
+    return int(np.ndim(given))
+
+
+def _ordered_kernel(P: Any, convention: str | None, given: Given) -> Any:
+    """Labelled matrices, in a list or a dictionary, in the order of their names."""
+    parts = list(P.values()) if isinstance(P, Mapping) else P
+    if not isinstance(parts, (list, tuple)) or not any(map(is_labelled, [P, *parts])):
+        return P
+    shape = np.shape(parts[0])
+    if len(shape) != 2:
+        raise TypeError("P: expected one table an action, with a row and a column a state")
+    if shape[0] == shape[1] and convention != "SAS":
+        first, second = given.actions(len(parts)), given.states(shape[1])
+    else:
+        first, second = given.states(len(parts)), given.actions(shape[0])
+    return in_order("P", P, first, second, given.states(shape[1]))
+
+
+def _ordered_amounts(given: Given, states: int, actions: int, by_action: bool) -> Any:
+    """Labelled rewards in the order of their names."""
+    pair = (given.states(states), given.actions(actions))
+    of_moves = (*(reversed(pair) if by_action else pair), pair[0])
+    axes = depth(given.amounts)
+    return in_order(given.name, given.amounts, *(of_moves if axes == 3 else pair[:axes]))
 
 
 def _stacked(what: str, array: Any) -> Any:
@@ -104,26 +174,21 @@ def _rewards(
     base = np.where(low == high, low, 0.0)
     if bool(np.all(low == high)):
         return base.ravel(), None
-    return base.ravel(), array - base[:, :, None]
+    return base.ravel(), array - np.where(np.isfinite(base), base, 0.0)[:, :, None]
 
 
 def _quantecon(Q: Any, given: Given) -> Parts:
-    prob, reward = numbers("Q", Q, 3), numbers(given.name, given.amounts, 2)
+    prob = numbers("Q", Q, 3)
     states, actions, last = prob.shape
+    amounts = in_order(given.name, given.amounts, given.states(states), given.actions(actions))
+    reward = numbers(given.name, amounts, 2)
     if last != states or reward.shape != (states, actions):
         raise ValueError(
             f"Q has shape {prob.shape} and {given.name} {reward.shape}, expected (S, A, S) and (S, A)"
         )
     if 0 in prob.shape:
         raise ValueError(f"Q has shape {prob.shape}, expected at least one state and one action")
-    absent = np.isneginf(reward) if given.maximise else np.isposinf(reward)
-    if bool(absent.any()):
-        s, a = np.nonzero(~absent)
-        feasible = replace(given, amounts=reward[s, a])
-        return of_pairs(prob[s, a], feasible, s, a, actions)
-    parts = given.table(reward.ravel(), states, actions)
-    parts.dense, parts.is_single = (prob, None), is_single(Q)
-    return parts
+    return _table(prob, reward.ravel(), None, given, is_single(Q), "Q")
 
 
 def of_pairs(
@@ -132,11 +197,14 @@ def of_pairs(
     s_indices: ArrayLike,
     a_indices: ArrayLike,
     actions: int | None = None,
+    further: FloatArray | None = None,
 ) -> Parts:
     """One row a pair, in any order; of `actions` actions, or as many as the numbers say."""
-    s, a = integers("s_indices", s_indices), integers("a_indices", a_indices)
-    cost = flat(given.name, given.amounts)
     shape = tuple(Q.shape) if hasattr(Q, "shape") else np.shape(Q)
+    rows = Axis("row", shape[0] if shape else 0)
+    s = integers("s_indices", in_order("s_indices", s_indices, rows))
+    a = integers("a_indices", in_order("a_indices", a_indices, rows))
+    cost = flat(given.name, in_order(given.name, given.amounts, rows))
     if len(shape) != 2 or not len(s) == len(a) == len(cost) == shape[0]:
         raise ValueError(
             f"Q has shape {shape}, {given.name} {cost.shape}, s_indices {s.shape} and a_indices "
@@ -144,14 +212,19 @@ def of_pairs(
         )
     states = int(shape[1])
     for k in np.flatnonzero((s < 0) | (s >= states) | (a < 0))[:1]:
+        from_one = int(s.min()) == 1 and int(s.max()) == states
         raise ValueError(
             f"pair {k}: state {s[k]}, action {a[k]}, expected a state below {states} "
             "and an action of at least 0"
+            + ("; states count from 0, and s_indices seem to count from 1" if from_one else "")
         )
+    width = int(a.max(initial=-1)) + 1 if actions is None else actions
     order = np.lexsort((a, s))
-    if not np.array_equal(order, np.arange(len(order))):
+    order = order[~given.absent(cost[order])]
+    if len(order) < len(s) or not np.array_equal(order, np.arange(len(order))):
         s, a, cost = s[order], a[order], cost[order]
-        Q = Q.tocsr()[order] if is_sparse(Q) else np.asarray(Q)[order]
+        Q = Q.tocsr()[order] if is_sparse(Q) else numbers("Q", Q, 2)[order]
+        further = None if further is None else further[order]
     for k in np.flatnonzero((s[1:] == s[:-1]) & (a[1:] == a[:-1]))[:1]:
         raise ValueError(f"state {s[k]}, action {a[k]} is listed twice")
     starts = np.searchsorted(s, np.arange(states + 1)).astype(np.int64)
@@ -159,10 +232,9 @@ def of_pairs(
         error = _native.ModelError(f"state {state} has no actions, expected at least one")
         error.state = int(state)
         raise error
-    width = int(a.max(initial=-1)) + 1 if actions is None else actions
     parts = given.parts(cost, states, a, width)
     if parts.action_names is None:
         parts.action_names = numbered(starts, a)
-    parts.actions, parts.rows = a, (starts, compressed("Q", Q))
+    parts.actions, parts.rows = a, (starts, compressed("Q", Q, further))
     parts.is_single = is_single(Q)
     return parts

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ._arrays import FloatArray, common_cost, compressed, is_sparse, numbers
-from ._conventions import is_single, of_pairs
+from ._arrays import FloatArray, common_cost, compressed, is_series, is_sparse, numbers
+from ._conventions import depth, is_single, of_pairs
+from ._labels import Axis, in_order
 from ._parts import Compressed, Given, Parts
 
 
@@ -58,15 +59,35 @@ def of_scipy(
         base, dense = _row_rewards(given, states, len(P))
         if dense is not None:
             base, tables = _sparse_rewards(given.name, list(dense), tables, states)
+    if bool(given.absent(base).any()):
+        return _without_absent(P, base, tables, given)
     parts = given.table(base, states, len(P))
     parts.matrices, parts.is_single = tables, is_single(P[0])
     return parts
 
 
+def _without_absent(
+    P: Any, base: FloatArray, tables: list[Compressed], given: Given
+) -> Parts:
+    """The pairs alone that are not infinitely bad, as rows of one matrix."""
+    from scipy.sparse import vstack
+
+    if any(further is not None for *_, further in tables):
+        raise ValueError(f"{given.name}: infinite rewards of transitions, expected finite ones")
+    there, states = ~given.absent(base), P[0].shape[0]
+    s, a = np.divmod(np.flatnonzero(there), len(P))
+    stacked: Any = vstack([matrix.tocsr() for matrix in P], format="csr")
+    rows = stacked[a * states + s]
+    return of_pairs(rows, replace(given, amounts=base[there]), s, a, len(P))
+
+
 def _row_rewards(
     given: Given, states: int, actions: int
 ) -> tuple[FloatArray, FloatArray | None]:
-    array = numbers(given.name, given.amounts)
+    amounts, pair = given.amounts, (given.states(states), given.actions(actions))
+    if is_series(amounts) and len(amounts) != states:
+        amounts = in_order(given.name, amounts, Axis("row", states * actions))
+    array = numbers(given.name, in_order(given.name, amounts, *pair[: depth(amounts)]))
     if array.shape == (states,):
         return np.repeat(array, actions), None
     if array.shape in ((states, actions), (states * actions,)):

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._arrays import FloatArray, IntArray, indices, numbers
+from ._interrupts import interruptibly
 from ._native import ModelError
 
 if TYPE_CHECKING:
@@ -24,7 +25,8 @@ class Kernel:
     state_starts : array
         Rows of state ``s`` are ``state_starts[s]:state_starts[s + 1]``, one an action.
     indptr, indices, data : arrays
-        Row ``r`` leads to ``indices[indptr[r]:indptr[r + 1]]`` with the probabilities in ``data``.
+        Row ``r`` leads to ``indices[indptr[r]:indptr[r + 1]]`` with the probabilities in ``data``. A next
+        state that a model has at several costs is there as often, in the model's order.
 
     Examples
     --------
@@ -78,7 +80,8 @@ class Kernel:
         state = np.repeat(np.arange(self.n_states), counts)
         action = np.arange(len(state)) - self.state_starts[state]
         row = np.repeat(np.arange(len(state)), np.diff(self.indptr))
-        dense[state[row], action[row], self.indices] = self.data
+        # A next state may be there several times, at several costs.
+        np.add.at(dense, (state[row], action[row], self.indices), self.data)
         return dense
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
@@ -103,12 +106,13 @@ def as_kernel(model: Model, kernel: Any) -> Kernel:
                 f"the kernel has shape {rows.shape}, expected {(model.n_pairs, model.n_states)}"
             )
     else:
-        made = _of_array(model, numbers("kernel", kernel))
+        dense = numbers("kernel", kernel)
+        made = interruptibly(dense.size, lambda: _of_array(model, dense))
     if made.shape != (model.n_pairs, model.n_states) or not np.array_equal(
         made.state_starts, starts
     ):
         raise ValueError("the kernel is one of another model: its states or actions differ")
-    _check(model, made)
+    interruptibly(len(made.data), lambda: _check(model, made))
     return made
 
 
@@ -129,9 +133,8 @@ def _of_array(model: Model, dense: FloatArray) -> Kernel:
 
 def _check(model: Model, kernel: Kernel) -> None:
     """Refuses rows that are no distributions; the message says which."""
-    sums = np.zeros(kernel.shape[0])
     row = np.repeat(np.arange(kernel.shape[0]), np.diff(kernel.indptr))
-    np.add.at(sums, row, kernel.data)
+    sums = np.bincount(row, weights=kernel.data, minlength=kernel.shape[0])
     bad_entry = ~(kernel.data >= 0.0)
     wrong = ~(np.abs(sums - 1.0) <= 1e-9)
     wrong[row[bad_entry]] = True

@@ -12,9 +12,12 @@ from numpy.typing import ArrayLike, NDArray
 from . import _checks, _conventions, _native, _sparse, _tables
 from ._arrays import FloatArray, IntArray, frozen, numbers
 from ._frozen import Frozen
+from ._interrupts import interruptibly
+from ._labels import Axis, NumbersLike, Pairs
 from ._messages import ModelWarning, warn
 from ._native import Model as NativeModel
 from ._parts import Given, Parts
+from ._transfer import transfer
 from .kernel import Kernel, as_kernel
 
 Path = str | os.PathLike[str]
@@ -91,7 +94,7 @@ class Model(Frozen):
         convention: Literal["ASS", "SAS"] | None = None,
         discount: float | None = None,
         beta: float | None = None,
-        initial: ArrayLike | None = None,
+        initial: NumbersLike | None = None,
         state_names: Sequence[str] | None = None,
         action_names: Sequence[str] | None = None,
     ) -> Model:
@@ -107,8 +110,8 @@ class Model(Frozen):
         Parameters
         ----------
         P, R, Q, beta
-            As above. `beta` is QuantEcon's word for the discount factor. In QuantEcon's convention a
-            reward of minus infinity marks an action that a state does not have.
+            As above. `beta` is QuantEcon's word for the discount factor. A reward of minus infinity, or a
+            cost of infinity, marks an action that a state does not have.
         cost : array
             In place of `R`, to be minimised.
         s_indices, a_indices : arrays of int
@@ -118,10 +121,13 @@ class Model(Frozen):
             the shape tells otherwise.
         discount : float, optional
             May also be given to :func:`solve`.
-        initial : array, optional
-            Initial distribution; uniform is meant without it.
+        initial : array, dictionary or Series, optional
+            Initial distribution; uniform is meant without it. States that labels leave out have
+            probability 0.
         state_names, action_names : sequences of str, optional
-            Names of the states, and of the actions by their number.
+            Names of the states, and of the actions by their number. Tables, Series and dictionaries of
+            rewards or probabilities are put in this order by their labels; without names, labels are
+            numbers.
 
         Raises
         ------
@@ -138,15 +144,46 @@ class Model(Frozen):
         >>> rm.Model.from_arrays(P, R, discount=0.9)
         Model(states=3, pairs=6, transitions=18, max-reward, discount=0.9)
         """
-        if beta is not None:
-            if Q is None:
-                raise TypeError("beta belongs to QuantEcon's R and Q; give discount= with P")
-            if discount is not None:
-                raise TypeError("beta and discount are the same thing: give one of them")
-            discount = beta
+        if hasattr(P, "beta") and hasattr(P, "Q"):
+            raise TypeError(f"P: a {type(P).__name__} is taken in by Model.from_quantecon")
         given = Given.of(R, cost, initial, state_names, action_names)
         parts = _conventions.of_arrays(P, Q, s_indices, a_indices, convention, given)
-        return Model._build(parts, discount)
+        return Model._build(parts, _discount_of(discount, beta))
+
+    @staticmethod
+    def from_quantecon(
+        ddp: Any,
+        *,
+        initial: NumbersLike | None = None,
+        state_names: Sequence[str] | None = None,
+        action_names: Sequence[str] | None = None,
+    ) -> Model:
+        """A model from a ``DiscreteDP`` of QuantEcon, in its product or its pairs form, dense or sparse.
+
+        Parameters
+        ----------
+        ddp : quantecon.markov.DiscreteDP
+            Its ``R``, ``Q``, ``beta``, ``s_indices`` and ``a_indices`` are read. A reward of minus
+            infinity marks an action that a state does not have.
+        initial, state_names, action_names
+            As in :meth:`from_arrays`.
+        """
+        absent = [name for name in ("R", "Q", "beta") if not hasattr(ddp, name)]
+        if absent:
+            raise TypeError(
+                f"ddp: expected a DiscreteDP of QuantEcon, but a {type(ddp).__name__} has no "
+                f"{' and no '.join(absent)}"
+            )
+        return Model.from_arrays(
+            R=ddp.R,
+            Q=ddp.Q,
+            beta=ddp.beta,
+            s_indices=getattr(ddp, "s_indices", None),
+            a_indices=getattr(ddp, "a_indices", None),
+            initial=initial,
+            state_names=state_names,
+            action_names=action_names,
+        )
 
     @staticmethod
     def from_scipy(
@@ -157,7 +194,8 @@ class Model(Frozen):
         s_indices: ArrayLike | None = None,
         a_indices: ArrayLike | None = None,
         discount: float | None = None,
-        initial: ArrayLike | None = None,
+        beta: float | None = None,
+        initial: NumbersLike | None = None,
         state_names: Sequence[str] | None = None,
         action_names: Sequence[str] | None = None,
     ) -> Model:
@@ -173,7 +211,7 @@ class Model(Frozen):
             `P`. Rewards on transitions that `P` does not have count for nothing.
         cost : array, optional
             In place of `R`, to be minimised.
-        s_indices, a_indices, discount, initial, state_names, action_names
+        s_indices, a_indices, discount, beta, initial, state_names, action_names
             As in :meth:`from_arrays`.
 
         Examples
@@ -185,11 +223,11 @@ class Model(Frozen):
         """
         given = Given.of(R, cost, initial, state_names, action_names)
         parts = _sparse.of_scipy(P, s_indices, a_indices, given)
-        return Model._build(parts, discount)
+        return Model._build(parts, _discount_of(discount, beta))
 
     @staticmethod
     def from_gymnasium(
-        env: Any, *, discount: float | None = None, initial: ArrayLike | None = None
+        env: Any, *, discount: float | None = None, initial: NumbersLike | None = None
     ) -> Model:
         """A model from a Gymnasium environment that knows its transitions, or from these.
 
@@ -200,12 +238,16 @@ class Model(Frozen):
             ``P`` itself: ``P[s][a]`` is a list of ``(probability, next, reward, terminated)``.
         discount : float, optional
             May also be given to :func:`solve`.
-        initial : array, optional
+        initial : array, dictionary or Series, optional
             In place of the environment's ``initial_state_distrib``.
 
         Notes
         -----
-        Repeated next states are merged. There is no value after ``terminated``: where it leads to a
+        A time limit is no part of the model, and a :class:`ModelWarning` says so: values are those of
+        episodes that go on until they terminate.
+
+        The same next state with the same reward, listed twice, is one transition; with other rewards it is
+        handed on as another one. There is no value after ``terminated``: where it leads to a
         state that all actions keep without reward, that state becomes terminal; other such transitions
         lead to one more state, named “terminated”, behind those of the environment. Values of the
         environment's own states are those of the dictionary, exactly.
@@ -230,17 +272,18 @@ class Model(Frozen):
         cost: str | None = None,
         reward: str | None = None,
         discount: float | None = None,
-        initial: ArrayLike | None = None,
+        initial: NumbersLike | None = None,
     ) -> Model:
-        """A model from a table of transitions, of pandas or polars.
+        """A model from a table of transitions, of pandas, polars or PyArrow.
 
         Parameters
         ----------
-        frame : DataFrame
-            One transition a line.
+        frame : DataFrame or pyarrow.Table
+            One transition a line, in any order.
         state, action, next, probability : str
             Names of the columns. States are numbers from 0, or labels, which are numbered in the order
-            in which they first appear in `state`, then in `next`; actions likewise within their state.
+            in which they first appear in `state`, then in `next`. Actions that are numbers keep these;
+            labels of actions are numbered in the order in which they first appear in their state.
         cost, reward : str, optional
             The column of costs, or that of rewards; without either, the one called “cost” or “reward”.
         discount, initial
@@ -398,16 +441,20 @@ class Model(Frozen):
         import pandas as pd
 
         _, indptr, next_states, data, cost, further = self._native.arrays()
-        row = np.repeat(np.arange(self.n_pairs), np.diff(indptr))
-        amount = cost[row] if further is None else cost[row] + further
-        columns = {
-            "state": self._pairs()[0][row],
-            "action": self.action_ids[row],
-            "next": next_states.astype(np.int64),
-            "probability": data,
-            "reward" if self.objective == "max-reward" else "cost": amount,
-        }
-        return pd.DataFrame(columns)
+
+        def table() -> Any:
+            row = np.repeat(np.arange(self.n_pairs), np.diff(indptr))
+            amount = cost[row] if further is None else cost[row] + further
+            columns = {
+                "state": self._pairs()[0][row],
+                "action": self.action_ids[row],
+                "next": next_states.astype(np.int64),
+                "probability": data,
+                "reward" if self.objective == "max-reward" else "cost": amount,
+            }
+            return pd.DataFrame(columns)
+
+        return interruptibly(len(data), table)
 
     # Variants
 
@@ -452,11 +499,20 @@ class Model(Frozen):
         True
         """
         made = as_kernel(self, kernel)
-        starts, indptr, next_states, _, cost, further = self._native.arrays()
+        starts, indptr, next_states, data, cost, further = self._native.arrays()
+        rows, divided = (made.indptr, made.indices, made.data), 0
         if further is not None:
-            further = _carried(self, indptr, next_states, further, made)
-        rows = (made.indptr, made.indices, made.data, further)
-        native = _native.Model.from_rows(starts, rows, cost, self._about())
+            own, extra = (indptr, next_states, data), further
+            rows, further, divided = interruptibly(
+                len(data), lambda: transfer(self.n_states, own, extra, rows)
+            )
+        if divided:
+            warn(
+                f"{divided} transitions of the kernel lead where the model has several costs; their "
+                "probability is divided among these as in the model",
+                ModelWarning,
+            )
+        native = _native.Model.from_rows(starts, (*rows, further), cost, self._about())
         return Model._of(native, self._has_discount, self._own_actions())
 
     # Inside
@@ -477,6 +533,13 @@ class Model(Frozen):
 
     def _own_actions(self) -> IntArray | None:
         return None if self._actions is None else self._actions.copy()
+
+    def _labels(self) -> Pairs:
+        """What states and actions are called."""
+        names = self.state_names
+        plain = names == [str(s) for s in range(len(names))]
+        states = Axis("state", self.n_states, None if plain else names)
+        return Pairs(states, self._starts, self.action_ids, self._native.action_names())
 
     def _pairs(self) -> tuple[IntArray, IntArray]:
         """State and number within it of every pair."""
@@ -543,27 +606,16 @@ class Model(Frozen):
         )
 
 
+def _discount_of(discount: float | None, beta: float | None) -> float | None:
+    """`beta` is what QuantEcon calls the discount factor."""
+    if discount is not None and beta is not None:
+        raise TypeError("beta and discount are the same thing: give one of them")
+    return discount if beta is None else beta
+
+
 def _restore(
     arrays: tuple[Any, ...], about: tuple[Any, ...], has_discount: bool, actions: IntArray | None
 ) -> Model:
     starts, indptr, next_states, data, cost, further = arrays
     native = _native.Model.from_rows(starts, (indptr, next_states, data, further), cost, about)
     return Model._of(native, has_discount, actions)
-
-
-def _carried(
-    model: Model,
-    indptr: NDArray[Any],
-    next_states: NDArray[Any],
-    further: FloatArray,
-    kernel: Kernel,
-) -> FloatArray:
-    """Costs of the model's transitions on those of another kernel; 0 where the model has none."""
-
-    def keys(starts: NDArray[Any], columns: NDArray[Any]) -> IntArray:
-        row = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
-        return np.asarray(row * model.n_states + columns, dtype=np.int64)
-
-    known, asked = keys(indptr, next_states), keys(kernel.indptr, kernel.indices)
-    at = np.minimum(np.searchsorted(known, asked), max(len(known) - 1, 0))
-    return np.where(known[at] == asked, further[at], 0.0) if len(known) else np.zeros(len(asked))

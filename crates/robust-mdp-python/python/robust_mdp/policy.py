@@ -7,11 +7,12 @@ import os
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from . import _checks
-from ._arrays import FloatArray, IntArray, frozen, numbers
+from ._arrays import FloatArray, IntArray, frozen, is_labelled, numbers
 from ._frozen import Frozen
+from ._labels import Labelled, NumbersLike, quoted
 
 if TYPE_CHECKING:
     from .model import Model
@@ -25,6 +26,15 @@ class Policy(Frozen):
     ``policy[s]`` are the probabilities in state ``s``; ``numpy.asarray(policy)`` is a table with one
     row a state and one column an action.
 
+    Parameters
+    ----------
+    model : Model
+    probabilities : array, dictionary or pandas object
+        Probabilities as a table of states and actions or one a pair, or one action a state, by number or
+        by name. Labels are looked up in the model: ``{state: action}``, ``{(state, action):
+        probability}``, Series with such an index, a table of states and actions, or one like that of
+        :meth:`to_dataframe`. Pairs that labels leave out have probability 0.
+
     Examples
     --------
     >>> import numpy as np, robust_mdp as rm
@@ -36,6 +46,9 @@ class Policy(Frozen):
     array([1, 1, 1])
     >>> np.asarray(policy).shape
     (10, 2)
+    >>> actions = dict.fromkeys(model.state_names, "no repair") | {"condition 8": "repair"}
+    >>> rm.Policy(model, actions)[7]
+    array([0., 1.])
     """
 
     __slots__ = ("_actions", "_ends", "_starts", "probabilities")
@@ -45,7 +58,7 @@ class Policy(Frozen):
     _actions: IntArray
     _ends: FloatArray | None
 
-    def __init__(self, model: Model, probabilities: ArrayLike) -> None:
+    def __init__(self, model: Model, probabilities: NumbersLike) -> None:
         flat = _flat_policy(_checks.model(model), probabilities)
         self._set(
             probabilities=frozen(flat),
@@ -169,7 +182,9 @@ def _restore(probabilities: FloatArray, starts: IntArray, actions: IntArray) -> 
 
 def as_policy(model: Model, policy: Any) -> Policy:
     """A policy of `model`, from anything that is one."""
-    policy = getattr(policy, "policy", policy)
+    if not is_labelled(policy):
+        # Of a solution. A table may have a column of this name.
+        policy = getattr(policy, "policy", policy)
     if not isinstance(policy, Policy):
         return Policy(model, policy)
     if not np.array_equal(policy._starts, model.state_starts):
@@ -195,12 +210,26 @@ def draw(
     return np.asarray(np.clip(at, starts[rows], np.maximum(starts[rows + 1] - 1, 0)), np.int64)
 
 
-def _flat_policy(model: Model, policy: ArrayLike) -> FloatArray:
+def _flat_policy(model: Model, policy: NumbersLike) -> FloatArray:
     """Probabilities in the order of the model's pairs, checked by the native module later on."""
-    array = np.asarray(policy)
-    if array.dtype.kind in "iu" and array.shape == (model.n_states,):
-        return _of_actions(model, array)
-    flat = model._flat("policy", numbers("policy", array), absent_zero=True)
+    if is_labelled(policy):
+        given = Labelled.of("policy", policy)
+        if not given.is_by_pair:
+            places = model._labels().states.find_all("policy", given.labels)
+            return _of_actions(model, dict(zip(places.tolist(), given.values, strict=True)))
+        flat = given.by_pair("policy", model._labels(), absent=0.0)
+    else:
+        array = np.asarray(policy)
+        if array.dtype.kind in "iu" and array.shape == (model.n_states,):
+            return _of_action_numbers(model, array)
+        if array.dtype.kind in "UTO" and array.shape == (model.n_states,):
+            return _of_actions(model, dict(enumerate(array.tolist())))
+        flat = model._flat("policy", numbers("policy", array), absent_zero=True)
+    _refuse_no_distributions(model, flat)
+    return flat.copy()
+
+
+def _refuse_no_distributions(model: Model, flat: FloatArray) -> None:
     starts = model.state_starts
     sums = np.add.reduceat(np.append(flat, 0.0), starts[:-1]) if len(starts) > 1 else np.zeros(0)
     playing = np.diff(starts) > 0
@@ -211,10 +240,30 @@ def _flat_policy(model: Model, policy: ArrayLike) -> FloatArray:
             f"state {state}: the policy is not a distribution over its actions "
             f"(total {sums[state]})"
         )
-    return flat.copy()
 
 
-def _of_actions(model: Model, actions: NDArray[Any]) -> FloatArray:
+def _of_actions(model: Model, actions: dict[int, Any]) -> FloatArray:
+    """One action a state, by name or number; what is said of terminal states does not matter."""
+    labels, flat = model._labels(), np.zeros(model.n_pairs)
+    missing = np.setdiff1d(labels.playing, list(actions))
+    if len(missing):
+        raise ValueError(f"policy: nothing for state {quoted(labels.states.labels(missing))}")
+    for state in labels.playing.tolist():
+        action = actions[state]
+        if isinstance(action, (float, np.floating)):
+            raise TypeError(
+                f"policy: {action!r} in state {quoted([labels.states.label(state)])}, expected an action, "
+                "or probabilities of states and actions"
+            )
+        row = labels.row("policy", state, action)
+        if row is None:
+            state_name, action_name = quoted([labels.states.label(state)]), quoted([action])
+            raise ValueError(f"policy: state {state_name} has no action {action_name}")
+        flat[row] = 1.0
+    return flat
+
+
+def _of_action_numbers(model: Model, actions: NDArray[Any]) -> FloatArray:
     flat = np.zeros(model.n_pairs)
     state, _ = model._pairs()
     flat[model.action_ids == actions[state]] = 1.0

@@ -6,10 +6,10 @@ from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar, Union
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from . import _native
-from ._arrays import FloatArray, frozen, numbers
+from ._arrays import FloatArray, frozen, is_labelled, numbers
+from ._labels import Labelled, NumbersLike
 
 if TYPE_CHECKING:
     from .model import Model
@@ -25,24 +25,32 @@ class UncertaintySet:
 
     Parameters
     ----------
-    radius : float or array
+    radius : float, array, dictionary or pandas object
         One budget for every state, or an array with one a state; with ``rectangular="sa"`` also one
         a state and action, as a table of shape (S, A) or flat in the order of the model's pairs.
+        Labels are kept and looked up in the model of each call: ``{state: radius}``,
+        ``{(state, action): radius}``, a Series with such an index, a table of states and actions, or one
+        with the columns state (and action) and one for the radius.
+        A label is a name or a number; none but those of terminal states may be missing.
     rectangular : {"s", "sa"}
         Whether the actions of a state share its budget or each has its own.
     """
 
-    radius: ArrayLike = 0.0
+    radius: NumbersLike = 0.0
     rectangular: Rectangular = "s"
 
     _distance: ClassVar[str] = "none"
 
     def __post_init__(self) -> None:
-        radius: Union[float, FloatArray]
-        array = numbers("radius", self.radius)
+        radius: Union[float, FloatArray, Labelled]
+        if isinstance(self.radius, Labelled) or is_labelled(self.radius):
+            radius = Labelled.of("radius", self.radius)
+            array = radius.numbers("radius")
+        else:
+            array = numbers("radius", self.radius)  # type: ignore[arg-type]
+            radius = float(array) if array.ndim == 0 else frozen(array.copy())
         if not np.all(np.isfinite(array)) or bool(np.any(array < 0.0)):
             raise ValueError(f"radius {self.radius!r}, expected finite numbers of at least 0")
-        radius = float(array) if array.ndim == 0 else frozen(array.copy())
         object.__setattr__(self, "radius", radius)
         if self.rectangular not in ("s", "sa"):
             raise ValueError(f'rectangular={self.rectangular!r}, expected "s" or "sa"')
@@ -51,7 +59,13 @@ class UncertaintySet:
     def _where(self) -> str:
         return "nominal"
 
-    def with_radius(self: _Self, radius: ArrayLike) -> _Self:
+    def _amounts(self) -> FloatArray:
+        """The radii, whatever they are for."""
+        if isinstance(self.radius, Labelled):
+            return self.radius.numbers("radius")
+        return np.asarray(self.radius, dtype=np.float64)
+
+    def with_radius(self: _Self, radius: NumbersLike) -> _Self:
         """The same set with another radius."""
         return replace(self, radius=radius)
 
@@ -66,18 +80,7 @@ class UncertaintySet:
         return self._native(model).largest_useful_radius(model._native)
 
     def _native(self, model: Model) -> _native.UncertaintySet:
-        radius = np.asarray(self.radius, dtype=np.float64)
-        if radius.ndim == 0:
-            per, radius = "all", radius.reshape(1)
-        elif radius.shape == (model.n_states,):
-            per = "state"
-        elif self.rectangular == "s" and self._distance != "none":
-            raise ValueError(
-                f"radius has shape {radius.shape}, expected one number or ({model.n_states},), one a "
-                'state: the set is s-rectangular (rectangular="sa" gives every action its own budget)'
-            )
-        else:
-            per, radius = "row", model._flat("radius", radius)
+        per, radius = self._of_model(model)
         radius = np.ascontiguousarray(radius)
         made = _native.UncertaintySet(
             self._distance, radius, per, self.rectangular, self._where
@@ -85,16 +88,42 @@ class UncertaintySet:
         made.check(model._native)
         return made
 
+    def _of_model(self, model: Model) -> tuple[str, FloatArray]:
+        """What each radius is for, and the radii in the model's order."""
+        shared = self.rectangular == "s" and self._distance != "none"
+        if isinstance(self.radius, Labelled):
+            labels = model._labels()
+            if not self.radius.is_by_pair:
+                return "state", self.radius.by_state("radius", labels.states, labels.playing)
+            if not shared:
+                return "row", self.radius.by_pair("radius", labels)
+            raise ValueError(
+                "radius has labels of states and actions, expected one a state: the set is "
+                's-rectangular (rectangular="sa" gives every action its own budget)'
+            )
+        radius = self._amounts()
+        if radius.ndim == 0:
+            return "all", radius.reshape(1)
+        if radius.shape == (model.n_states,):
+            return "state", radius
+        if shared:
+            raise ValueError(
+                f"radius has shape {radius.shape}, expected one number or ({model.n_states},), one a "
+                'state: the set is s-rectangular (rectangular="sa" gives every action its own budget)'
+            )
+        return "row", model._flat("radius", radius)
+
     def __repr__(self) -> str:
         parts = [f"radius={self._radius_in_words()}"]
         parts += [f"{f.name}={getattr(self, f.name)!r}" for f in fields(self) if f.name != "radius"]
         return f"{type(self).__name__}({', '.join(parts)})"
 
     def _radius_in_words(self) -> str:
-        radius = np.asarray(self.radius)
-        if radius.ndim == 0:
+        if isinstance(self.radius, float):
             return repr(self.radius)
-        return f"<{radius.size} radii up to {radius.max(initial=0.0):.4g}>"
+        radius = self._amounts()
+        by_name = " by label" if isinstance(self.radius, Labelled) else ""
+        return f"<{radius.size} radii{by_name} up to {radius.max(initial=0.0):.4g}>"
 
     def __eq__(self, other: object) -> bool:
         if type(self) is not type(other) or not isinstance(other, UncertaintySet):
@@ -105,8 +134,9 @@ class UncertaintySet:
         return hash(self._key())
 
     def _key(self) -> tuple[Any, ...]:
-        radius = np.asarray(self.radius)
-        return (type(self), radius.shape, radius.tobytes(), self.rectangular, self._where)
+        radius = self._amounts()
+        labels = self.radius.key() if isinstance(self.radius, Labelled) else None
+        return (type(self), labels, radius.shape, radius.tobytes(), self.rectangular, self._where)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -168,7 +198,7 @@ class Nominal(UncertaintySet):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if np.any(np.asarray(self.radius) != 0.0):
+        if np.any(self._amounts() != 0.0):
             raise ValueError("Nominal is the nominal kernel alone and has no radius")
 
     def __repr__(self) -> str:

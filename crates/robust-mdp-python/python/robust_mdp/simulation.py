@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from . import _checks
 from ._arrays import FloatArray, IntArray, frozen
 from ._frozen import ReadOnly
+from ._interrupts import batches, interruptibly
+from ._labels import Axis, NumbersLike, in_order
 from .kernel import as_kernel
 from .policy import Policy, Seed, as_policy, cumulated, draw
 
@@ -53,12 +54,12 @@ class Simulation(ReadOnly):
 
 def simulate(
     model: Model,
-    policy: Policy | Solution | ArrayLike,
+    policy: Policy | Solution | NumbersLike,
     *,
     kernel: Any = None,
     episodes: int = 1000,
     steps: int | None = None,
-    start: ArrayLike | None = None,
+    start: Any = None,
     discount: float | None = None,
     seed: Seed = None,
 ) -> Simulation:
@@ -75,8 +76,9 @@ def simulate(
     episodes : int
     steps : int, optional
         Longest episode; unless given, until what is left is discounted to a millionth.
-    start : int or array of int, optional
-        First state, or one an episode; drawn from the initial distribution unless given.
+    start : int, str or array of these, optional
+        First state, by number or name, or one an episode; drawn from the initial distribution unless
+        given. The labels of a Series or dictionary are the numbers of the episodes.
     discount : float, optional
         In place of the model's.
     seed : int or numpy.random.Generator, optional
@@ -100,39 +102,60 @@ def simulate(
     steps = _checks.count("steps", steps)
     truth = model if kernel is None else model.with_kernel(as_kernel(model, kernel))
     _, indptr, next_states, data, cost, further = truth._native.arrays()
-    ends = cumulated(indptr, data)
+    ends = interruptibly(len(data), lambda: cumulated(indptr, data))
     rng = np.random.default_rng(seed)
     state = _first_states(model, start, episodes, rng)
     returns, lengths = np.zeros(episodes), np.zeros(episodes, dtype=np.int64)
     going: IntArray = np.arange(episodes)
     weight = 1.0
     for _ in range(steps):
-        row = policy._draw(state[going], rng.random(len(going)))
-        going, row = going[row >= 0], row[row >= 0]
+        row = np.empty(len(going), dtype=np.int64)
+        for part in batches(len(going)):
+            row[part] = policy._draw(state[going[part]], rng.random(part.stop - part.start))
+        if len(going) == 0 or int(row.min()) < 0:
+            going, row = going[row >= 0], row[row >= 0]
         if len(going) == 0:
             break
-        at = draw(indptr, ends, row, rng.random(len(row)))
-        paid = cost[row] if further is None else cost[row] + further[at]
-        returns[going] += weight * paid
-        lengths[going] += 1
-        state[going] = next_states[at]
+        for part in batches(len(going)):
+            who, rows = going[part], row[part]
+            at = draw(indptr, ends, rows, rng.random(len(rows)))
+            paid = cost[rows] if further is None else cost[rows] + further[at]
+            returns[who] += weight * paid
+            lengths[who] += 1
+            state[who] = next_states[at]
         weight *= rate
     lengths.flags.writeable = False
     return Simulation(frozen(returns), lengths)
 
 
 def _first_states(
-    model: Model, start: ArrayLike | None, episodes: int, rng: np.random.Generator
+    model: Model, start: Any, episodes: int, rng: np.random.Generator
 ) -> IntArray:
     if start is None:
         initial = model.initial
-        drawn = np.searchsorted(np.cumsum(initial), rng.random(episodes), side="right")
-        last = int(np.flatnonzero(initial)[-1])
-        return np.minimum(drawn, last).astype(np.int64)
-    given = np.asarray(start)
+        ends, last = np.cumsum(initial), int(np.flatnonzero(initial)[-1])
+        drawn = np.empty(episodes, dtype=np.int64)
+        for part in batches(episodes):
+            uniform = rng.random(part.stop - part.start)
+            drawn[part] = np.minimum(np.searchsorted(ends, uniform, side="right"), last)
+        return drawn
+    given = np.asarray(in_order("start", start, Axis("episode", episodes)))
+    if given.dtype.kind in "UTO":
+        given = _named_states(model, given)
     if given.dtype.kind not in "iu" or given.shape not in ((), (episodes,)):
         raise ValueError(f"start={start!r}, expected a state or one for each of {episodes} episodes")
     state = np.broadcast_to(given, (episodes,)).astype(np.int64)
     if bool(np.any((state < 0) | (state >= model.n_states))):
         raise ValueError(f"start={start}, expected numbers from 0 to {model.n_states - 1}")
     return state
+
+
+def _named_states(model: Model, given: Any) -> Any:
+    """Numbers of states that are given by name."""
+    states = model._labels().states
+    names, where = np.unique(given.astype(str), return_inverse=True)
+    found = [states.find("start", str(name)) for name in names]
+    states.refuse_unknown(
+        "start", [str(name) for name, place in zip(names, found, strict=True) if place is None]
+    )
+    return np.array(found, dtype=np.int64)[where].reshape(given.shape)

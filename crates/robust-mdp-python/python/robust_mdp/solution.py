@@ -22,7 +22,10 @@ if TYPE_CHECKING:
     from .model import Model
     from .simulation import Simulation
 
-_TRACE = ("sweeps", "seconds", "lower", "upper", "gap", "residual", "kernel_passes")
+_TRACE = (
+    *("sweeps", "seconds", "lower", "upper", "gap", "residual", "kernel_passes", "first_order_steps"),
+    *("output_lower", "output_upper", "output_gap"),
+)
 
 
 class Solution(Frozen):
@@ -123,7 +126,7 @@ class Solution(Frozen):
 
     @property
     def reason(self) -> str | None:
-        """Why these were chosen, if the solver chose."""
+        """By which rule the solver chose them, if it did."""
         return self._native.reason
 
     @property
@@ -144,7 +147,13 @@ class Solution(Frozen):
 
     @cached_property
     def trace(self) -> Mapping[str, FloatArray]:
-        """How the run went: arrays over sweeps (thinned if there are many; empty in a sweep over radii)."""
+        """How the run went: arrays over sweeps (thinned if there are many; empty in a sweep over radii).
+
+        ``lower``, ``upper`` (at the initial distribution) and ``gap`` (the largest over states) are the
+        bounds of the answer so far. With ``method="fom-vi"`` ``output_lower``, ``output_upper`` and
+        ``output_gap`` are those of the epoch's own output, the difference of the first two being the
+        paper's duality gap; NaN where it was not computed (``steps="paper"`` computes it after every epoch).
+        """
         return {name: frozen(self._trace[:, k].copy()) for k, name in enumerate(_TRACE)}
 
     def worst_kernel(self) -> Kernel:
@@ -251,7 +260,7 @@ class Solution(Frozen):
         from ._html import facts
 
         low, high = self.value
-        why = f" ({self.reason})" if self.reason else ""
+        why = f" (chosen by auto: {self.reason})" if self.reason else ""
         shown = {
             "status": self.status,
             "set": repr(self.set),

@@ -5,16 +5,16 @@ from __future__ import annotations
 import json
 import math
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from . import _checks, _native
-from ._arrays import flat
+from ._arrays import FloatArray, flat, is_labelled
 from ._checks import count, number
+from ._labels import Labelled, NumbersLike
 from ._messages import ConvergenceWarning, ModelWarning, RobustMDPWarning, logger, warn
 from .policy import Policy, as_policy
 from .radii import RadiusSweep
@@ -157,7 +157,7 @@ def solve(
     threads: int | None = None,
     anderson: int | None = None,
     first_order: FirstOrder | None = None,
-    start: Solution | ArrayLike | None = None,
+    start: Solution | NumbersLike | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
     checkpoint_every: float = 60.0,
     certify: bool = False,
@@ -190,9 +190,9 @@ def solve(
         Past steps that ``method="anderson"`` combines.
     first_order : FirstOrder, optional
         Settings of the first-order oracle.
-    start : array or Solution, optional
-        Values to start from, one a state: those of a similar question save sweeps. What is proved does
-        not rest on them.
+    start : array, dictionary, Series or Solution, optional
+        Values to start from, one a state, in the model's order or by label: those of a similar question
+        save sweeps. What is proved does not rest on them.
     checkpoint : path, optional
         A file that keeps the state of the run. If the run is cut short, by Ctrl-C, a limit or a loss of
         power, the same call goes on from there, to the same answer. A run that reaches its goal removes
@@ -238,8 +238,7 @@ def solve(
     keep = on_interrupt == "return"
     _checks.callback(progress)
     call = None if progress is None else (lambda *state: progress(Progress(*state)))
-    first = start.values if isinstance(start, Solution) else start
-    values = None if first is None else flat("start", first)
+    values = _values(model, start)
     file = None
     if checkpoint is not None:
         file = (os.fspath(checkpoint), number("checkpoint_every", checkpoint_every))
@@ -251,6 +250,18 @@ def solve(
         warn(f"the checkpoint: {trouble}", RobustMDPWarning)
     _speak(solution)
     return solution
+
+
+def _values(model: Model, start: Solution | NumbersLike | None) -> FloatArray | None:
+    """Values to start from, in the model's order."""
+    if start is None:
+        return None
+    if isinstance(start, Solution):
+        return flat("start", start.values)
+    if is_labelled(start):
+        labels = model._labels()
+        return Labelled.of("start", start).by_state("start", labels.states, labels.playing)
+    return flat("start", start)  # type: ignore[arg-type]
 
 
 def _speak(solution: Solution) -> None:
@@ -267,7 +278,7 @@ def _speak(solution: Solution) -> None:
 
 def evaluate(
     model: Model,
-    policy: Policy | Solution | ArrayLike,
+    policy: Policy | Solution | NumbersLike,
     set: UncertaintySet,
     *,
     discount: float | None = None,
@@ -279,9 +290,9 @@ def evaluate(
     Parameters
     ----------
     model : Model
-    policy : Policy, Solution or array
-        Probabilities as a table of states and actions or one a pair, or an integer array with one
-        action a state.
+    policy : Policy, Solution, array, dictionary or pandas object
+        Probabilities as a table of states and actions or one a pair, or one action a state, by number or
+        by name; what has labels is looked up by them, as in :class:`Policy`.
     set : UncertaintySet
     discount, gap, threads
         As in :func:`solve`.
@@ -340,8 +351,7 @@ def sweep_radius(
         All cores unless given. The answers do not depend on it.
     warm_start : bool
         Whether solves start from values between those of the nearest radii that are solved already.
-        With ``method="auto"`` that mostly saves a fifth to a half of the kernel passes, with
-        ``method="fom-vi"`` hardly any.
+        How much work that saves, by method: the page on methods of the documentation.
     progress : callable, optional
         Called with the number of solves done and their total.
     discount, gap, method, oracle, max_sweeps, time_limit, anderson, first_order
@@ -361,7 +371,7 @@ def sweep_radius(
     """
     model = _question(model, set, discount)
     _checks.callback(progress)
-    if not isinstance(radii, Iterable):
+    if not isinstance(radii, Iterable) or isinstance(radii, Mapping) or hasattr(radii, "columns"):
         raise TypeError(f"radii: expected several numbers, not {radii!r}")
     listed = flat("radii", list(radii)).copy()
     options = _options(

@@ -5,13 +5,15 @@
 //! when all checks together stay below a tenth of the counted work, whatever the machine.
 
 use super::evaluation::Evaluation;
+use super::fom_vi::Checks;
 use super::linear::Chain;
 use super::response::{Kernel, Response};
 use crate::checkpoint::{Snapshot, Tape};
-use crate::incumbent::Incumbent;
-use crate::kept_policy::KeptPolicy;
+use crate::game::Layout;
+use crate::incumbent::widest;
 use crate::model::Model;
-use crate::solve::{Run, Status};
+use crate::solve::{DualityGap, Run, Status};
+use crate::uncertainty::UncertaintySet;
 
 /// Work of a check may be this share of the first-order work.
 const CHECK_SHARE: f64 = 0.09;
@@ -62,34 +64,35 @@ impl Checker {
     }
 
     /// Certifies the nominal solution, so that there is an answer whatever happens next.
+    ///
+    /// The chains of nominal rows and of the worst case of one policy are sparse if the model is, those
+    /// of an averaged kernel may not be: this has evaluators of its own, and the answer comes soon.
     pub(super) fn first(
         &mut self,
+        model: &Model,
+        set: &UncertaintySet,
         run: &mut Run<'_>,
-        evaluation: &mut Evaluation<'_>,
-        response: &mut Response<'_>,
     ) -> Option<Status> {
+        let nominal = UncertaintySet::none();
+        let layout = Layout::new(model, &nominal);
+        let mut response = Response::new(model, &nominal, &layout);
+        let mut evaluation = Evaluation::new(model, set);
         let tolerance = 0.02 * run.limits.gap;
-        let below = response.run_on(
-            evaluation.chain.get_or_insert_with(Chain::empty),
-            Kernel::Nominal,
-            &mut self.response_values,
-            tolerance,
-            &run.signal,
-        );
-        let policy = response.policy.clone();
+        let (kernel, values) = (Kernel::Nominal, &mut self.response_values);
+        let below = response.run(kernel, values, tolerance, &run.signal);
+        let policy = std::mem::take(&mut response.policy);
         self.policy_values.copy_from_slice(&self.response_values);
         let above = evaluation.run(&policy, &mut self.policy_values, tolerance, &run.signal);
-        let policy = KeptPolicy::of(&policy);
-        run.incumbent = Incumbent { policy, lower: below.lower, upper: above.upper };
-        self.account(run, evaluation, response);
+        run.incumbent.improve(&policy, &below.lower, run.clipped(above.upper));
+        self.account(run, &mut evaluation, &mut response);
         self.spent = 0;
         self.verdict(run)
     }
 
     /// Due when checks stay below their share of the work; and at the latest when the epochs have
     /// grown fourfold, where epochs are so cheap that a check never seems worth it.
-    pub(super) fn due(&self, run: &Run<'_>) -> bool {
-        if run.work.sweeps >= 4 * self.last_epoch + 20 {
+    pub(super) fn due(&self, checks: Checks, run: &Run<'_>) -> bool {
+        if checks == Checks::EveryEpoch || run.work.sweeps >= 4 * self.last_epoch + 20 {
             return true;
         }
         let done = (run.work.entries - self.spent.min(run.work.entries)) as f64;
@@ -99,6 +102,7 @@ impl Checker {
     pub(super) fn check(
         &mut self,
         answer: Answer<'_>,
+        checks: Checks,
         run: &mut Run<'_>,
         evaluation: &mut Evaluation<'_>,
         response: &mut Response<'_>,
@@ -112,7 +116,16 @@ impl Checker {
         let (chain, values) =
             (evaluation.chain.get_or_insert_with(Chain::empty), &mut self.response_values);
         let below = response.run_on(chain, kernel, values, tolerance, &run.signal);
-        run.incumbent.improve(&policy, &below.lower, above.upper);
+        run.output = Some(DualityGap {
+            lower: run.at_start(&below.lower),
+            upper: run.at_start(&above.upper),
+            gap: widest(&below.lower, &above.upper),
+        });
+        let upper = run.clipped(above.upper);
+        match checks {
+            Checks::Scheduled => run.incumbent.improve(&policy, &below.lower, upper),
+            Checks::EveryEpoch => run.incumbent.replace(&policy, &below.lower, upper),
+        }
         self.account(run, evaluation, response);
         self.verdict(run)
     }
@@ -124,8 +137,7 @@ impl Checker {
         response: &mut Response<'_>,
     ) {
         let sweeps = std::mem::take(&mut evaluation.sweeps) + std::mem::take(&mut response.sweeps);
-        let systems = evaluation.take_entries();
-        self.last = systems + 2 * sweeps * run.work.kernel_entries;
+        self.last = evaluation.take_entries() + response.take_entries();
         self.spent += self.last;
         self.last_epoch = run.work.sweeps;
         run.work.entries += self.last;

@@ -4,9 +4,9 @@
 //! iterates; the weighted averages x̄, ȳ of that epoch give v⁺ = F^{x̄,ȳ}(v). The answer is the
 //! average over all epochs (`Average::All`, as published) or over the last one.
 //!
-//! Every now and then the answer is certified: the worst case of x̄ over the set bounds v* from
-//! above, the best response to ȳ bounds it from below, DG = upper − lower. Checks are scheduled by
-//! counted work so that they stay below a tenth of it, whatever the machine.
+//! The answer is certified: the worst case of x̄ over the set bounds v* from above, the best response
+//! to ȳ bounds it from below, DG = upper − lower; after every epoch, as published, or now and then,
+//! scheduled by counted work so that checks stay below a tenth of it, whatever the machine.
 
 use std::time::Instant;
 
@@ -35,6 +35,16 @@ pub enum Average {
     Epoch,
 }
 
+/// When the output of an epoch is certified, and which output is the answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Checks {
+    /// Now and then, for at most a tenth of the work; the best output is the answer.
+    Scheduled,
+    /// After every epoch, as published; the last output is the answer.
+    EveryEpoch,
+}
+
 /// Settings of FOM-VI.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FomSettings {
@@ -54,6 +64,8 @@ pub struct FomSettings {
     pub jump: bool,
     /// Whether the nominal solution is certified before the first epoch.
     pub head_start: bool,
+    /// When the output is certified.
+    pub checks: Checks,
 }
 
 impl Default for FomSettings {
@@ -67,19 +79,32 @@ impl Default for FomSettings {
             average: Average::Epoch,
             jump: true,
             head_start: true,
+            checks: Checks::Scheduled,
         }
     }
 }
 
 impl FomSettings {
-    /// The paper's algorithm to the letter (errata applied): its steps, v₀ = 0, the average over
-    /// all epochs.
+    /// The paper's algorithm to the letter: its steps (their misprints corrected), v¹ = 0, proximal
+    /// steps from the first epoch on, the average over all epochs as output, DG after every epoch. The
+    /// first iterates, "at random" in the paper, are the uniform policy and the nominal kernel (mixed with
+    /// a tenth of the uniform one where the entropy meets zero probabilities).
     pub fn paper() -> Self {
         FomSettings {
             steps: StepRule::Paper,
             average: Average::All,
             jump: false,
+            head_start: false,
+            checks: Checks::EveryEpoch,
             ..FomSettings::default()
+        }
+    }
+
+    /// What goes with a step rule: the paper's algorithm, or the library's own form of it.
+    pub fn of(steps: StepRule) -> Self {
+        match steps {
+            StepRule::Paper => FomSettings::paper(),
+            StepRule::Centred => FomSettings::default(),
         }
     }
 
@@ -132,20 +157,31 @@ pub(crate) fn run(
     let layout = Layout::new(model, set);
     run.work.kernel_entries = layout.entries(model) as u64;
     run.width = layout.widest_row(model);
+    let mut checker = Checker::new(model);
+    let found = run.checkpoints.take_found()?;
+    if found.is_none() {
+        run.begin(model);
+        if let Some(status) = head_start(model, set, settings, &mut checker, run) {
+            return Ok(status);
+        }
+    }
     let mut evaluation = Evaluation::lending(model, set);
     let mut response = Response::without_chain(model, set, &layout);
     let mut fom = FomVi::new(model, &layout, set, setup, settings);
-    let mut checker = Checker::new(model);
-    let mut steps_before = 0;
-    if let Some(found) = run.checkpoints.take_found()? {
+    if let Some(found) = found {
         let mut tape = found.tape(model);
         pass(run, &mut fom, &mut checker, &mut evaluation, &mut tape);
         tape.finish().then_some(()).ok_or_else(does_not_fit)?;
-        steps_before = run.work.first_order_steps;
-    } else if let Some(status) = begin(run, &mut fom, &mut checker, &mut evaluation, &mut response)
-    {
-        return Ok(status);
+    } else {
+        if settings.head_start && settings.jump {
+            checker.middle(&mut fom.values);
+        }
+        if let Some(start) = run.start.take() {
+            fom.values = start;
+        }
+        fom.start();
     }
+    let mut steps_before = run.work.first_order_steps;
     for epoch in run.work.sweeps + 1.. {
         if run.work.sweeps >= run.limits.max_sweeps {
             return Ok(Status::SweepLimit);
@@ -168,9 +204,11 @@ pub(crate) fn run(
         run.work.first_order_steps = steps_before;
         run.work.oracle_calls += fom.values.len() as u64;
         run.work.entries += fom.take_entries();
-        if checker.due(run) {
+        if checker.due(settings.checks, run) {
             let started = Instant::now();
-            let verdict = checker.check(fom.answer(), run, &mut evaluation, &mut response);
+            let answer = fom.answer();
+            let verdict =
+                checker.check(answer, settings.checks, run, &mut evaluation, &mut response);
             run.check_seconds += started.elapsed().as_secs_f64();
             if settings.jump {
                 checker.middle(&mut fom.values);
@@ -186,32 +224,21 @@ pub(crate) fn run(
     unreachable!("epochs are counted in 64 bits")
 }
 
-/// Certifies the nominal solution and puts the iterates at their start.
-fn begin(
-    run: &mut Run<'_>,
-    fom: &mut FomVi<'_>,
+/// Certifies the nominal solution, before anything of the kernel's size is there.
+fn head_start(
+    model: &Model,
+    set: &UncertaintySet,
+    settings: &FomSettings,
     checker: &mut Checker,
-    evaluation: &mut Evaluation<'_>,
-    response: &mut Response<'_>,
+    run: &mut Run<'_>,
 ) -> Option<Status> {
-    if fom.settings.head_start {
-        let started = Instant::now();
-        let verdict = checker.first(run, evaluation, response);
-        run.check_seconds += started.elapsed().as_secs_f64();
-        if verdict.is_some() {
-            return verdict;
-        }
-        if fom.settings.jump {
-            checker.middle(&mut fom.values);
-        }
-    } else {
-        run.begin(fom.model);
+    if !settings.head_start {
+        return None;
     }
-    if let Some(start) = run.start.take() {
-        fom.values = start;
-    }
-    fom.start();
-    None
+    let started = Instant::now();
+    let verdict = checker.first(model, set, run);
+    run.check_seconds += started.elapsed().as_secs_f64();
+    verdict
 }
 
 /// The state between two epochs.

@@ -44,6 +44,8 @@ pub(crate) struct Response<'a> {
     pub(crate) policy: Vec<f64>,
     /// Sweeps done so far.
     pub(crate) sweeps: u64,
+    /// Entries of rows that were read.
+    entries: u64,
 }
 
 struct Worker {
@@ -84,12 +86,18 @@ impl<'a> Response<'a> {
             }),
             policy: vec![0.0; model.rows()],
             sweeps: 0,
+            entries: 0,
         }
+    }
+
+    /// Entries visited by all sweeps and by the linear systems of its own chain since the last call.
+    pub(crate) fn take_entries(&mut self) -> u64 {
+        std::mem::take(&mut self.chain.work) + std::mem::take(&mut self.entries)
     }
 
     /// Bounds of the best response's value to `kernel`, no wider than `tolerance` if rounding
     /// allows; `w` is a first guess and becomes a value near it.
-    fn run(
+    pub(crate) fn run(
         &mut self,
         kernel: Kernel<'_>,
         w: &mut [f64],
@@ -128,6 +136,7 @@ impl<'a> Response<'a> {
         let Kernel::Average(sums) = kernel else {
             return;
         };
+        self.entries += 2 * self.layout.entries(self.model) as u64;
         let (model, set, layout, ahead) = (self.model, self.set, self.layout, &self.ahead);
         let fields = Fields {
             states: 0..model.states(),
@@ -170,6 +179,11 @@ impl<'a> Response<'a> {
     fn sweep(&mut self, kernel: Kernel<'_>, w: &[f64]) {
         self.ahead.set(w);
         self.sweeps += 1;
+        let rows_read = match kernel {
+            Kernel::Nominal => 1,
+            Kernel::Average(_) => 2, // and the nominal ones
+        };
+        self.entries += rows_read * self.layout.entries(self.model) as u64;
         let (links, chain) = self.chain.rows();
         let (model, layout, ahead) = (self.model, self.layout, &self.ahead);
         let (share, scale) = (&self.share, &self.scale);

@@ -30,18 +30,18 @@ pub(super) fn of_run(
         ("oracle", format!("{:?}", chosen.oracle)),
         ("gap", format!("{gap:?}")),
     ];
+    let fom = options.fom.clone().unwrap_or_default();
     if chosen.oracle == Oracle::FirstOrder {
-        let fom = &options.fom;
         lines.push(("setup", format!("{setup:?}")));
         lines.push(("first-order method", format!("{:?}, {:?}", fom.method, fom.steps)));
     }
     if chosen.method == Method::FomVi {
-        let fom = &options.fom;
         lines.push(("weights", format!("{:?}", fom.weights)));
         lines.push(("epochs", format!("{:?}", fom.epochs)));
         lines.push(("average", format!("{:?}", fom.average)));
         lines.push(("jump", fom.jump.to_string()));
         lines.push(("head start", fom.head_start.to_string()));
+        lines.push(("checks", format!("{:?}", fom.checks)));
     }
     if chosen.method == Method::Anderson {
         lines.push(("memory", options.anderson.unwrap_or(ANDERSON).to_string()));

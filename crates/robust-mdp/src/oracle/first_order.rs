@@ -116,21 +116,22 @@ impl<'a> FirstOrder<'a> {
         }
     }
 
-    /// Steps for a game, or `None` when no game is played: nothing to choose for nature, or
-    /// nothing at stake.
+    /// Steps for a game of several actions, or `None` when no game is played: nothing to choose for
+    /// nature, or nothing at stake. The paper's steps are played at any stakes that can ever arise.
     fn steps(&self, game: &Game<'_>, budget: f64) -> Option<Steps> {
         let rows = game.actions() as f64;
-        let block = game.block(0.0);
-        let width = (0..block.rows()).map(|k| block.span(k).len()).max().unwrap_or(0) as f64;
-        // Objectives that differ by rounding alone leave nothing at stake.
-        let largest = game.base.iter().fold(0.0_f64, |m, c| m.max(c.abs()));
-        let noise = 64.0 * f64::EPSILON * largest;
-        if budget <= 0.0 || width <= 1.0 || game.norms.maximum <= noise {
-            return None;
-        }
         let euclidean_x = self.setup.x == Geometry::Euclidean;
         let (coupling, theta_x, theta_y, modulus) = match self.rule {
             StepRule::Centred => {
+                let block = game.block(0.0);
+                let width =
+                    (0..block.rows()).map(|k| block.span(k).len()).max().unwrap_or(0) as f64;
+                // Objectives that differ by rounding alone leave nothing at stake.
+                let largest = game.base.iter().fold(0.0_f64, |m, c| m.max(c.abs()));
+                let noise = 64.0 * f64::EPSILON * largest;
+                if budget <= 0.0 || width <= 1.0 || game.norms.maximum <= noise {
+                    return None;
+                }
                 let theta_x = if euclidean_x { 0.5 * (1.0 - 1.0 / rows) } else { rows.ln() };
                 let (coupling, theta_y) = match (self.setup.y, self.set.distance) {
                     (Geometry::Euclidean, _) => (game.norms.euclidean, budget.min(rows)),
@@ -144,6 +145,8 @@ impl<'a> FirstOrder<'a> {
                 };
                 (coupling, theta_x, theta_y, 1.0)
             }
+            // One state, or no value but 0: steps would be infinite, and x at the least cost at once.
+            StepRule::Paper if self.states <= 1 || self.value_bound <= 0.0 => return None,
             StepRule::Paper => {
                 let theta_x = if euclidean_x { 1.0 } else { rows.ln() };
                 let states = self.states as f64;

@@ -5,15 +5,17 @@
 mod limits;
 mod options;
 mod run;
+mod unused;
 
 pub(crate) use self::limits::{check_memory, check_scale, default_setup, target_gap};
 pub use self::options::{Method, Options, Oracle, Published, Status, Stop};
-pub use self::run::{Interrupt, Observer, Progress, Work};
+pub use self::run::{DualityGap, Interrupt, Observer, Progress, Work};
 pub(crate) use self::run::{Run, Signal};
 
-use self::limits::{check_fom, check_start};
+use self::limits::{check_fom, check_start, value_range};
 use self::run::Limits;
-use crate::algorithm::fom_vi;
+use self::unused::refuse_unused;
+use crate::algorithm::fom_vi::{self, FomSettings};
 use crate::algorithm::games::Games;
 use crate::algorithm::operator::Operator;
 use crate::algorithm::outer;
@@ -74,9 +76,11 @@ fn solve_with<'a>(
     set.validate(model)?;
     check_scale(model)?;
     let gap = target_gap(model, set, options.stop.gap)?;
-    let setup = check_fom(set, &options.fom)?;
+    let fom = &options.fom.clone().unwrap_or_default();
+    let setup = check_fom(set, fom)?;
     let start = check_start(model, options)?;
-    let chosen = choose(model, set, options)?;
+    let chosen = choose(options)?;
+    refuse_unused(options, &chosen)?;
     if chosen.oracle != Oracle::Exact {
         check_memory(model, set, 2)?;
     }
@@ -85,11 +89,16 @@ fn solve_with<'a>(
         None => Checkpoints::none(),
         Some(to) => Checkpoints::begin(to, model, set, options, &chosen, setup, gap)?,
     };
-    let limits = Limits { gap, max_sweeps: options.stop.max_sweeps, published: options.published };
+    let limits = Limits {
+        gap,
+        values: value_range(model, set),
+        max_sweeps: options.stop.max_sweeps,
+        published: options.published,
+    };
     let time_limit = options.stop.time_limit;
     let mut run = Run::new(model, limits, time_limit, interrupt, checkpoints, start, observer);
     let status =
-        in_pool(options.threads, || drive(model, set, setup, options, &chosen, &mut run))??;
+        in_pool(options.threads, || drive(model, set, setup, fom, options, &chosen, &mut run))??;
     run.checkpoints.end(status);
     let seconds = run.seconds();
     Ok(Solution::new(model, status, run, seconds, chosen, setup, warnings))
@@ -99,15 +108,16 @@ fn drive(
     model: &Model,
     set: &UncertaintySet,
     setup: Setup,
+    fom: &FomSettings,
     options: &Options,
     chosen: &Chosen,
     run: &mut Run<'_>,
 ) -> Result<Status, Error> {
     if chosen.method == Method::FomVi {
-        return fom_vi::run(model, set, setup, &options.fom, run);
+        return fom_vi::run(model, set, setup, fom, run);
     }
     run.work.kernel_entries = model.transitions() as u64;
-    run.width = if set.leaves_nominal_support() { model.states() } else { model.width() };
+    run.width = if set.leaves_support() { model.states() } else { model.width() };
     let operator = match chosen.oracle {
         Oracle::Exact => Operator::exact(model, set),
         Oracle::InteriorPoint => {
@@ -115,7 +125,7 @@ fn drive(
             Operator::of_games(model, set, games)
         }
         Oracle::FirstOrder => {
-            let games = Games::first_order(model, set, setup, &options.fom);
+            let games = Games::first_order(model, set, setup, fom);
             Operator::of_games(model, set, games)
         }
     };

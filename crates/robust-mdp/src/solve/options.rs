@@ -1,5 +1,6 @@
 //! What to ask of a run: the algorithm, when it ends, on how many threads; and how one may end.
 
+use std::fmt;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -10,7 +11,7 @@ use crate::algorithm::fom_vi::FomSettings;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Method {
-    /// Chosen by the library from the model and the set; the solution says what and why.
+    /// `Newton`, or `FomVi` with the first-order oracle; the solution says which ran.
     #[default]
     Auto,
     /// First-order value iteration (Algorithm 1 of the paper).
@@ -29,6 +30,13 @@ pub enum Method {
     Newton,
 }
 
+impl fmt::Display for Method {
+    /// The name in files and on the command line.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.serialize(f)
+    }
+}
+
 /// What solves the game of a state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -39,6 +47,13 @@ pub enum Oracle {
     FirstOrder,
     /// A conic interior-point solver, its answer repaired and bounded again.
     InteriorPoint,
+}
+
+impl fmt::Display for Oracle {
+    /// The name in files and on the command line.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.serialize(f)
+    }
 }
 
 /// How a valid run ended.
@@ -82,7 +97,7 @@ impl Default for Stop {
     }
 }
 
-/// What to ask of a run. All fields have defaults.
+/// What to ask of a run. All fields have defaults; settings that the run would not use are refused.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
     /// The algorithm.
@@ -93,8 +108,9 @@ pub struct Options {
     pub stop: Stop,
     /// Threads; `None` means all cores. The answer does not depend on it.
     pub threads: Option<usize>,
-    /// Settings of FOM-VI.
-    pub fom: FomSettings,
+    /// Settings of [`Method::FomVi`] or, in another loop, of [`Oracle::FirstOrder`], which has a setup,
+    /// a step rule and a method alone; `None` means the defaults.
+    pub fom: Option<FomSettings>,
     /// Differences that [`Method::Anderson`] combines; `None` means 5.
     pub anderson: Option<usize>,
     /// Values to start from, one a state in the model's own sign, such as those of the same model

@@ -6,7 +6,6 @@ use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
-use super::limits::farthest_value;
 use super::{Published, Status};
 use crate::algorithm::bounds::rounding;
 use crate::checkpoint::{Checkpoints, Snapshot, Tape};
@@ -53,8 +52,22 @@ pub struct Progress {
     pub target: f64,
     /// ‖v⁺ − v‖_∞ of the last sweep.
     pub residual: f64,
+    /// FOM-VI: the duality gap of this epoch's own output, if it was computed.
+    pub output: Option<DualityGap>,
     /// Work so far.
     pub work: Work,
+}
+
+/// Certified bounds of an output (x̄, ȳ): what the best response to ȳ costs at least and the worst case
+/// of x̄ at most, in the model's own sign.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct DualityGap {
+    /// At p₀; upper − lower is DG(x̄, ȳ) of \[GCK21\].
+    pub lower: f64,
+    /// See `lower`.
+    pub upper: f64,
+    /// The largest upper − lower over states.
+    pub gap: f64,
 }
 
 /// Watches a run and may stop it.
@@ -118,6 +131,8 @@ impl Signal<'_> {
 
 pub(crate) struct Limits {
     pub(crate) gap: f64,
+    /// No value is less than the first or more than the second, whatever anyone does.
+    pub(crate) values: (f64, f64),
     pub(crate) max_sweeps: u64,
     pub(crate) published: Option<Published>,
 }
@@ -133,6 +148,8 @@ pub(crate) struct Run<'a> {
     /// Entries of the widest row.
     pub(crate) width: usize,
     pub(crate) largest_term: f64,
+    /// The duality gap of the output that was certified last, until it is reported.
+    pub(crate) output: Option<DualityGap>,
     pub(crate) checkpoints: Checkpoints<'a>,
     /// Values to start from, if any were given.
     pub(crate) start: Option<Vec<f64>>,
@@ -164,6 +181,7 @@ impl<'a> Run<'a> {
             check_seconds: 0.0,
             width: 0,
             largest_term: model.largest_term(),
+            output: None,
             checkpoints,
             start,
             model,
@@ -175,12 +193,12 @@ impl<'a> Run<'a> {
 
     /// Bounds that need no work.
     pub(crate) fn begin(&mut self, model: &Model) {
-        let bound = farthest_value(model);
+        let (low, high) = self.limits.values;
         let of = |bound: f64| {
             (0..model.states()).map(|s| if model.is_terminal(s) { 0.0 } else { bound }).collect()
         };
         let policy = KeptPolicy::of_first_actions(model);
-        self.incumbent = Incumbent { policy, lower: of(-bound), upper: of(bound) };
+        self.incumbent = Incumbent { policy, lower: of(low), upper: of(high) };
     }
 
     /// Offers lower + low ≤ v* ≤ v^policy ≤ upper + high as an answer.
@@ -193,21 +211,35 @@ impl<'a> Run<'a> {
         policy: &[f64],
     ) {
         let terminal = |s: usize| self.model.is_terminal(s);
+        let most = self.limits.values.1;
+        let above = |s: usize, u: f64| if terminal(s) { 0.0 } else { (u + high).min(most) };
         let best = &mut self.incumbent;
         for (s, (best, lower)) in best.lower.iter_mut().zip(lower).enumerate() {
             if !terminal(s) {
                 *best = best.max(lower + low); // a NaN changes nothing
             }
         }
-        let width = |s: usize, u: f64, l: f64| if terminal(s) { 0.0 } else { width(l, u + high) };
         let gap = (upper.iter().zip(&best.lower).enumerate())
-            .fold(0.0_f64, |m, (s, (&u, &l))| m.max(width(s, u, l)));
+            .fold(0.0_f64, |m, (s, (&u, &l))| m.max(width(l, above(s, u))));
         if gap < best.gap() {
             best.policy.keep(policy);
             for (s, (best, u)) in best.upper.iter_mut().zip(upper).enumerate() {
-                *best = if terminal(s) { 0.0 } else { u + high };
+                *best = above(s, *u);
             }
         }
+    }
+
+    /// Upper bounds, none above what anyone can do.
+    pub(crate) fn clipped(&self, mut upper: Vec<f64>) -> Vec<f64> {
+        for upper in &mut upper {
+            *upper = upper.min(self.limits.values.1); // not below 0 where there are terminal states
+        }
+        upper
+    }
+
+    /// The mean of values over the initial distribution.
+    pub(crate) fn at_start(&self, values: &[f64]) -> f64 {
+        self.model.initial_mean(values)
     }
 
     /// What rounding alone leaves between the bounds: twice the allowance on either side.
@@ -225,10 +257,15 @@ impl<'a> Run<'a> {
         let sign = self.model.objective().sign();
         let a = sign * self.model.initial_mean(&self.incumbent.lower);
         let b = sign * self.model.initial_mean(&self.incumbent.upper);
+        let own_sign = |DualityGap { lower, upper, gap }: DualityGap| {
+            let (a, b) = (sign * lower, sign * upper);
+            DualityGap { lower: a.min(b), upper: a.max(b), gap }
+        };
         let progress = Progress {
             seconds: self.seconds(),
             lower: a.min(b),
             upper: a.max(b),
+            output: self.output.take().map(own_sign),
             gap: self.incumbent.gap(),
             target: self.limits.gap,
             residual,

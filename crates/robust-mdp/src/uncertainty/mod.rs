@@ -127,6 +127,14 @@ impl UncertaintySet {
         self
     }
 
+    /// Whether mass may go where the nominal kernel has none.
+    pub(crate) fn leaves_support(&self) -> bool {
+        match self.distance {
+            Distance::Ellipsoid => self.support == Support::All,
+            Distance::Kl | Distance::None => false,
+        }
+    }
+
     /// Budget of the state (s-rectangular) or of row `r` of state `s`.
     pub fn radius_at(&self, s: usize, r: usize) -> f64 {
         match (&self.distance, &self.radius) {
@@ -134,14 +142,6 @@ impl UncertaintySet {
             (_, Radius::Uniform(radius)) => *radius,
             (_, Radius::PerState(radii)) => radii[s],
             (_, Radius::PerRow(radii)) => radii[r],
-        }
-    }
-
-    /// Whether rows may put mass on states of nominal probability 0.
-    pub(crate) fn leaves_nominal_support(&self) -> bool {
-        match self.distance {
-            Distance::Ellipsoid => self.support == Support::All,
-            Distance::Kl | Distance::None => false,
         }
     }
 

@@ -1,38 +1,57 @@
 //! The paper's findings, ruled on by explicit rules.
 //!
 //! Pairwise claims (“A reaches a smaller gap than B”) hold where at least [`MOST`] of the pairs agree
-//! and fail where at most half do. The ruling is on the paper's own setting, its radius and its
-//! steps; where other regimes contradict it, the claim holds only partly.
+//! and fail where at most half do. The ruling is on the paper's own setting, its radius, its steps and
+//! its rules to stop; where other regimes contradict it, the claim holds only partly. A claim that the
+//! runs cannot decide is left open, with what would decide it. docs/reproduce.md has all rules.
 
 mod contests;
 mod gap_cost;
+mod healthcare;
 mod kl;
 mod overtaking;
+mod rate;
+mod setup_time;
+mod small;
+mod standing;
 #[cfg(test)]
 pub(crate) mod tests;
 
-use super::cell::{Experiment, Task};
-use super::problem::{Family, Regime};
+use super::cell::{Experiment, Record, Task};
+use super::problem::{Family, Problem, Regime};
 use super::select::{Records, Rule, case, seconds, sweeps};
 use super::solver::Solver;
 use super::statistics::{Sample, Summary, summary};
 use crate::page::{Ruling, Verdict};
 use contests::{epochs, geometry, weights};
 use gap_cost::gap_cost;
-use kl::kl;
-use overtaking::overtaking;
+use healthcare::{gauss_seidel, order_of_magnitude};
+use kl::{kl, under_100_seconds};
+use overtaking::{faster, overtaking};
+use rate::rate;
+use setup_time::setup_time;
+use small::small;
 
 /// The share of pairs that must agree.
 const MOST: f64 = 0.9;
+/// “No worse” allows for this much more, and “faster” asks for it.
+const SLACK: f64 = 1.1;
 
 pub(crate) fn verdicts(records: &Records<'_>) -> Vec<Verdict> {
     let ruled = [
         (Experiment::Setups, geometry as fn(&Records<'_>) -> Verdict),
+        (Experiment::Setups, setup_time),
         (Experiment::Weights, weights),
         (Experiment::Epochs, epochs),
+        (Experiment::Rate, rate),
         (Experiment::Time, overtaking),
+        (Experiment::Time, faster),
+        (Experiment::Time, small),
+        (Experiment::Time, order_of_magnitude),
+        (Experiment::Time, gauss_seidel),
         (Experiment::GapCost, gap_cost),
         (Experiment::Kl, kl),
+        (Experiment::Kl, under_100_seconds),
     ];
     let ran = |e: Experiment| !records.of(e).is_empty();
     ruled.into_iter().filter(|(e, _)| ran(*e)).map(|(_, rule)| rule(records)).collect()
@@ -48,11 +67,15 @@ struct Tally {
 
 impl Tally {
     fn of(ratios: &[f64], enough: f64) -> Tally {
+        Tally::where_(ratios, |r| r >= enough)
+    }
+
+    fn where_(ratios: &[f64], agrees: impl Fn(f64) -> bool) -> Tally {
         let samples: Vec<Sample> =
             ratios.iter().map(|&value| Sample { value, stopped: false }).collect();
         Tally {
             pairs: ratios.len(),
-            agree: ratios.iter().filter(|&&r| r >= enough).count(),
+            agree: ratios.iter().filter(|&&r| agrees(r)).count(),
             factor: summary(&samples).map_or(f64::NAN, |s| s.median),
         }
     }
@@ -61,9 +84,10 @@ impl Tally {
         self.agree as f64 / self.pairs as f64
     }
 
-    fn ruling(self) -> Ruling {
+    /// `missing` says what would decide it if there are no pairs.
+    fn ruling(self, missing: &'static str) -> Ruling {
         match self.share() {
-            _ if self.pairs == 0 => Ruling::Open,
+            _ if self.pairs == 0 => Ruling::Open(missing),
             share if share >= MOST => Ruling::Holds,
             share if share <= 0.5 => Ruling::Fails,
             _ => Ruling::Partly,
@@ -77,19 +101,81 @@ impl Tally {
                 "{} of {} pairs, median factor {}",
                 self.agree,
                 self.pairs,
-                factor(self.factor)
+                digits(self.factor)
             ),
         }
     }
 }
 
+/// How many parts of a claim were found to hold, not to hold, and could not be decided.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Parts {
+    yes: usize,
+    no: usize,
+    unknown: usize,
+}
+
+impl Parts {
+    fn of(parts: impl IntoIterator<Item = Option<bool>>) -> Parts {
+        parts.into_iter().fold(Parts::default(), |all, part| match part {
+            Some(true) => Parts { yes: all.yes + 1, ..all },
+            Some(false) => Parts { no: all.no + 1, ..all },
+            None => Parts { unknown: all.unknown + 1, ..all },
+        })
+    }
+
+    /// All of them, none of them or some; what is unknown is not guessed.
+    fn ruling(self, missing: &'static str) -> Ruling {
+        match (self.yes, self.no, self.unknown) {
+            (1.., 0, 0) => Ruling::Holds,
+            (0, 1.., 0) => Ruling::Fails,
+            (1.., 1.., _) => Ruling::Partly,
+            _ => Ruling::Open(missing),
+        }
+    }
+}
+
 /// The ruling on the paper's setting, tempered by the others.
-fn tempered(paper: Tally, others: &[Tally]) -> Ruling {
+fn tempered(paper: Tally, others: &[Tally], missing: &'static str) -> Ruling {
     let against = others.iter().any(|t| t.pairs > 0 && t.share() <= 0.5);
-    match paper.ruling() {
+    match paper.ruling(missing) {
         Ruling::Holds if against => Ruling::Partly,
         ruling => ruling,
     }
+}
+
+/// The seconds of two runs on the same instance, `other` over `one`, where their order is known: two
+/// stopped runs, or a stopped one that took less, do not compare.
+fn quotient(one: Sample, other: Sample) -> Option<f64> {
+    let comparable = match (one.stopped, other.stopped) {
+        (false, false) => true,
+        (true, false) => one.value > other.value,
+        (false, true) => one.value < other.value,
+        (true, true) => false,
+    };
+    comparable.then_some(other.value / one.value)
+}
+
+/// The median of several runs as one.
+fn sample(summary: &Summary) -> Sample {
+    Sample { value: summary.median, stopped: summary.stopped }
+}
+
+/// Runs of two solvers on the same problems of the comparison of times.
+fn on_the_same<'r>(
+    records: &Records<'r>,
+    one: Solver,
+    other: Solver,
+    wanted: impl Fn(&Problem) -> bool + Copy,
+) -> Vec<(&'r Record, &'r Record)> {
+    let wanted = |p: &Problem| p.discount == 0.8 && wanted(p);
+    let ones = records.runs(Experiment::Time, Task::Solve(one), wanted);
+    let others = records.runs(Experiment::Time, Task::Solve(other), wanted);
+    let same = |a: &&'r Record| {
+        let b = others.iter().find(|b| b.cell.problem == a.cell.problem)?;
+        Some((*a, *b))
+    };
+    ones.iter().filter_map(same).collect()
 }
 
 const REGIMES: [Regime; 3] = [Regime::Paper, Regime::Tight, Regime::Hard];
@@ -116,7 +202,7 @@ fn auto(records: &Records<'_>, experiment: Experiment) -> String {
         (Some(times), Some(rounds)) => format!(
             "Auto certifies a gap of 0.1 on the same instances in {} sweeps and {} (medians over \
              all regimes; quartiles {} to {}).",
-            rounds.median,
+            count(rounds.median),
             clock_text(times.median),
             clock_text(times.low),
             clock_text(times.high)
@@ -128,9 +214,9 @@ fn auto(records: &Records<'_>, experiment: Experiment) -> String {
 /// A time with its unit; most runs here take less than a millisecond.
 pub(crate) fn clock_text(seconds: f64) -> String {
     match seconds {
-        s if s < 1e-3 => format!("{} µs", factor(1e6 * s)),
-        s if s < 1.0 => format!("{} ms", factor(1e3 * s)),
-        s => format!("{} s", factor(s)),
+        s if s < 1e-3 => format!("{} µs", digits(1e6 * s)),
+        s if s < 1.0 => format!("{} ms", digits(1e3 * s)),
+        s => format!("{} s", digits(s)),
     }
 }
 
@@ -139,13 +225,24 @@ fn points(summaries: &[(f64, Summary)]) -> Vec<(f64, f64)> {
 }
 
 fn percent(share: f64) -> String {
-    format!("{:.0} %", 100.0 * share)
+    format!("{} %", count(100.0 * share))
 }
 
-fn factor(ratio: f64) -> String {
-    match ratio {
-        r if r >= 100.0 => format!("{r:.0}"),
-        r if r >= 10.0 => format!("{r:.1}"),
-        r => format!("{r:.2}"),
+/// Three significant digits: 0.980, 12.3, 1080.
+fn digits(value: f64) -> String {
+    if !value.is_finite() {
+        return "?".into();
+    }
+    let scientific = format!("{value:.2e}");
+    let power: i32 = scientific.split_once('e').map_or(0, |(_, p)| p.parse().unwrap_or(0));
+    let rounded: f64 = scientific.parse().unwrap_or(value);
+    format!("{rounded:.*}", (2 - power).max(0) as usize)
+}
+
+/// The median of counts: 3 rather than 3.00.
+fn count(value: f64) -> String {
+    match value.fract() == 0.0 && value.abs() < 1000.0 {
+        true => value.to_string(),
+        false => digits(value),
     }
 }

@@ -1,7 +1,7 @@
 //! The line of a value, for messages. The parser looks a byte beyond a number, and past a value that
 //! was refused it goes on to the next text, so that its own position may be lines below what is
 //! wrong. Therefore lines can be counted here, and noted where a value or a key has just been read.
-//! As this costs half of the reading, a file is first read without, and again if something is wrong.
+//! As this costs time, a file is first read without, and again if something is wrong.
 
 use std::cell::Cell;
 use std::io::{self, BufReader, Read};

@@ -1,12 +1,10 @@
 //! Rulings on made-up records.
 
-use super::contests::{SLACK, both, look};
-use super::overtaking::crossing;
+mod time;
+
+use super::contests::{both, look};
 use super::*;
-use crate::reproduce::cell::{
-    Cell, Counts, Evaluator, FORMAT, Outcome, Record, Seconds, TracePoint,
-};
-use crate::reproduce::problem::Problem;
+use crate::reproduce::cell::{Cell, Counts, Evaluator, FORMAT, Outcome, Seconds, TracePoint};
 use crate::reproduce::solver::{Course, Geometries};
 use robust_mdp::uncertainty::Distance;
 
@@ -83,12 +81,27 @@ fn alike_is_a_part_of_better() {
     assert_eq!(both(Ruling::Holds, Ruling::Holds), Ruling::Holds);
     assert_eq!(both(Ruling::Holds, Ruling::Fails), Ruling::Partly);
     assert_eq!(both(Ruling::Fails, Ruling::Fails), Ruling::Fails);
-    assert_eq!(both(Ruling::Open, Ruling::Open), Ruling::Open);
+    let open = Ruling::Open("a run");
+    assert_eq!(both(open, open), open);
 }
 
+/// The verdict on the first claim of the records' experiment.
 fn rule(records: &[Record]) -> Verdict {
     let records = Records { all: records.iter().collect() };
     verdicts(&records).remove(0)
+}
+
+/// The verdict on the claim that has these words.
+fn ruled(records: &[Record], words: &str) -> Verdict {
+    let records = Records { all: records.iter().collect() };
+    let mut all = verdicts(&records).into_iter().filter(|v| v.claim.contains(words));
+    all.next().unwrap_or_else(|| panic!("no claim “{words}”"))
+}
+
+#[track_caller]
+fn assert_open(verdict: &Verdict, by: &str) {
+    let Ruling::Open(missing) = verdict.ruling else { panic!("{verdict:?}") };
+    assert!(missing.contains(by), "{missing}");
 }
 
 #[test]
@@ -113,51 +126,113 @@ fn smaller_gaps_win() {
     let against = [l2(Regime::Tight, 1, 0.4), l1(Regime::Tight, 1, 0.1)].concat();
     assert_eq!(rule(&[better, against].concat()).ruling, Ruling::Partly);
     // Nothing to compare.
-    assert_eq!(rule(&l2(Regime::Paper, 1, 0.1)).ruling, Ruling::Open);
+    assert_open(&rule(&l2(Regime::Paper, 1, 0.1)), "rmdp reproduce setups");
 }
 
 #[test]
 fn equal_gaps_are_no_win_but_no_worse() {
-    assert_eq!(Tally::of(&[1.0, 1.0], 1.0 + 1e-9).ruling(), Ruling::Fails);
-    assert_eq!(Tally::of(&[1.0, 0.95], 1.0 / SLACK).ruling(), Ruling::Holds);
+    assert_eq!(Tally::of(&[1.0, 1.0], 1.0 + 1e-9).ruling(""), Ruling::Fails);
+    assert_eq!(Tally::of(&[1.0, 0.95], 1.0 / SLACK).ruling(""), Ruling::Holds);
+}
+
+fn kl_run(family: Family, states: usize, seconds: Option<f64>) -> Record {
+    let mut record = timed(Solver::FomPaper, states, seconds);
+    record.cell.experiment = Experiment::Kl;
+    record.cell.problem.set = Distance::Kl;
+    record.cell.problem.family = family;
+    record
 }
 
 #[test]
-fn crossings() {
-    let of = |values: &[(f64, f64, bool)]| -> Vec<(f64, Summary)> {
-        let one = |&(x, value, stopped): &(f64, f64, bool)| {
-            (x, summary(&[Sample { value, stopped }]).unwrap())
-        };
-        values.iter().map(one).collect()
+fn kl_stays_below_a_hundred_seconds_up_to_fifty_states() {
+    let claim = "below 100 s up to S = 50";
+    let runs = |machine: Option<f64>| {
+        vec![
+            kl_run(Family::Healthcare, 20, Some(2.0)),
+            kl_run(Family::Healthcare, 50, Some(99.0)),
+            kl_run(Family::Machine, 50, machine),
+        ]
     };
-    let fom = of(&[(10.0, 2.0, false), (20.0, 3.0, false), (30.0, 4.0, false)]);
-    let vi = of(&[(10.0, 1.0, false), (20.0, 4.0, false), (30.0, 9.0, true)]);
-    assert_eq!(crossing(&fom, &vi), Some(20.0));
-    assert_eq!(crossing(&vi, &fom), None);
-    // Faster in the middle only is no crossing.
-    let vi = of(&[(10.0, 1.0, false), (20.0, 4.0, false), (30.0, 3.0, false)]);
-    assert_eq!(crossing(&fom, &vi), None);
-    // A stopped run may have taken any time.
-    let stopped = of(&[(10.0, 0.5, true)]);
-    assert_eq!(crossing(&stopped, &vi), None);
+    let fine = ruled(&runs(Some(3.0)), claim);
+    assert_eq!(fine.ruling, Ruling::Holds);
+    assert_eq!(fine.short, "The longest takes 99.0 s.");
+    assert_eq!(ruled(&runs(Some(101.0)), claim).ruling, Ruling::Fails);
+    // Stopped by its limit after a second, or not run with 50 states.
+    assert_open(&ruled(&runs(None), claim), "50 states of both families");
+    assert_open(&ruled(&runs(Some(3.0))[..2], claim), "50 states of both families");
+    // Garnet models may take longer.
+    let garnet = [runs(Some(3.0)), vec![kl_run(Family::Garnet50, 50, Some(500.0))]].concat();
+    assert_eq!(ruled(&garnet, claim).ruling, Ruling::Holds);
 }
 
 #[test]
-fn overtaking_counts_families() {
-    let runs = |fom: [f64; 2]| {
-        let mut records = Vec::new();
-        for (states, fom) in [(10, fom[0]), (20, fom[1])] {
-            records.push(timed(Solver::FomPaper, states, Some(fom)));
-            records.push(timed(Solver::ViPrograms, states, Some(states as f64)));
-            records.push(timed(Solver::GsPrograms, states, None));
+fn a_day_against_minutes_is_a_factor_of_a_hundred() {
+    let traces = |l1: f64| {
+        let mut records = [
+            traced(Regime::Paper, 1, Geometries::L2L2, 0.1),
+            traced(Regime::Paper, 1, Geometries::L1L1, 0.4),
+        ]
+        .concat();
+        for record in &mut records {
+            let Task::Trace(course) = record.cell.task else { unreachable!() };
+            let slow = course.setup == Geometries::L1L1;
+            record.seconds.total = if slow { l1 } else { 0.1 };
         }
         records
     };
-    let verdict = rule(&runs([30.0, 15.0]));
-    // One of four families was run.
-    assert_eq!(verdict.ruling, Ruling::Partly);
-    assert!(verdict.measured.contains("from S = 20"), "{verdict:?}");
-    assert_eq!(rule(&runs([30.0, 25.0])).ruling, Ruling::Fails);
+    let verdict = ruled(&traces(15.0), "almost a day");
+    assert_eq!(verdict.ruling, Ruling::Holds);
+    assert_eq!(verdict.short, "150 times as long.");
+    assert_eq!(ruled(&traces(0.6), "almost a day").ruling, Ruling::Fails);
+    let l2 = traced(Regime::Paper, 1, Geometries::L2L2, 0.1);
+    assert_open(&ruled(&l2, "almost a day"), "rmdp reproduce setups");
+}
+
+/// Traces of three setups whose gap falls as T^(−k(setup, q)).
+fn falling(k: impl Fn(Geometries, u32) -> f64) -> Vec<Record> {
+    let mut records = Vec::new();
+    for setup in Geometries::ALL {
+        for q in [1, 2] {
+            let course = Course { setup, p: 1, q, centred: false };
+            let mut record = record(Experiment::Rate, Regime::Paper, 10, Task::Trace(course));
+            let at = |steps: u64| {
+                let dg = (steps as f64).powf(-k(setup, q));
+                TracePoint { steps, dg, gap: dg }
+            };
+            record.outcome.trace = [1, 10, 100, 300, 1000].map(at).to_vec();
+            records.push(record);
+        }
+    }
+    records
+}
+
+#[test]
+fn rates_are_fitted_over_the_last_decade() {
+    let promised = |_, q| f64::from(q) / f64::from(q + 1);
+    let verdict = rule(&falling(|s, q| promised(s, q) + 0.1));
+    assert_eq!(verdict.ruling, Ruling::Holds);
+    let exponents = "0.600 to 0.600 for q = 1 (0.5 promised), 0.767 to 0.767 for q = 2";
+    assert!(verdict.short.contains(exponents), "{}", verdict.short);
+    // Slower over some steps refutes nothing, since the bound has a constant.
+    assert_open(&rule(&falling(|s, q| promised(s, q) - 0.1)), "Longer traces");
+    let mixed = rule(&falling(|s, q| match s {
+        Geometries::L1L1 => 0.3,
+        _ => promised(s, q) + 0.1,
+    }));
+    assert_eq!(mixed.ruling, Ruling::Partly);
+    assert!(mixed.measured.contains("(ℓ1,ℓ1) 0 of 2, (ℓ1,ℓ2) 2 of 2"), "{}", mixed.measured);
+    // What fell to the floor of rounding has no rate.
+    assert_eq!(super::rate::fitted(&[TracePoint { steps: 100, dg: 1e-9, gap: 1e-9 }; 5]), None);
+}
+
+#[test]
+fn numbers_have_three_digits() {
+    let shown = [1084.0, 0.98, 12.345, 4.0, 59_083.0, 0.000_123_4, 99.95].map(digits);
+    let expected = ["1080", "0.980", "12.3", "4.00", "59100", "0.000123", "100"];
+    assert_eq!(shown, expected);
+    assert_eq!([3.0, 2.5, 1302.0].map(count), ["3", "2.50", "1300"]);
+    assert_eq!([1.0, 0.489].map(percent), ["100 %", "48.9 %"]);
+    assert_eq!(digits(f64::NAN), "?");
 }
 
 /// VI and AVI at two sizes and two discounts; `entries` of a size and a seed.
@@ -186,7 +261,7 @@ fn the_gaps_cost_grows_with_both() {
     assert_eq!(rule(&evaluated(cubic, [10, 30])).ruling, Ruling::Holds);
     assert_eq!(rule(&evaluated(cubic, [30, 30])).ruling, Ruling::Partly);
     assert_eq!(rule(&evaluated(|_, _| 5, [30, 30])).ruling, Ruling::Fails);
-    assert_eq!(rule(&evaluated(cubic, [10, 30])[..3]).ruling, Ruling::Open);
+    assert_open(&rule(&evaluated(cubic, [10, 30])[..3]), "rmdp reproduce gap-cost");
     // One slow pair of three counts, as in an average.
     let slow = |states, seed| if (states, seed) == (20, 3) { 900 } else { 7 };
     assert_eq!(rule(&evaluated(slow, [10, 30])).ruling, Ruling::Holds);

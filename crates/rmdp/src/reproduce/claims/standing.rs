@@ -1,0 +1,133 @@
+//! How one method stands against another as the size grows.
+//!
+//! “Overtakes” is said of two courses only: slower at first and faster from some size on, or faster by
+//! a factor that grows. A method that is faster by much the same factor at every size is faster, which
+//! is another statement.
+
+use super::{SLACK, digits};
+use crate::reproduce::statistics::{Summary, growth};
+
+/// An advantage grows where its fit S^k has at least this k: half as much again from S = 5 to S = 25.
+pub(super) const GROWS: f64 = 0.25;
+
+/// Seconds by size.
+pub(super) type BySize = Vec<(f64, Summary)>;
+
+/// The course of `one` against `other` over all sizes that both have.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Standing {
+    /// Not faster at the smallest size, faster at this one and all larger ones.
+    Crosses { least: f64, from: f64 },
+    /// Faster at every size.
+    Faster(Advantage),
+    /// Not faster at the largest size.
+    Behind { most: f64 },
+    /// Faster at the smallest and the largest size, but not at one between.
+    Wavers { at: f64 },
+    /// Fewer than two sizes, or a limit of work hides which was faster.
+    Unknown,
+}
+
+/// The time of the other over that of the one, at the ends, and k of the fit S^k.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Advantage {
+    pub(super) least: (f64, f64),
+    pub(super) most: (f64, f64),
+    /// Unknown where too few sizes have times that no limit cut off.
+    pub(super) exponent: Option<f64>,
+}
+
+/// Whether `one` is faster by more than a tenth, where it is known: a stopped run is known to have
+/// taken longer than its time.
+fn is_faster(one: &Summary, other: &Summary) -> Option<bool> {
+    let faster = SLACK * one.median < other.median;
+    match (one.stopped, other.stopped) {
+        (false, false) => Some(faster),
+        (false, true) => faster.then_some(true),
+        (true, false) => (!faster).then_some(false),
+        (true, true) => None,
+    }
+}
+
+impl Standing {
+    pub(super) fn of(one: &BySize, other: &BySize) -> Standing {
+        let common: Vec<(f64, &Summary, &Summary)> = (one.iter())
+            .filter_map(|(size, a)| {
+                let (_, b) = other.iter().find(|(s, _)| s == size)?;
+                Some((*size, a, b))
+            })
+            .collect();
+        let known: Option<Vec<(f64, bool)>> =
+            common.iter().map(|(size, a, b)| Some((*size, is_faster(a, b)?))).collect();
+        let Some(known) = known.filter(|k| k.len() > 1) else { return Standing::Unknown };
+        let (least, most) = (known[0].0, known[known.len() - 1].0);
+        match known.iter().rposition(|(_, faster)| !faster) {
+            None => Standing::Faster(Advantage::of(&common)),
+            Some(last) if last + 1 == known.len() => Standing::Behind { most },
+            Some(last) if known[0].1 => Standing::Wavers { at: known[last].0 },
+            Some(last) => Standing::Crosses { least, from: known[last + 1].0 },
+        }
+    }
+
+    /// A crossing or a growing advantage; `None` where that is unknown.
+    pub(super) fn overtakes(self) -> Option<bool> {
+        match self {
+            Standing::Crosses { .. } => Some(true),
+            Standing::Faster(advantage) => Some(advantage.exponent? >= GROWS),
+            Standing::Behind { .. } | Standing::Wavers { .. } => Some(false),
+            Standing::Unknown => None,
+        }
+    }
+
+    pub(super) fn text(self) -> String {
+        match self {
+            Standing::Crosses { least, from } => {
+                format!("not faster at S = {least}, faster from S = {from} on")
+            }
+            Standing::Faster(Advantage { least, most, exponent }) => format!(
+                "{} times as fast at S = {}, {} times at S = {}, which {}",
+                digits(least.1),
+                least.0,
+                digits(most.1),
+                most.0,
+                match exponent {
+                    Some(k) if k >= GROWS => format!("grows (S^{})", digits(k)),
+                    Some(k) => format!("does not grow (S^{})", digits(k)),
+                    None => "may grow: limits of work hide it".into(),
+                }
+            ),
+            Standing::Behind { most } => format!("not faster at S = {most}"),
+            Standing::Wavers { at } => format!("faster at the ends, but not at S = {at}"),
+            Standing::Unknown => "not decided".into(),
+        }
+    }
+}
+
+impl Advantage {
+    fn of(common: &[(f64, &Summary, &Summary)]) -> Advantage {
+        let all: Vec<(f64, f64)> =
+            common.iter().map(|(size, a, b)| (*size, b.median / a.median)).collect();
+        // Times that a limit cut off are bounds: nothing is fitted to them.
+        let whole: Vec<(f64, f64)> = (common.iter().zip(&all))
+            .filter(|((_, a, b), _)| !a.stopped && !b.stopped)
+            .map(|(_, point)| *point)
+            .collect();
+        Advantage { least: all[0], most: all[all.len() - 1], exponent: growth(&whole) }
+    }
+}
+
+/// The least time of several methods at every size. If it is that of a stopped run, the true least one
+/// is only known to be longer.
+pub(super) fn fastest(all: &[BySize]) -> BySize {
+    let mut best: BySize = Vec::new();
+    for (size, summary) in all.iter().flatten() {
+        let rank = |s: &Summary| (s.median, s.stopped);
+        match best.iter_mut().find(|(s, _)| s == size) {
+            Some((_, least)) if rank(summary) < rank(least) => *least = *summary,
+            Some(_) => {}
+            None => best.push((*size, *summary)),
+        }
+    }
+    best.sort_by(|a, b| a.0.total_cmp(&b.0));
+    best
+}

@@ -1,0 +1,181 @@
+#!/usr/bin/env python3
+"""FOM-VI broken on purpose, one way at a time: tests/published.rs must notice every one.
+
+    crates/robust-mdp/tests/published/mutants.py [NAME…]
+
+Each mutant replaces a piece of the source in a copy of the workspace under target/mutants, where the test
+must still compile and must fail. Ends with the number of mutants killed and left alive; exit code 1 if any
+is alive. Needs Cargo and git alone.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[4]
+SOURCE = Path("crates/robust-mdp/src")
+
+# name: (file, what stands there, what is put in its place)
+MUTANTS = {
+    # The proximal steps of the kernel, one a set and a geometry: steps a little short, budgets a little large.
+    "ellipsoid l2 step": ("uncertainty/ellipsoid/mod.rs", "*slope = sigma * x;", "*slope = 0.99 * sigma * x;"),
+    "ellipsoid l2 budget": (
+        "uncertainty/ellipsoid/mod.rs",
+        "match ray::follow(block, Direction::From(y)",
+        "match ray::follow(Block { radius: 1.01 * block.radius, ..block }, Direction::From(y)",
+    ),
+    "ellipsoid l1 budget": (
+        "uncertainty/ellipsoid/mod.rs",
+        "omega::prox(Ball::Ellipsoid, block,",
+        "omega::prox(Ball::Ellipsoid, Block { radius: 1.01 * block.radius, ..block },",
+    ),
+    "ellipsoid l1 step": (
+        "uncertainty/ellipsoid/mod.rs",
+        "omega::prox(Ball::Ellipsoid, block, sigma,",
+        "omega::prox(Ball::Ellipsoid, block, 0.99 * sigma,",
+    ),
+    "kl l1 step": ("uncertainty/kl/mod.rs", "scratch.slope[k] = sigma * x;", "scratch.slope[k] = 0.99 * sigma * x;"),
+    "kl l1 budget": (
+        "uncertainty/kl/mod.rs",
+        "tilt::follow(block, Some(log_ratio)",
+        "tilt::follow(Block { radius: 1.01 * block.radius, ..block }, Some(log_ratio)",
+    ),
+    "kl l2 step": (
+        "uncertainty/kl/mod.rs",
+        "omega::prox(Ball::Kl, block, sigma,",
+        "omega::prox(Ball::Kl, block, 0.99 * sigma,",
+    ),
+    "kl l2 budget": (
+        "uncertainty/kl/mod.rs",
+        "omega::prox(Ball::Kl, block,",
+        "omega::prox(Ball::Kl, Block { radius: 1.01 * block.radius, ..block },",
+    ),
+    # Those of the policy.
+    "policy l2": ("geometry.rs", "project_simplex(mirror, x);", "project_simplex(mirror, x);\n                x.reverse();"),
+    "policy l1": ("geometry.rs", "*x = (m - top).exp();", "*x = (0.99 * (m - top)).exp();"),
+    # Step sizes.
+    "paper's Θ_Y": (
+        "oracle/first_order.rs",
+        "(self.value_bound * states.sqrt(), theta_x, rows, 1.0)",
+        "(self.value_bound * states.sqrt(), theta_x, 2.0 * rows, 1.0)",
+    ),
+    "paper's modulus of the entropy": (
+        "oracle/first_order.rs",
+        "(self.value_bound, theta_x, rows * rows * states.ln(), rows)",
+        "(self.value_bound, theta_x, rows * rows * states.ln(), 0.5 * rows)",
+    ),
+    "paper's bound of the values": ("oracle/first_order.rs", "model.discount() * bound", "bound"),
+    "centred coupling": (
+        "oracle/first_order.rs",
+        "(Geometry::Euclidean, _) => (game.norms.euclidean,",
+        "(Geometry::Euclidean, _) => (1.1 * game.norms.euclidean,",
+    ),
+    "centred Θ_X": (
+        "oracle/first_order.rs",
+        "if euclidean_x { 0.5 * (1.0 - 1.0 / rows) }",
+        "if euclidean_x { 0.5 }",
+    ),
+    "centred Θ_Y of KL": ("oracle/first_order.rs", "budget.min(rows * width.ln()))", "rows * width.ln())"),
+    "centred Θ_Y of the ellipsoid": ("oracle/first_order.rs", "(2.0 * budget * width)", "(budget * width)"),
+    "balance of the players": ("oracle/first_order.rs", "(theta_x / theta_y).sqrt()", "theta_x / theta_y"),
+    # The methods.
+    "no extrapolation": ("saddle/pda.rs", "*e = 2.0 * x - *e;", "*e = *x;"),
+    "mirror prox averages the wrong points": (
+        "saddle/mirror_prox.rs",
+        "add(weight, half_point, at.x_sum);",
+        "add(weight, point, at.x_sum);",
+    ),
+    "mirror descent without shrinking steps": (
+        "saddle/mirror_descent.rs",
+        "((schedule.first + i + 1) as f64).sqrt().recip()",
+        "1.0",
+    ),
+    # Weights, averages, epochs, values.
+    "weights from 0": ("saddle/mod.rs", "(self.first + i + 1) as f64", "(self.first + i) as f64"),
+    "weights begin anew": ("saddle/mod.rs", "(self.first + i + 1) as f64", "(i + 1) as f64"),
+    "weights t instead of t²": ("saddle/mod.rs", "2.0 => t * t,", "2.0 => t,"),
+    "average of the last epoch for all": (
+        "algorithm/fom_vi.rs",
+        "*sum = if fresh { *x } else { *sum + x };",
+        "*sum = *x;",
+    ),
+    "average of all epochs for the last": (
+        "algorithm/fom_vi.rs",
+        "*sum = if fresh { *x } else { *sum + x };",
+        "*sum += x;",
+    ),
+    "kernels of all epochs for the last": ("algorithm/fom_vi.rs", "if fresh {\n                y_sum.fill(0.0);", "if false {\n                y_sum.fill(0.0);"),
+    "epochs a step longer": ("algorithm/fom_vi.rs", ".ceil().clamp(1.0, 1e15) as u64", ".ceil().clamp(1.0, 1e15) as u64 + 1"),
+    "values of the best action": ("algorithm/fom_vi.rs", "next[0] += x / weight * (g / weight);", "next[0] = (g / weight).min(if next[0] == 0.0 { f64::MAX } else { next[0] });\n                let _ = x;"),
+    "iterates begin anew every epoch": (
+        "algorithm/fom_vi.rs",
+        "x_epoch.fill(0.0);\n",
+        "x_epoch.fill(0.0);\n            oracle.start(&game, x, y);\n",
+    ),
+    # The start.
+    "first values": ("algorithm/fom_vi.rs", "StepRule::Paper => vec![0.0; states],", "StepRule::Paper => cheapest_costs(model),"),
+    "no step where nothing is at stake": (
+        "oracle/first_order.rs",
+        "if self.states <= 1 || self.value_bound <= 0.0",
+        "if self.states <= 1 || self.value_bound <= 0.0 || game.norms.maximum <= 1e-9",
+    ),
+    "best output instead of the last": (
+        "algorithm/certification.rs",
+        "Checks::EveryEpoch => run.incumbent.replace(",
+        "Checks::EveryEpoch => run.incumbent.improve(",
+    ),
+}
+
+
+def copy(to: Path) -> None:
+    """The tracked and the new files, with old times where nothing changed."""
+    listed = ["git", "ls-files", "-co", "--exclude-standard", "crates", "bench", "fuzz", "README.md"]
+    names = subprocess.run(listed, cwd=ROOT, check=True, capture_output=True, text=True).stdout.split("\n")
+    for name in [*filter(None, names), "Cargo.toml", "Cargo.lock"]:
+        source, target = ROOT / name, to / name
+        if not source.is_file() or (target.exists() and target.read_bytes() == source.read_bytes()):
+            continue
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(source, target)
+
+
+def cargo(tree: Path, *more: str) -> bool:
+    environment = {**os.environ, "CARGO_TARGET_DIR": str(tree.parent / "target")}
+    command = ["cargo", "test", "--locked", "--quiet", "-p", "robust-mdp", "--test", "published", *more]
+    return subprocess.run(command, cwd=tree, env=environment, capture_output=True).returncode == 0
+
+
+def main(names: list[str]) -> int:
+    tree = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")).resolve() / "mutants" / "tree"
+    copy(tree)
+    if not cargo(tree):
+        print("the test fails without any mutant")
+        return 1
+    killed, alive = 0, []
+    for name in names or MUTANTS:
+        file, old, new = MUTANTS[name]
+        path = tree / SOURCE / file
+        text = path.read_text()
+        if text.count(old) < 1:
+            print(f"{name}: {file} does not have {old!r}")
+            return 1
+        path.write_text(text.replace(old, new, 1))
+        built = cargo(tree, "--no-run")
+        passed = built and cargo(tree)
+        path.write_text(text)
+        if not built:
+            print(f"{name}: does not compile")
+            return 1
+        print(f"{name}: {'ALIVE' if passed else 'killed'}", flush=True)
+        killed += not passed
+        alive += [name] if passed else []
+    print(f"{killed} killed, {len(alive)} alive")
+    return 1 if alive else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
