@@ -6,7 +6,8 @@ use std::time::Duration;
 use robust_mdp::io::{Format, write_kernel, write_policy};
 use robust_mdp::uncertainty::UncertaintySet;
 use robust_mdp::{
-    Error, Model, Options, Solution, Status, Stop, solve_checkpointed, solve_observed, worst_kernel,
+    Error, Model, Options, Solution, Status, Stop, solve_checkpointed, solve_observed,
+    worst_kernel_rows,
 };
 
 use crate::args;
@@ -274,10 +275,8 @@ fn save_kernel(
     solution: &Solution,
     threads: Option<usize>,
 ) -> Result<(), Failure> {
-    let mut rows: Vec<Vec<(u32, f64)>> = vec![Vec::new(); model.rows()];
-    let keep = |row: usize, next: usize, p: f64| rows[row].push((next as u32, p));
-    worst_kernel(model, set, &solution.policy, &solution.values, threads, keep)
+    let kernel = worst_kernel_rows(model, set, &solution.policy, &solution.values, threads)
         .map_err(Failure::input)?;
-    let mut take = |row: usize, entries: &mut Vec<(u32, f64)>| entries.append(&mut rows[row]);
-    write_kernel(path, model, &mut take).map_err(Failure::output)
+    let mut row = |r: usize, entries: &mut Vec<(u32, f64)>| entries.extend(kernel.row(r));
+    write_kernel(path, model, &mut row).map_err(Failure::output)
 }

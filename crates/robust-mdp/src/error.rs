@@ -239,6 +239,9 @@ impl ModelError {
     }
 }
 
+/// Bytes that arrays of a kernel's size may take.
+pub(crate) const MEMORY: u64 = 16 << 30;
+
 /// Anything the library refuses.
 #[derive(thiserror::Error, Debug)]
 #[non_exhaustive]

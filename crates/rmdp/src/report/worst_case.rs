@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use robust_mdp::{Model, worst_kernel};
+use robust_mdp::{Model, worst_kernel_rows};
 
 use super::Material;
 use crate::failure::Failure;
@@ -61,13 +61,8 @@ pub(super) fn section(material: &Material<'_>) -> Result<Option<Section>, Failur
 fn changes(material: &Material<'_>, i: usize, model: &Model) -> Result<Vec<Change>, Failure> {
     let result = &material.results[i];
     let (set, policy) = (result.set(model)?, result.policy());
-    let mut rows: Vec<Vec<(usize, f64)>> = vec![Vec::new(); model.rows()];
-    let keep = |row: usize, next: usize, p: f64| {
-        if policy[row] > 0.0 {
-            rows[row].push((next, p));
-        }
-    };
-    worst_kernel(model, &set, &policy, &result.values(), None, keep).map_err(Failure::input)?;
+    let worst = worst_kernel_rows(model, &set, &policy, &result.values(), threads)
+        .map_err(Failure::input)?;
     let mut changes = Vec::new();
     for state in 0..model.states() {
         for row in model.rows_of(state).filter(|&r| policy[r] > 0.0) {
@@ -75,8 +70,8 @@ fn changes(material: &Material<'_>, i: usize, model: &Model) -> Result<Vec<Chang
             for (next, p, _) in model.row(row).entries() {
                 both.entry(next).or_default().0 += p;
             }
-            for &(next, y) in &rows[row] {
-                both.entry(next).or_default().1 += y;
+            for (next, y) in worst.row(row) {
+                both.entry(next as usize).or_default().1 += y;
             }
             let moves: Vec<_> = both
                 .into_iter()
