@@ -1,6 +1,7 @@
 //! Policies that the user brings, and the kernels that are worst for them.
 
 use numpy::{PyArray1, PyReadonlyArray1};
+use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 use robust_mdp::{Interrupt, PolicyValue};
 
@@ -60,8 +61,13 @@ pub(crate) fn worst_kernel<'py>(
     let (model, set) = (model.model.clone(), set.set.clone());
     let (policy, values) = (policy.as_slice()?.to_vec(), values.as_slice()?.to_vec());
     let threads = background::threads(threads);
-    let job = move || robust_mdp::worst_kernel_rows(&model, &set, &policy, &values, threads);
-    let kernel = background::run_quietly(py, job)?.map_err(|e| raised(py, e))?;
+    let job = move |interrupt: &Interrupt| {
+        robust_mdp::worst_kernel_rows(&model, &set, &policy, &values, threads, interrupt)
+    };
+    let kernel =
+        background::run(py, Patience::default(), |_| Ok(()), job)?.map_err(|e| raised(py, e))?;
+    // An interrupt has become an exception by now.
+    let kernel = kernel.ok_or_else(|| PyKeyboardInterrupt::new_err(()))?;
     let starts = PyArray1::from_iter(py, kernel.starts.iter().map(|&start| start as i64));
     let next = PyArray1::from_iter(py, kernel.next.iter().map(|&next| next as i32));
     Ok((starts, next, PyArray1::from_vec(py, kernel.prob)))

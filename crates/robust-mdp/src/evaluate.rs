@@ -73,7 +73,7 @@ pub fn worst_kernel(
         visit(row, next, p);
         ControlFlow::Continue(())
     };
-    walk_worst_kernel(model, set, policy, values, threads, visit).map(drop)
+    walk_worst_kernel(model, set, policy, values, threads, &Interrupt::new(), visit).map(drop)
 }
 
 fn walk_worst_kernel(
@@ -82,13 +82,15 @@ fn walk_worst_kernel(
     policy: &[f64],
     values: &[f64],
     threads: Option<usize>,
+    interrupt: &Interrupt,
     visit: impl FnMut(usize, usize, f64) -> ControlFlow<()> + Send,
 ) -> Result<ControlFlow<()>, Error> {
     set.validate(model)?;
     check_scale(model)?;
     let policy = &normalised(model, policy)?;
     let costs = &as_costs(model, values)?;
-    in_pool(threads, || Evaluation::new(model, set).worst_kernel(policy, costs, visit))
+    let signal = interrupt.signal();
+    in_pool(threads, || Evaluation::new(model, set).worst_kernel(policy, costs, &signal, visit))
 }
 
 /// A kernel as compressed rows: row r leads to `next[k]` with probability `prob[k]`, for k in
@@ -119,15 +121,16 @@ impl SparseKernel {
     }
 }
 
-/// [`worst_kernel`], held in memory. Nature spreads over more states the smaller the radius and the
-/// closer the values; only a kernel that would not fit is refused.
+/// [`worst_kernel`], held in memory; nothing if it was interrupted. Nature spreads over more states the
+/// closer their values are; only a kernel that would not fit is refused.
 pub fn worst_kernel_rows(
     model: &Model,
     set: &UncertaintySet,
     policy: &[f64],
     values: &[f64],
     threads: Option<usize>,
-) -> Result<SparseKernel, Error> {
+    interrupt: &Interrupt,
+) -> Result<Option<SparseKernel>, Error> {
     const ENTRY: u64 = (size_of::<u32>() + size_of::<f64>()) as u64;
     let mut rows = SparseKernel { starts: vec![0], next: Vec::new(), prob: Vec::new() };
     let mut entries: Vec<(u32, f64)> = Vec::new();
@@ -141,7 +144,10 @@ pub fn worst_kernel_rows(
             false => ControlFlow::Continue(()),
         }
     };
-    let walked = walk_worst_kernel(model, set, policy, values, threads, keep)?;
+    let walked = walk_worst_kernel(model, set, policy, values, threads, interrupt, keep)?;
+    if interrupt.is_raised() {
+        return Ok(None);
+    }
     if walked.is_break() {
         let done = rows.starts.len() as u64;
         return Err(Error::Memory {
@@ -153,7 +159,7 @@ pub fn worst_kernel_rows(
     while rows.starts.len() <= model.rows() {
         rows.push(&mut entries);
     }
-    Ok(rows)
+    Ok(Some(rows))
 }
 
 /// The values, checked, in the sign of costs.

@@ -65,7 +65,8 @@ fn evaluations_and_kernels_are_there_wherever_solutions_are() {
         assert!(worst.lower[s] <= solution.upper[s] && worst.upper[s] >= solution.lower[s]);
     }
 
-    let kernel = worst_kernel_rows(&model, &set, &solution.policy, &worst.values, None).unwrap();
+    let kernel = worst_kernel_rows(&model, &set, &solution.policy, &worst.values, None, &interrupt);
+    let kernel = kernel.unwrap().unwrap();
     assert_eq!(kernel.starts.len(), model.rows() + 1);
     let entries = kernel.prob.len() / model.rows();
     assert!(entries < 200, "{entries} entries a row");
@@ -94,6 +95,8 @@ fn an_interrupt_leaves_bounds_from_costs() {
     interrupt.raise();
     let ended = evaluate(&model, &set, &policy, None, None, &interrupt).unwrap();
     assert_eq!(ended.status, Status::Interrupted);
+    let values = &whole.worst.values;
+    assert_eq!(worst_kernel_rows(&model, &set, &policy, values, None, &interrupt).unwrap(), None);
     let costs: Vec<f64> = (0..model.rows()).map(|r| model.row(r).cost).collect();
     let least = costs.iter().copied().fold(f64::INFINITY, f64::min) / (1.0 - model.discount());
     let most = costs.iter().copied().fold(0.0, f64::max) / (1.0 - model.discount());
@@ -111,14 +114,15 @@ fn values_and_policies_of_the_wrong_length_are_refused() {
     let set = UncertaintySet::kl(0.1);
     let policy = vec![0.5; model.rows()];
     let told = |policy: &[f64], values: &[f64]| {
-        worst_kernel_rows(&model, &set, policy, values, None).unwrap_err().to_string()
+        worst_kernel_rows(&model, &set, policy, values, None, &Interrupt::new())
+            .unwrap_err()
+            .to_string()
     };
     assert_eq!(told(&policy, &[0.0; 4]), "4 values, expected one for each of 5 states");
     assert_eq!(told(&policy, &[0.0; 6]), "6 values, expected one for each of 5 states");
     assert!(told(&policy[1..], &[0.0; 5]).contains("has 10 entries"), "a short policy");
     let holed = [0.0, f64::NAN, 0.0, 0.0, 0.0];
     assert!(told(&policy, &holed).contains("the value is NaN, expected a finite number"));
-    assert!(
-        worst_kernel_rows(&model, &set, &policy, &[1e300, -1e300, 0.0, 0.0, 0.0], None).is_ok()
-    );
+    let far = [1e300, -1e300, 0.0, 0.0, 0.0];
+    assert!(worst_kernel_rows(&model, &set, &policy, &far, None, &Interrupt::new()).is_ok());
 }

@@ -65,16 +65,23 @@ impl<'a> Evaluation<'a> {
     }
 
     /// The kernel that is worst for `x` at values `w`, row by row: `visit(row, next, entry)`, until that
-    /// breaks off.
+    /// or the signal breaks off.
     pub(crate) fn worst_kernel(
         &mut self,
         x: &[f64],
         w: &[f64],
-        visit: impl FnMut(usize, usize, f64) -> ControlFlow<()>,
+        signal: &Signal<'_>,
+        mut visit: impl FnMut(usize, usize, f64) -> ControlFlow<()>,
     ) -> ControlFlow<()> {
-        let x = without_negligible(x);
-        self.bellman.sweep(w, Player::Nature(&x), 0.0, None);
-        self.bellman.kernel(&x, visit)
+        let (x, stop) = (without_negligible(x), || signal.raised());
+        self.bellman.sweep_until(w, Player::Nature(&x), 0.0, None, &stop);
+        if stop() {
+            return ControlFlow::Break(());
+        }
+        self.bellman.kernel(&x, |row, next, p| match stop() {
+            true => ControlFlow::Break(()),
+            false => visit(row, next, p),
+        })
     }
 }
 
