@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use robust_mdp::{Model, worst_kernel_rows};
+use robust_mdp::{Interrupt, Model, worst_kernel_rows};
 
 use super::Material;
 use crate::failure::Failure;
 use crate::page::{Block, HeatMap, Section, Table};
+use crate::render::number::probability;
 
 /// State-action pairs that the map shows.
 const PAIRS: usize = 16;
@@ -35,7 +36,11 @@ impl Change {
     }
 }
 
-pub(super) fn section(material: &Material<'_>) -> Result<Option<Section>, Failure> {
+pub(super) fn section(
+    material: &Material<'_>,
+    threads: Option<usize>,
+    interrupt: &Interrupt,
+) -> Result<Option<Section>, Failure> {
     let Some(source) = material.source else { return Ok(None) };
     let (pictured, told) = material.pictured();
     let mut blocks = vec![Block::Text(
@@ -45,7 +50,10 @@ pub(super) fn section(material: &Material<'_>) -> Result<Option<Section>, Failur
     )];
     blocks.extend(told.map(Block::Text));
     for i in pictured {
-        let changes = changes(material, i, &source.model)?;
+        let Some(changes) = changes(material, i, &source.model, threads, interrupt)? else {
+            blocks.push(Block::Text("Interrupted before all of it was computed.".into()));
+            break;
+        };
         if changes.is_empty() {
             let of = material.of(i);
             blocks.push(Block::Text(format!("The worst case{of} is the nominal kernel itself.")));
@@ -57,12 +65,19 @@ pub(super) fn section(material: &Material<'_>) -> Result<Option<Section>, Failur
     Ok(Some(super::section("worst-case", "Worst case against nominal transitions", blocks)))
 }
 
-/// All rows that are played and change, the largest changes first.
-fn changes(material: &Material<'_>, i: usize, model: &Model) -> Result<Vec<Change>, Failure> {
+/// All rows that are played and change, the largest changes first; nothing if interrupted.
+fn changes(
+    material: &Material<'_>,
+    i: usize,
+    model: &Model,
+    threads: Option<usize>,
+    interrupt: &Interrupt,
+) -> Result<Option<Vec<Change>>, Failure> {
     let result = &material.results[i];
     let (set, policy) = (result.set(model)?, result.policy());
-    let worst = worst_kernel_rows(model, &set, &policy, &result.values(), threads)
+    let worst = worst_kernel_rows(model, &set, &policy, &result.values(), threads, interrupt)
         .map_err(Failure::input)?;
+    let Some(worst) = worst else { return Ok(None) };
     let mut changes = Vec::new();
     for state in 0..model.states() {
         for row in model.rows_of(state).filter(|&r| policy[r] > 0.0) {
@@ -84,7 +99,7 @@ fn changes(material: &Material<'_>, i: usize, model: &Model) -> Result<Vec<Chang
         }
     }
     changes.sort_by(|a, b| b.weight().total_cmp(&a.weight()).then(a.row.cmp(&b.row)));
-    Ok(changes)
+    Ok(Some(changes))
 }
 
 fn pair(material: &Material<'_>, change: &Change) -> String {
@@ -131,6 +146,12 @@ fn map(material: &Material<'_>, i: usize, changes: &[Change]) -> HeatMap {
     }
 }
 
+/// “+0.0125”, “−1.2e-7”.
+fn changed(by: f64) -> String {
+    let text = if by.abs() < 5e-5 { format!("{by:+.1e}") } else { format!("{by:+.4}") };
+    text.replacen('-', "−", usize::from(by < 0.0))
+}
+
 fn table(material: &Material<'_>, i: usize, changes: &[Change]) -> Table {
     let mut moves: Vec<(f64, &Change, usize, f64, f64)> = (changes.iter())
         .flat_map(|c| c.moves.iter().map(move |&(s, p, y)| (c.played * (y - p).abs(), c, s, p, y)))
@@ -140,11 +161,11 @@ fn table(material: &Material<'_>, i: usize, changes: &[Change]) -> Table {
     let row = |(_, change, s, p, y): &(f64, &Change, usize, f64, f64)| {
         vec![
             pair(material, change),
-            format!("{:.4}", change.played),
+            probability(change.played, 4),
             material.state_in_words(*s),
-            format!("{p:.4}"),
-            format!("{y:.4}"),
-            format!("{:+.4}", y - p).replace('-', "−"),
+            probability(*p, 4),
+            probability(*y, 4),
+            changed(y - p),
         ]
     };
     let shown =
