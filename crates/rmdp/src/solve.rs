@@ -132,7 +132,8 @@ pub(crate) fn run(args: &Args) -> Result<Ending, Failure> {
     args.publish(&source, &chosen, &options, &solution, verified, &mut losses);
     losses.note(watched);
     if let Some(file) = checkpoints {
-        losses.note(file.finish(solution.status));
+        let written = losses.is_empty();
+        losses.note(file.finish(solution.status, written));
     }
     Ok(losses.end(solution.status.into()))
 }

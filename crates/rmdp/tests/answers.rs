@@ -50,6 +50,19 @@ fn a_file_that_cannot_be_written_costs_no_other_answer() {
     }
 }
 
+/// The same command can be given again where there is room.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_checkpoint_stays_as_long_as_a_file_is_missing() {
+    let folder = full();
+    let solve = "solve --method vi --checkpoint c --checkpoint-every 0 --json";
+    run(&folder, &format!("{solve} full.json")).expect(1);
+    assert!(folder.path().join("c").exists());
+    let told = run(&folder, &format!("{solve} o.json")).expect(0).stderr;
+    assert!(told.contains("c: found a checkpoint"), "{told}");
+    assert!(!folder.path().join("c").exists());
+}
+
 #[cfg(target_os = "linux")]
 #[test]
 fn every_command_prints_its_answer_and_says_what_is_lost() {
