@@ -8,7 +8,7 @@
 use std::ops::ControlFlow;
 
 use super::bellman::{Bellman, Player};
-use super::bounds::Bounds;
+use super::bounds::{Bounds, UNKNOWN};
 use super::fixed_point::{Operator, bound_fixed_point};
 use super::linear::Chain;
 use crate::checkpoint::{Snapshot, Tape};
@@ -115,6 +115,12 @@ impl Operator for OfPolicy<'_, '_> {
     fn sweep(&mut self, w: &[f64], signal: &Signal<'_>) {
         let Evaluation { bellman, chain, lent, sweeps } = &mut *self.evaluation;
         let (nature, stop) = (Player::Nature(self.x), || signal.raised());
+        if stop() {
+            // No room is made for what will not be used.
+            bellman.lower.fill(UNKNOWN.0);
+            bellman.upper.fill(UNKNOWN.1);
+            return;
+        }
         *sweeps += 1;
         if bellman.chains_apart() && !*lent {
             bellman.sweep_until(w, nature, 0.0, None, &stop);
