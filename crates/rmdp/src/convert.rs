@@ -9,7 +9,7 @@ use crate::args;
 use crate::failure::{Ending, Failure};
 use crate::model::{FORMATS, Reading};
 use crate::output;
-use crate::render::number::{grouped, short};
+use crate::render::number::grouped;
 use crate::render::sizes;
 
 #[derive(Debug, clap::Args)]
@@ -30,8 +30,7 @@ pub(crate) struct Args {
     /// Discount factor in [0, 1); overrides the model's, and a CSV model needs it
     #[arg(long, value_name = "λ", value_parser = args::discount, allow_hyphen_values = true)]
     discount: Option<f64>,
-    /// No warnings on the standard error
-    #[arg(long, short)]
+    #[arg(long, short, help = args::QUIET)]
     quiet: bool,
 }
 
@@ -48,6 +47,12 @@ pub(crate) fn run(args: &Args) -> Result<Ending, Failure> {
             .map_err(|e| Failure::input(e).hint("--to json, csv or npz names it"))?,
     };
     output::check([("OUT", args.to_file.as_path())], &[])?;
+    if let (Some(discount), Format::Csv) = (args.discount, to) {
+        return Err(Failure::usage(format!(
+            "--discount {discount} has no place in a .csv file, expected none"
+        ))
+        .hint("give it when the .csv file is read, as in `rmdp solve`"));
+    }
     let reading = Reading { format: args.from, discount: args.discount };
     let read = match to {
         Format::Csv => reading.read_undiscounted(&args.from_file).map(|(source, _)| source),
@@ -68,7 +73,7 @@ pub(crate) fn run(args: &Args) -> Result<Ending, Failure> {
         sizes(model),
         grouped(model.positive_transitions() as u64)
     );
-    output::to_stdout(text.as_bytes())?;
+    output::note(&text, false, args.quiet)?;
     Ok(Ending::Done)
 }
 
@@ -96,7 +101,7 @@ fn losses(model: &Model, to: Format) -> Vec<String> {
     }
     if to == Format::Csv {
         if model.discount() > 0.0 {
-            let discount = short(model.discount());
+            let discount = model.discount();
             lost.push(format!("the discount factor is lost: solve with --discount {discount}"));
         }
         if model.initial().is_some() {

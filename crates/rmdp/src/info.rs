@@ -6,11 +6,12 @@ use robust_mdp::Model;
 use robust_mdp::uncertainty::UncertaintySet;
 use serde::Serialize;
 
+use crate::args;
 use crate::failure::{Ending, Failure};
 use crate::model::Reading;
 use crate::output::{self, Sink};
 use crate::render::facts;
-use crate::render::number::{grouped, short};
+use crate::render::number::{grouped, plain, short};
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
@@ -22,8 +23,7 @@ pub(crate) struct Args {
     /// Print one JSON object instead of text
     #[arg(long)]
     json: bool,
-    /// No warnings on the standard error
-    #[arg(long, short)]
+    #[arg(long, short, help = args::QUIET)]
     quiet: bool,
 }
 
@@ -131,7 +131,11 @@ impl Info {
             ("state-action pairs", many(self.state_action_pairs)),
             (
                 "transitions",
-                format!("{} (density {:.3} %)", many(self.transitions), 100.0 * self.density),
+                format!(
+                    "{} (density {} %)",
+                    many(self.transitions),
+                    plain(100.0 * self.density, 3)
+                ),
             ),
             ("storage", self.storage.into()),
             (what, format!("{} to {}{on}", short(self.costs[0]), short(self.costs[1]))),

@@ -2,7 +2,7 @@
 
 use robust_mdp::{Model, Solution, Status, Work};
 
-use super::number::{decimals, gap_text, grouped, rounded_down, rounded_up, time_text};
+use super::number::{decimals, gap_text, grouped, rounded_down, rounded_up, short, time_text};
 use super::table::{Align, Table, shown_name};
 use super::{SHOWN, facts, left_out, objective, policy, sizes};
 
@@ -59,7 +59,7 @@ pub(crate) fn table_decimals(gap: f64, bounds: &[&[f64]]) -> usize {
 
 /// “at most 1.2e-6 in every state (asked 1e-5)”.
 pub(crate) fn gap_line(gap: f64, target: f64) -> String {
-    format!("at most {} in every state (asked {})", gap_text(gap), gap_text(target))
+    format!("at most {} in every state (asked {})", gap_text(gap), short(target))
 }
 
 /// “between 1.2 and 1.3”.

@@ -2,7 +2,7 @@
 
 use super::Options;
 use crate::algorithm::fom_vi::FomSettings;
-use crate::error::Error;
+use crate::error::{Error, MEMORY};
 use crate::game::Layout;
 use crate::geometry::Geometry;
 use crate::model::{Model, largest};
@@ -116,15 +116,14 @@ pub(super) fn check_start(model: &Model, options: &Options) -> Result<Option<Vec
 /// Sets that may leave the nominal support need an entry for every state in each of the `kernels`
 /// arrays that a method keeps, and a dense chain.
 pub(crate) fn check_memory(model: &Model, set: &UncertaintySet, kernels: u64) -> Result<(), Error> {
-    const ALLOWED: u64 = 16 << 30;
     let Layout::Full(width) = Layout::new(model, set) else { return Ok(()) };
     let (rows, width) = (model.rows() as u64, width as u64);
     let needed = 8 * width * (kernels * rows + width);
-    if needed > ALLOWED && !model.is_dense() {
+    if needed > MEMORY && !model.is_dense() {
         return Err(Error::Memory {
             what: "an ellipsoid that may put mass on every state (--support all)".into(),
             needed,
-            allowed: ALLOWED,
+            allowed: MEMORY,
         });
     }
     Ok(())
