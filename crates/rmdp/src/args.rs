@@ -45,6 +45,10 @@ pub(crate) enum Command {
     Completions(completions::Args),
 }
 
+/// What `--quiet` means, whatever the command.
+pub(crate) const QUIET: &str =
+    "Only the answer and errors: no warnings, no progress, no word on what was written";
+
 fn number(text: &str, expected: &str, right: impl Fn(f64) -> bool) -> Result<f64, String> {
     match text.trim().parse() {
         Ok(value) if right(value) => Ok(value),

@@ -64,9 +64,9 @@ impl CheckpointFile {
         }
     }
 
-    /// After a run whose answer has been written: a checkpoint that can lead no further is removed.
-    pub(crate) fn finish(self, status: Status) -> Result<(), Failure> {
-        if matches!(status, Status::Certified | Status::PrecisionLimit) {
+    /// After a run: a checkpoint that can lead no further is removed, if everything else was `written`.
+    pub(crate) fn finish(self, status: Status, written: bool) -> Result<(), Failure> {
+        if written && matches!(status, Status::Certified | Status::PrecisionLimit) {
             return remove_checkpoint(&self.path).map_err(Failure::output);
         }
         if let Some(error) = self.failed {

@@ -33,8 +33,7 @@ pub(crate) struct Args {
     /// listed transitions cost stays the same
     #[arg(long, value_name = "C", value_parser = args::finite, allow_hyphen_values = true)]
     unlisted_cost: Option<f64>,
-    /// No warnings on the standard error
-    #[arg(long, short)]
+    #[arg(long, short, help = args::QUIET)]
     quiet: bool,
 }
 
@@ -52,6 +51,12 @@ pub(crate) fn run(args: &Args) -> Result<Ending, Failure> {
             .map_err(|e| Failure::input(e).hint("--to json, csv or npz names it"))?,
     };
     output::check([("OUT", args.to_file.as_path())], &[])?;
+    if let (Some(discount), Format::Csv) = (args.discount, to) {
+        return Err(Failure::usage(format!(
+            "--discount {discount} has no place in a .csv file, expected none"
+        ))
+        .hint("give it when the .csv file is read, as in `rmdp solve`"));
+    }
     let reading = Reading { format: args.from, discount: args.discount };
     let read = match to {
         Format::Csv => reading.read_undiscounted(&args.from_file).map(|(source, _)| source),
@@ -75,6 +80,6 @@ pub(crate) fn run(args: &Args) -> Result<Ending, Failure> {
         sizes(model),
         grouped(model.positive_transitions() as u64)
     );
-    output::to_stdout(text.as_bytes())?;
+    output::note(&text, false, args.quiet)?;
     Ok(Ending::Done)
 }

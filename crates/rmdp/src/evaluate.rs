@@ -2,13 +2,14 @@
 
 use std::path::PathBuf;
 
+use robust_mdp::Error;
 use robust_mdp::io::read_policy;
 
 use crate::args;
 use crate::failure::{Ending, Failure};
 use crate::interrupt;
 use crate::model::Reading;
-use crate::output::{self, Sink};
+use crate::output::{self, Losses, Sink};
 use crate::render::evaluation::{Heading, page};
 use crate::render::solution::Asked;
 use crate::result::EvaluateReport;
@@ -47,8 +48,7 @@ struct Rest {
     /// Show all states, not only the first 20
     #[arg(long)]
     all_states: bool,
-    /// No warnings on the standard error
-    #[arg(long, short)]
+    #[arg(long, short, help = args::QUIET)]
     quiet: bool,
 }
 
@@ -58,23 +58,39 @@ Examples:
   rmdp solve m.json --radius 0.01 --policy policy.csv
   rmdp evaluate m.json --policy policy.csv --radius 0.02  # the same policy, a larger set";
 
+impl Args {
+    /// Why there is no policy; a file of another kind is explained badly by its first line.
+    fn unread(&self, error: Error) -> Failure {
+        let table = self.policy.extension().is_none_or(|ending| ending == "csv");
+        match error {
+            Error::Parse { .. } if !table => Failure::input(error).hint(
+                "--policy is a table state,action,probability, as `rmdp solve --policy` writes it",
+            ),
+            _ => Failure::input(error),
+        }
+    }
+}
+
 pub(crate) fn run(args: &Args) -> Result<Ending, Failure> {
     args.set.check(false)?;
     let rest = &args.rest;
+    output::check_page(rest.all_states, rest.json.as_ref(), rest.quiet)?;
     let file = rest.json.as_ref().and_then(Sink::file).map(|path| ("--json", path));
     output::check(file, &[&args.model, &args.policy])?;
-    let interrupt = interrupt::listen(rest.quiet)?;
     let source = args.reading.read(&args.model)?;
     let model = &source.model;
     let chosen = args.set.build(model)?;
-    let policy = read_policy(&args.policy, model).map_err(Failure::input)?;
+    let policy = read_policy(&args.policy, model).map_err(|e| args.unread(e))?;
+    let interrupt = interrupt::listen(rest.quiet)?;
     let evaluated =
         robust_mdp::evaluate(model, &chosen.set, &policy, rest.gap, rest.threads, interrupt)
             .map_err(Failure::input)?;
     let mut warnings = source.warnings;
     warnings.extend(chosen.set.vacuity(model));
+    let mut losses = Losses::default();
     if let Some(sink) = &rest.json {
-        sink.write_json(&EvaluateReport::new(model, &chosen.set, &evaluated, &warnings))?;
+        let report = EvaluateReport::new(model, &chosen.set, &evaluated, &warnings);
+        losses.note(sink.write_json(&report));
     }
     output::warn(&warnings, rest.quiet);
     let heading = Heading {
@@ -84,6 +100,6 @@ pub(crate) fn run(args: &Args) -> Result<Ending, Failure> {
         asked: Asked::by(rest.gap),
     };
     let text = page(model, heading, &evaluated, rest.all_states);
-    output::tell(&text, rest.json == Some(Sink::Stdout), rest.quiet)?;
-    Ok(evaluated.status.into())
+    losses.note(output::tell(&text, rest.json == Some(Sink::Stdout), rest.quiet));
+    Ok(losses.end(evaluated.status.into()))
 }

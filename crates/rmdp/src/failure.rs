@@ -6,6 +6,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use robust_mdp::{Error, ModelError, Rejection, Status};
+use serde_json::error::Category;
 
 /// Exit codes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,32 +61,33 @@ impl Failure {
 
     /// What the library says about an output that it could not write.
     pub(crate) fn output(error: Error) -> Failure {
-        let code = match &error {
-            Error::Io { .. } => Ending::Trouble,
-            _ => Ending::BadInput,
-        };
-        Failure { code, ..Failure::usage(in_words(&error)) }
+        match error {
+            Error::Io { path, source } => Failure::write(&path, source),
+            other => Failure::usage(in_words(&other)),
+        }
     }
 
     /// A certificate proves nothing, or not what it claims.
     pub(crate) fn rejected(rejection: &Rejection) -> Failure {
-        let message = format!("the certificate does not hold: {rejection}");
+        let message = match rejection {
+            Rejection::Other { .. } => rejection.to_string(),
+            _ => format!("the certificate does not hold: {rejection}"),
+        };
         Failure { code: Ending::Rejected, message, hint: None }
     }
 
     /// A file could not be written.
     pub(crate) fn write(path: &Path, source: io::Error) -> Failure {
-        let path = path.to_owned();
-        Failure::output(Error::Io { path, source })
+        let (path, reason) = (path.display(), io_in_words(&source));
+        let message = format!("{path} could not be written: {reason}");
+        Failure { code: Ending::Trouble, ..Failure::usage(message) }
     }
 
     /// A file could not be written for want of a folder.
     pub(crate) fn no_folder(path: &Path, folder: &Path) -> Failure {
         let (path, folder) = (path.display(), folder.display());
-        Failure {
-            code: Ending::Trouble,
-            ..Failure::usage(format!("{path} cannot be written: there is no folder {folder}"))
-        }
+        let message = format!("{path} cannot be written: there is no folder {folder}");
+        Failure { code: Ending::Trouble, ..Failure::usage(message) }
     }
 
     pub(crate) fn hint(self, hint: impl Into<String>) -> Failure {
@@ -118,8 +120,64 @@ fn io_in_words(error: &io::Error) -> String {
         io::ErrorKind::NotADirectory => "a part of the path is no folder".into(),
         io::ErrorKind::PermissionDenied => "permission denied".into(),
         io::ErrorKind::StorageFull => "no space left on the disk".into(),
-        _ => error.to_string(),
+        // “File name too long (os error 36)”.
+        _ => error.to_string().split(" (os error").next().unwrap_or_default().to_lowercase(),
     }
+}
+
+/// What is wrong with JSON, without the place, in the words of someone who wrote it and not of the
+/// parser's types.
+pub(crate) fn json_in_words(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    let text = text.rsplit_once(" at line ").map_or(text.as_str(), |(before, _)| before);
+    match error.classify() {
+        Category::Io => io_in_words(&io::Error::other(text)),
+        Category::Eof => "the text ends too early".into(),
+        Category::Syntax if text.starts_with("number out of range") => "too large a number".into(),
+        Category::Syntax => "unexpected text".into(),
+        Category::Data => data_in_words(text),
+    }
+}
+
+/// Of data that are JSON and something else than expected.
+fn data_in_words(text: &str) -> String {
+    let quoted = |name: &str| format!("“{}”", name.trim_matches('`'));
+    if let Some(name) = text.strip_prefix("missing field ") {
+        return format!("{} is missing", quoted(name));
+    }
+    if let Some(name) = text.strip_prefix("duplicate field ") {
+        return format!("{} comes twice", quoted(name));
+    }
+    if let Some((name, names)) =
+        text.strip_prefix("unknown variant ").and_then(|rest| rest.split_once(", expected "))
+    {
+        return format!("found {}, expected {}", quoted(name), names.replace('`', ""));
+    }
+    let Some((found, expected)) = text.split_once(", expected ") else {
+        return text.to_owned();
+    };
+    let expected = match expected {
+        "f64" => "a number",
+        "u64" => "a whole number of at least 0",
+        "a boolean" => "true or false",
+        "a sequence" => "a list",
+        "a string" | "string or map" | "variant identifier" => "a text",
+        other if other.starts_with("struct ") => "an object",
+        other => other,
+    };
+    let found = found.trim_start_matches("invalid type: ").trim_start_matches("invalid value: ");
+    let found = match found.split_once(' ') {
+        None if found == "sequence" => "a list".to_owned(),
+        None if found == "map" => "an object".to_owned(),
+        Some(("string", text)) => format!("the text {text}"),
+        Some(("integer" | "boolean", value)) => value.trim_matches('`').to_owned(),
+        Some(("floating", value)) => {
+            value.trim_start_matches("point ").trim_matches('`').to_owned()
+        }
+        Some(("invalid", length)) => length.replace("length", "a list of length"),
+        _ => found.to_owned(),
+    };
+    format!("found {found}, expected {expected}")
 }
 
 fn hint_for(error: &Error) -> Option<String> {

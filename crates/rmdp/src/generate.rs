@@ -13,7 +13,7 @@ use crate::args;
 use crate::choice::Choice;
 use crate::failure::{Ending, Failure};
 use crate::model::{FORMATS, calibrated};
-use crate::output;
+use crate::output::{self, Losses};
 use crate::render::number::{grouped, short};
 use crate::render::sizes;
 
@@ -103,10 +103,9 @@ struct Common {
     #[arg(long, value_name = "λ", default_value_t = DEFAULT_DISCOUNT)]
     #[arg(value_parser = args::discount, allow_hyphen_values = true)]
     discount: f64,
-    /// Seed of the random numbers, of the model and of the sampled kernels
-    #[arg(long, value_name = "N", default_value = "0", value_parser = args::seed)]
-    #[arg(allow_hyphen_values = true)]
-    seed: u64,
+    /// Seed of the random numbers, of the model and of the sampled kernels [default: 0]
+    #[arg(long, value_name = "N", value_parser = args::seed, allow_hyphen_values = true)]
+    seed: Option<u64>,
     /// File to write [default: JSON to the standard output]
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
@@ -116,11 +115,10 @@ struct Common {
     /// Write a radius for every state, the largest distance of 60 sampled kernels
     #[arg(long, value_name = "CSV")]
     radii: Option<PathBuf>,
-    /// The set that radii are for
-    #[arg(long, value_name = "SET", default_value = "ellipsoid", value_parser = SETS)]
-    set: Distance,
-    /// Do not say what was written
-    #[arg(long, short)]
+    /// The set that radii are for [default: ellipsoid]
+    #[arg(long, value_name = "SET", value_parser = SETS)]
+    set: Option<Distance>,
+    #[arg(long, short, help = args::QUIET)]
     quiet: bool,
 }
 
@@ -129,6 +127,7 @@ pub(crate) fn run(args: &Args) -> Result<Ending, Failure> {
     let outputs = [("--output", &common.output), ("--radii", &common.radii)];
     let named = outputs.into_iter().filter_map(|(flag, path)| Some((flag, path.as_deref()?)));
     output::check(named, &[])?;
+    args.family.check()?;
     let format = match &common.output {
         Some(path) if common.format.is_none() => Format::of(path)
             .map_err(|e| Failure::input(e).hint("--format json, csv or npz names it"))?,
@@ -136,31 +135,32 @@ pub(crate) fn run(args: &Args) -> Result<Ending, Failure> {
     };
     let model = args.family.model()?;
     let radii = match affordable(&model) || common.radii.is_some() {
-        true => Some(calibrated(&model, common.set, common.seed)?),
+        true => Some(calibrated(&model, common.set(), common.seed())?),
         false => None,
     };
+    let mut losses = Losses::default();
     if let (Some(path), Some(radii)) = (&common.radii, &radii) {
-        write_radii(path, &model, radii)?;
+        losses.note(write_radii(path, &model, radii));
     }
-    match &common.output {
-        Some(path) => {
-            let lost = write_model(&model, path, Some(format)).map_err(Failure::output)?;
-            output::warn(&lost, common.quiet);
-        }
-        None => {
-            let mut text = BufWriter::new(Vec::new());
-            write_json(&model, &mut text)
-                .and_then(|()| Ok(text.into_inner()?))
-                .map_err(|e| Failure::write(Path::new("standard output"), e))
-                .and_then(|text| output::to_stdout(&text))?;
-        }
+    losses.note(match &common.output {
+        Some(path) => write_model(&model, path, Some(format))
+            .map(|lost| output::warn(&lost, common.quiet))
+            .map_err(Failure::output),
+        None => print(&model),
+    });
+    if losses.is_empty() {
+        let told = common.tell(&model, format, radii.as_deref());
+        losses.note(output::note(&told, common.output.is_none(), common.quiet));
     }
-    let told = common.tell(&model, format, radii.as_deref());
-    match common.quiet {
-        true => Ok(()),
-        false => output::tell(&told, common.output.is_none(), false),
-    }?;
-    Ok(Ending::Done)
+    Ok(losses.end(Ending::Done))
+}
+
+fn print(model: &Model) -> Result<(), Failure> {
+    let mut text = BufWriter::new(Vec::new());
+    write_json(model, &mut text)
+        .and_then(|()| Ok(text.into_inner()?))
+        .map_err(|e| Failure::write(Path::new("standard output"), e))
+        .and_then(|text| output::to_stdout(&text))
 }
 
 impl Family {
@@ -169,6 +169,20 @@ impl Family {
             Family::Garnet(args) => &args.common,
             Family::Healthcare(args) => &args.common,
             Family::Machine(args) => &args.common,
+        }
+    }
+
+    /// Whether what was given is used: radii are also part of what is said about the model.
+    fn check(&self) -> Result<(), Failure> {
+        let common = self.common();
+        let random = matches!(self, Family::Garnet(_));
+        let idle = [("--set", common.set.is_some()), ("--seed", common.seed.is_some() && !random)];
+        let radii = common.radii.is_some() || !common.quiet;
+        match idle.into_iter().find(|(_, given)| *given && !radii) {
+            Some((flag, _)) => Err(Failure::usage(format!(
+                "{flag} is for radii, and --quiet without --radii leaves them out"
+            ))),
+            None => Ok(()),
         }
     }
 
@@ -203,13 +217,21 @@ impl GarnetArgs {
             costs: self.costs,
             band: self.band,
             discount: self.common.discount,
-            seed: self.common.seed,
+            seed: self.common.seed(),
         };
         garnet.model().map_err(Failure::input)
     }
 }
 
 impl Common {
+    fn set(&self) -> Distance {
+        self.set.unwrap_or(Distance::Ellipsoid)
+    }
+
+    fn seed(&self) -> u64 {
+        self.seed.unwrap_or(0)
+    }
+
     /// What was written, and what to do with it.
     fn tell(&self, model: &Model, format: Format, radii: Option<&[f64]>) -> String {
         let file = self.output.as_ref().map(|path| path.display().to_string());
@@ -230,9 +252,9 @@ impl Common {
             }
             (None, None) => "--radius 0.01".into(),
         };
-        let set = if self.set == Distance::Kl { " --set kl" } else { "" };
+        let set = if self.set() == Distance::Kl { " --set kl" } else { "" };
         let discount = match format {
-            Format::Csv => format!(" --discount {}", short(self.discount)),
+            Format::Csv => format!(" --discount {}", self.discount),
             _ => String::new(),
         };
         let file = file.as_deref().unwrap_or("FILE");

@@ -6,11 +6,12 @@ use robust_mdp::Model;
 use robust_mdp::uncertainty::UncertaintySet;
 use serde::Serialize;
 
+use crate::args;
 use crate::failure::{Ending, Failure};
 use crate::model::Reading;
 use crate::output::{self, Sink};
 use crate::render::facts;
-use crate::render::number::{grouped, short};
+use crate::render::number::{grouped, plain, short};
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
@@ -22,8 +23,7 @@ pub(crate) struct Args {
     /// Print one JSON object instead of text
     #[arg(long)]
     json: bool,
-    /// No warnings on the standard error
-    #[arg(long, short)]
+    #[arg(long, short, help = args::QUIET)]
     quiet: bool,
 }
 
@@ -125,7 +125,8 @@ impl Info {
             0 => String::new(),
             n => format!(", {} to a next state listed before at another cost", many(n)),
         };
-        format!("{} (density {:.3} %){again}", many(self.transitions), 100.0 * self.density)
+        let density = plain(100.0 * self.density, 3);
+        format!("{} (density {density} %){again}", many(self.transitions))
     }
 
     fn unlisted_in_words(&self) -> String {

@@ -17,7 +17,6 @@ mod fom;
 mod generate;
 mod info;
 mod interrupt;
-mod json;
 mod method;
 mod model;
 mod output;

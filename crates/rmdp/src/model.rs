@@ -77,6 +77,10 @@ impl Reading {
 
     fn explain(&self, path: &Path, error: Error) -> Failure {
         let unknown = self.format.is_none() && Format::of(path).is_err();
+        if unknown && !path.exists() {
+            let source = std::io::ErrorKind::NotFound.into();
+            return Failure::input(Error::Io { path: path.to_owned(), source });
+        }
         let failure = Failure::input(error);
         match unknown {
             true => failure.hint("--format json, csv or npz names it"),

@@ -9,7 +9,7 @@ use std::str::FromStr;
 use robust_mdp::io::write_atomically;
 use serde::Serialize;
 
-use crate::failure::Failure;
+use crate::failure::{Ending, Failure};
 
 /// A file, or `-` for the standard output.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -78,8 +78,37 @@ pub(crate) fn warn(warnings: &[String], quiet: bool) {
     }
 }
 
-/// Human output: to the standard output, or to the standard error where the standard output
-/// carries data.
+/// What a command could not write. The answer is printed and everything else written all the same; the
+/// errors come last.
+#[derive(Debug, Default)]
+pub(crate) struct Losses(Vec<Failure>);
+
+impl Losses {
+    /// What was done, if it was.
+    pub(crate) fn note<T>(&mut self, done: Result<T, Failure>) -> Option<T> {
+        done.map_err(|failure| self.0.push(failure)).ok()
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Says what is lost, and how the command ends.
+    pub(crate) fn end(self, otherwise: Ending) -> Ending {
+        for failure in &self.0 {
+            to_stderr(&format!("{failure}\n"));
+        }
+        if self.0.is_empty() { otherwise } else { Ending::Trouble }
+    }
+}
+
+/// A word on what was written, unless asked to be quiet.
+pub(crate) fn note(text: &str, data_on_stdout: bool, quiet: bool) -> Result<(), Failure> {
+    if quiet { Ok(()) } else { tell(text, data_on_stdout, quiet) }
+}
+
+/// The answer to people: to the standard output, or to the standard error where the standard output
+/// carries it as data, unless asked to be quiet.
 pub(crate) fn tell(text: &str, data_on_stdout: bool, quiet: bool) -> Result<(), Failure> {
     match (data_on_stdout, quiet) {
         (false, _) => to_stdout(text.as_bytes()),
@@ -91,6 +120,21 @@ pub(crate) fn tell(text: &str, data_on_stdout: bool, quiet: bool) -> Result<(), 
     }
 }
 
+/// Whether `--all-states` has a page to show them on.
+pub(crate) fn check_page(
+    all_states: bool,
+    json: Option<&Sink>,
+    quiet: bool,
+) -> Result<(), Failure> {
+    if all_states && quiet && json == Some(&Sink::Stdout) {
+        return Err(Failure::usage(
+            "--all-states is about the page for people, which --json - and --quiet leave out",
+        )
+        .hint("leave out --all-states: JSON has all states; or --quiet, to see the page too"));
+    }
+    Ok(())
+}
+
 /// Finds out before the work what would keep its outputs from being written after it.
 pub(crate) fn check<'p>(
     outputs: impl IntoIterator<Item = (&'static str, &'p Path)>,
@@ -98,6 +142,9 @@ pub(crate) fn check<'p>(
 ) -> Result<(), Failure> {
     let mut seen: Vec<(&str, PathBuf)> = Vec::new();
     for (flag, path) in outputs {
+        if path.as_os_str().is_empty() {
+            return Err(Failure::usage(format!("{flag} is empty, expected the name of a file")));
+        }
         if path == Path::new("-") {
             return Err(Failure::usage(format!("{flag} is -, expected the name of a file")));
         }

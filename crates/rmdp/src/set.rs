@@ -78,10 +78,10 @@ impl SetArgs {
     pub(crate) fn check(&self, embedded: bool) -> Result<(), Failure> {
         let given = self.radius.is_some() || self.radius_file.is_some();
         if self.distance() == Distance::None {
-            if given || self.support.is_some() {
+            if given || self.support.is_some() || self.rectangular.is_some() {
                 return Err(Failure::usage(
-                    "--set none is the nominal kernel alone, expected no --radius, --radius-file \
-                     or --support",
+                    "--set none is the nominal kernel alone, expected no --radius, --radius-file, \
+                     --rectangular or --support",
                 ));
             }
         } else if !given && !embedded {

@@ -6,7 +6,8 @@ use std::time::Duration;
 use robust_mdp::io::{Format, write_kernel, write_policy};
 use robust_mdp::uncertainty::UncertaintySet;
 use robust_mdp::{
-    Error, Model, Options, Solution, Status, Stop, solve_checkpointed, solve_observed, worst_kernel,
+    Error, Interrupt, Model, Options, Solution, Status, Stop, solve_checkpointed, solve_observed,
+    worst_kernel_rows,
 };
 
 use crate::args;
@@ -15,7 +16,7 @@ use crate::failure::{Ending, Failure};
 use crate::interrupt;
 use crate::method::{self, MethodArgs};
 use crate::model::{Reading, Source};
-use crate::output::{self, Sink};
+use crate::output::{self, Losses, Sink};
 use crate::render::solution::{Asked, Heading, page};
 use crate::result::SolveReport;
 use crate::set::{ChosenSet, SetArgs};
@@ -52,7 +53,8 @@ Examples:
   rmdp solve m.json --radius 0.01 --certificate c.cert && rmdp verify m.json c.cert
 
 Exit codes: 0 solved to the asked gap; 2 bad usage or bad input; 3 stopped early (a limit,
-Ctrl-C) with a certified answer written; 1 anything else.";
+Ctrl-C) with a certified answer written; 1 anything else, such as a file that could not be
+written (the answer is printed all the same).";
 
 /// When to stop.
 #[derive(Debug, clap::Args)]
@@ -103,8 +105,7 @@ struct Outputs {
     /// Show all states, not only the first 20
     #[arg(long)]
     all_states: bool,
-    /// No warnings and no progress on the standard error
-    #[arg(long, short)]
+    #[arg(long, short, help = args::QUIET)]
     quiet: bool,
 }
 
@@ -112,10 +113,11 @@ pub(crate) fn run(args: &Args) -> Result<Ending, Failure> {
     args.set.check(args.model.is_none())?;
     args.method.check()?;
     args.outputs.check(args)?;
-    let interrupt = interrupt::listen(args.outputs.quiet)?;
     let source = args.reading.read_or_example(args.model.as_ref())?;
     let chosen = args.set.build(&source.model)?;
     let options = args.options();
+    // Until here there is nothing that would be lost.
+    let interrupt = interrupt::listen(args.outputs.quiet)?;
     let (trace, goes_on) = (args.outputs.trace.as_deref(), args.checkpoints.resumes());
     let mut watch = Watch::new(args.outputs.quiet, trace, goes_on)?;
     let mut checkpoints = args.checkpoints.file(args.outputs.quiet);
@@ -126,16 +128,15 @@ pub(crate) fn run(args: &Args) -> Result<Ending, Failure> {
     };
     let watched = watch.finish();
     let mut solution = solved.map_err(|e| args.unsolved(e))?;
-    // An answer without the certificate that was asked for is better than none.
-    let verified = args.certify(&source.model, &chosen.set, &mut solution);
-    let known = verified.as_ref().is_ok_and(|verified| *verified);
-    args.publish(&source, &chosen, &options, &solution, known)?;
-    verified?;
+    let mut losses = Losses::default();
+    let verified = args.certify(&source.model, &chosen.set, &mut solution, &mut losses);
+    args.publish(&source, &chosen, &options, &solution, verified, &mut losses);
+    losses.note(watched);
     if let Some(file) = checkpoints {
-        file.finish(solution.status)?;
+        let written = losses.is_empty();
+        losses.note(file.finish(solution.status, written));
     }
-    watched?;
-    Ok(solution.status.into())
+    Ok(losses.end(solution.status.into()))
 }
 
 impl Args {
@@ -167,27 +168,30 @@ impl Args {
         model: &Model,
         set: &UncertaintySet,
         solution: &mut Solution,
-    ) -> Result<bool, Failure> {
+        losses: &mut Losses,
+    ) -> bool {
         let Outputs { certificate, certify: asked, .. } = &self.outputs;
         let asked = *asked || certificate.is_some();
         let stopped = matches!(solution.status, Status::Interrupted | Status::TimeLimit);
         if !asked && (stopped || !solution.is_cheap_to_certify()) {
-            return Ok(false);
+            return false;
         }
         let made = robust_mdp::certify(model, set, solution, self.limits.threads);
-        let (made, proved) = match made {
-            Err(_) if !asked => return Ok(false),
-            made => made.map_err(Failure::input)?,
+        // An answer without the certificate that was asked for is better than none.
+        let made = match made {
+            Err(_) if !asked => None,
+            made => losses.note(made.map_err(Failure::input)),
         };
+        let Some((made, proved)) = made else { return false };
         // What was certified stays so where nobody asked for more.
         if !asked && proved.gap > solution.target_gap {
-            return Ok(false);
+            return false;
         }
         solution.adopt(proved);
         if let Some(path) = certificate {
-            made.write(path).map_err(Failure::output)?;
+            losses.note(made.write(path).map_err(Failure::output));
         }
-        Ok(true)
+        true
     }
 
     /// Files first, so that the answer is safe; then the page.
@@ -198,17 +202,19 @@ impl Args {
         options: &Options,
         solution: &Solution,
         verified: bool,
-    ) -> Result<(), Failure> {
-        let (model, outputs) = (&source.model, &self.outputs);
+        losses: &mut Losses,
+    ) {
+        let (model, set, outputs) = (&source.model, &chosen.set, &self.outputs);
         let warnings = [&source.warnings[..], &solution.warnings[..]].concat();
         if let Some(sink) = &outputs.json {
-            sink.write_json(&SolveReport::new(model, &chosen.set, solution, verified, &warnings))?;
+            let report = SolveReport::new(model, set, solution, verified, &warnings);
+            losses.note(sink.write_json(&report));
         }
         if let Some(path) = &outputs.policy {
-            write_policy(path, model, &solution.policy).map_err(Failure::output)?;
+            losses.note(write_policy(path, model, &solution.policy).map_err(Failure::output));
         }
         if let Some(path) = &outputs.kernel {
-            save_kernel(path, model, &chosen.set, solution, self.limits.threads)?;
+            losses.note(save_kernel(path, model, set, solution, self.limits.threads));
         }
         output::warn(&warnings, outputs.quiet);
         let heading = Heading {
@@ -220,12 +226,13 @@ impl Args {
             asked: Asked::by(self.limits.gap),
         };
         let text = page(model, heading, solution, outputs.all_states);
-        output::tell(&text, outputs.json == Some(Sink::Stdout), outputs.quiet)
+        losses.note(output::tell(&text, outputs.json == Some(Sink::Stdout), outputs.quiet));
     }
 }
 
 impl Outputs {
     fn check(&self, args: &Args) -> Result<(), Failure> {
+        output::check_page(self.all_states, self.json.as_ref(), self.quiet)?;
         let kernel = self.kernel.as_deref();
         if let Some(path) = kernel.filter(|p| !is_kernel_file(p)) {
             let path = path.display();
@@ -276,10 +283,11 @@ fn save_kernel(
     solution: &Solution,
     threads: Option<usize>,
 ) -> Result<(), Failure> {
-    let mut rows: Vec<Vec<(u32, f64)>> = vec![Vec::new(); model.rows()];
-    let keep = |row: usize, next: usize, p: f64| rows[row].push((next as u32, p));
-    worst_kernel(model, set, &solution.policy, &solution.values, threads, keep)
+    // A run that was interrupted has a policy too; whoever cannot wait for its kernel interrupts again.
+    let (policy, values) = (&solution.policy, &solution.values);
+    let kernel = worst_kernel_rows(model, set, policy, values, threads, &Interrupt::new())
         .map_err(Failure::input)?;
-    let mut take = |row: usize, entries: &mut Vec<(u32, f64)>| entries.append(&mut rows[row]);
-    write_kernel(path, model, &mut take).map_err(Failure::output)
+    let Some(kernel) = kernel else { return Ok(()) };
+    let mut row = |r: usize, entries: &mut Vec<(u32, f64)>| entries.extend(kernel.row(r));
+    write_kernel(path, model, &mut row).map_err(Failure::output)
 }

@@ -8,7 +8,7 @@ use crate::args;
 use crate::failure::{Ending, Failure};
 use crate::method;
 use crate::model::{Reading, Source};
-use crate::output::{self, Sink};
+use crate::output::{self, Losses, Sink};
 use crate::render::number::{gap_text, rounded_down, rounded_up};
 use crate::render::solution::{STATE_NAME, between, start, table_decimals};
 use crate::render::table::{Align, Table, shown_name};
@@ -44,8 +44,7 @@ struct Rest {
     /// Show all states, not only the first 20
     #[arg(long)]
     all_states: bool,
-    /// No warnings on the standard error
-    #[arg(long, short)]
+    #[arg(long, short, help = args::QUIET)]
     quiet: bool,
 }
 
@@ -64,6 +63,7 @@ input; 1 anything else.";
 
 pub(crate) fn run(args: &Args) -> Result<Ending, Failure> {
     let rest = &args.rest;
+    output::check_page(rest.all_states, rest.json.as_ref(), rest.quiet)?;
     let file = rest.json.as_ref().and_then(Sink::file).map(|path| ("--json", path));
     output::check(file, &[&args.model, &args.certificate])?;
     let source = args.reading.read(&args.model)?;
@@ -74,17 +74,18 @@ pub(crate) fn run(args: &Args) -> Result<Ending, Failure> {
     }
     let proved = robust_mdp::verify(model, &certificate, rest.threads)
         .map_err(|rejection| Failure::rejected(&rejection))?;
+    let mut losses = Losses::default();
     if let Some(sink) = &rest.json {
-        sink.write_json(&VerifyReport::new(model, &certificate, &proved))?;
+        losses.note(sink.write_json(&VerifyReport::new(model, &certificate, &proved)));
     }
     output::warn(&source.warnings, rest.quiet);
     let text = page(&source, certificate, &proved, rest.all_states);
-    output::tell(&text, rest.json == Some(Sink::Stdout), rest.quiet)?;
-    Ok(Ending::Done)
+    losses.note(output::tell(&text, rest.json == Some(Sink::Stdout), rest.quiet));
+    Ok(losses.end(Ending::Done))
 }
 
 /// A certificate for another model is one that does not hold; a damaged file is bad input.
-fn unread(error: Error) -> Failure {
+pub(crate) fn unread(error: Error) -> Failure {
     match &error {
         Error::Certificate { source, .. } if matches!(**source, Rejection::Other { .. }) => {
             Failure::rejected(source)

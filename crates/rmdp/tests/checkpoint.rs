@@ -94,11 +94,11 @@ fn another_question_is_refused_and_a_restart_is_not() {
         assert!(said.contains(reason) && said.contains("--restart"), "{said}");
     };
     refused(&["--method", "vi", "--radius", "0.2"], "with radius 0.1, and this one has 0.2");
-    refused(&["--method", "avi", "--radius", "0.1"], "with method Vi, and this one has Avi");
+    refused(&["--method", "avi", "--radius", "0.1"], "with method vi, and this one has avi");
     refused(&["--method", "vi", "--radius", "0.1", "--gap", "1"], "with gap");
     refused(&["--method", "vi", "--radius", "0.1", "--discount", "0.9"], "with discount 0.99");
     let more = ["--method", "vi", "--radius", "0.1", "--rectangular", "sa"];
-    refused(&more, "with set Kl, State");
+    refused(&more, "with rectangularity s, and this one has sa");
     ask(&["--radius", "0.2", "--restart"]).expect(0);
     assert!(!folder.path().join("c").exists());
 }

@@ -3,11 +3,10 @@
 mod support;
 
 use std::fs;
-use std::process::Command;
-use std::thread;
-use std::time::{Duration, Instant};
 
-use support::{Folder, finish};
+use support::Folder;
+#[cfg(target_os = "linux")]
+use support::{finish, interrupt_when_it_listens};
 
 /// A model, results of three radii and a trace.
 fn solved() -> Folder {
@@ -115,9 +114,8 @@ fn rewards_and_sets_per_action_are_told() {
 #[test]
 fn figures_are_files_of_their_own() {
     let folder = solved();
-    fs::create_dir(folder.path().join("figures")).unwrap();
-    let page = report(&folder, "r0.01.json --model m.json --trace t0.01.jsonl --svg figures");
-    let mut names: Vec<String> = fs::read_dir(folder.path().join("figures"))
+    let page = report(&folder, "r0.01.json --model m.json --trace t0.01.jsonl --svg new/figures");
+    let mut names: Vec<String> = fs::read_dir(folder.path().join("new/figures"))
         .unwrap()
         .map(|e| e.unwrap().file_name().into_string().unwrap())
         .collect();
@@ -126,7 +124,7 @@ fn figures_are_files_of_their_own() {
     assert_eq!(names[..4], expected);
     assert_eq!(names.len(), 5);
     for name in names {
-        let text = folder.read(&format!("figures/{name}"));
+        let text = folder.read(&format!("new/figures/{name}"));
         assert!(text.starts_with("<svg xmlns=") && text.ends_with("</svg>\n"), "{name}");
         let id = name.trim_end_matches(".svg");
         assert!(page.contains(&format!("<figure id=\"figure-{id}\">")), "{name}");
@@ -142,6 +140,52 @@ fn names_cannot_become_markup() {
     folder.rmdp(&["solve", "bad.json", "--radius", "0.01", "--json", "b.json"]).expect(0);
     let page = report(&folder, "b.json --model bad.json");
     assert!(!page.contains("<img") && page.contains("&lt;img src=x onerror=alert(1)&gt;"));
+}
+
+/// Only what was verified for the page is called proved, whatever a result says of itself.
+#[test]
+fn proved_is_what_a_certificate_proves() {
+    let folder = solved();
+    let solve = |radius: &str, name: &str| {
+        let line =
+            format!("solve m.json --radius {radius} --json {name}.json --certificate {name}");
+        folder.rmdp(&line.split(' ').collect::<Vec<_>>()).expect(0);
+        assert_eq!(folder.json(&format!("{name}.json"))["verified"], true);
+    };
+    solve("0.01", "a");
+    solve("0.02", "b");
+    for flags in ["a.json", "a.json --model m.json", "r0.01.json --trace t0.01.jsonl"] {
+        let page = report(&folder, flags);
+        assert!(!page.contains("proved") && page.contains(">reported</td>"), "{flags}");
+        let again = page.contains("computed again from the model, and agrees");
+        assert_eq!(again, flags.contains("--model"), "{flags}");
+    }
+    let page = report(&folder, "a.json b.json --model m.json --certificate b");
+    assert!(page.contains("Those of b.json are proved: their certificates were verified"));
+    assert_eq!(page.matches(">proved</td>").count(), 1);
+    let page = report(&folder, "a.json b.json --model m.json --certificate b --certificate a");
+    assert!(page.contains("All bounds of the results are proved"));
+    assert_eq!(page.matches(">proved</td>").count(), 2);
+
+    // A certificate of something else, and one that was tampered with.
+    let told = |flags: &str, code: i32| {
+        let line = format!("report {flags} -o none.html");
+        folder.rmdp(&line.split(' ').collect::<Vec<_>>()).expect(code).stderr
+    };
+    let other = told("a.json --model m.json --certificate b", 2);
+    assert!(other.contains("b: holds, but proves none of the results"), "{other}");
+    let mut narrow = folder.json("a.json");
+    for s in 0..narrow["lower"].as_array().unwrap().len() {
+        narrow["lower"][s] = narrow["values"][s].clone();
+    }
+    let (lower, upper) = (narrow["lower"].clone(), narrow["upper"].clone());
+    let widths = (0..10).map(|s| upper[s].as_f64().unwrap() - lower[s].as_f64().unwrap());
+    narrow["gap"] = widths.fold(0.0, f64::max).into();
+    narrow["value"]["lower"] = narrow["value"]["upper"].clone();
+    fs::write(folder.path().join("narrow.json"), narrow.to_string()).unwrap();
+    let other = told("narrow.json --model m.json --certificate a", 2);
+    assert!(other.contains("a: holds, but proves none of the results"), "{other}");
+    assert!(!folder.path().join("none.html").exists());
 }
 
 #[test]
@@ -174,19 +218,7 @@ fn an_interrupt_ends_with_the_radii_solved_so_far() {
     let args = "report r.json --model g.npz --radii 0.0001:1:1000 --threads 1 -o page.html";
     let child = folder.start(&args.split(' ').collect::<Vec<_>>());
     // Once it catches the signal it has a thousand radii before it, which take seconds.
-    let status = format!("/proc/{}/status", child.id());
-    let catches = || {
-        let text = fs::read_to_string(&status).unwrap_or_default();
-        let mask = text.lines().find_map(|line| line.strip_prefix("SigCgt:")).map(str::trim);
-        mask.and_then(|mask| u64::from_str_radix(mask, 16).ok()).is_some_and(|m| m >> 1 & 1 == 1)
-    };
-    let started = Instant::now();
-    while !catches() {
-        assert!(started.elapsed() < Duration::from_secs(60), "no handler");
-        thread::sleep(Duration::from_millis(2));
-    }
-    let killed = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
-    assert!(killed.success());
+    interrupt_when_it_listens(&child);
     finish(child).expect(3);
     let page = folder.read("page.html");
     assert!(page.contains("of 1000 radii were solved.") && page.ends_with("</html>\n"));

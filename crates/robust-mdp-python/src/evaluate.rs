@@ -1,6 +1,7 @@
 //! Policies that the user brings, and the kernels that are worst for them.
 
 use numpy::{PyArray1, PyReadonlyArray1};
+use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 use robust_mdp::{Interrupt, PolicyValue};
 
@@ -60,18 +61,14 @@ pub(crate) fn worst_kernel<'py>(
     let (model, set) = (model.model.clone(), set.set.clone());
     let (policy, values) = (policy.as_slice()?.to_vec(), values.as_slice()?.to_vec());
     let threads = background::threads(threads);
-    let job = move || {
-        let mut entries: Vec<(u32, u32, f64)> = Vec::with_capacity(model.transitions());
-        let keep = |row: usize, next: usize, p: f64| entries.push((row as u32, next as u32, p));
-        robust_mdp::worst_kernel(&model, &set, &policy, &values, threads, keep)?;
-        entries.sort_by_key(|&(row, next, _)| (row, next));
-        let mut starts = vec![0i64; model.rows() + 1];
-        entries.iter().for_each(|entry| starts[entry.0 as usize + 1] += 1);
-        (0..model.rows()).for_each(|r| starts[r + 1] += starts[r]);
-        Ok((starts, entries))
+    let job = move |interrupt: &Interrupt| {
+        robust_mdp::worst_kernel_rows(&model, &set, &policy, &values, threads, interrupt)
     };
-    let (starts, entries) = background::run_quietly(py, job)?.map_err(|e| raised(py, e))?;
-    let next = PyArray1::from_iter(py, entries.iter().map(|entry| entry.1 as i32));
-    let prob = PyArray1::from_iter(py, entries.iter().map(|entry| entry.2));
-    Ok((PyArray1::from_vec(py, starts), next, prob))
+    let kernel =
+        background::run(py, Patience::default(), |_| Ok(()), job)?.map_err(|e| raised(py, e))?;
+    // An interrupt has become an exception by now.
+    let kernel = kernel.ok_or_else(|| PyKeyboardInterrupt::new_err(()))?;
+    let starts = PyArray1::from_iter(py, kernel.starts.iter().map(|&start| start as i64));
+    let next = PyArray1::from_iter(py, kernel.next.iter().map(|&next| next as i32));
+    Ok((starts, next, PyArray1::from_vec(py, kernel.prob)))
 }

@@ -56,5 +56,6 @@ pub(crate) fn sweep_radius<'py>(
     let solved = background::run(py, Patience::default(), &mut report, job)?;
     report(py)?;
     let wrap = |(solution, nominal)| (Solution { solution }, nominal);
-    Ok(solved.map_err(|e| raised(py, e))?.into_iter().map(wrap).collect())
+    // An interrupt, the one thing that leaves radii out, has become an exception by now.
+    Ok(solved.map_err(|e| raised(py, e))?.into_iter().flatten().map(wrap).collect())
 }

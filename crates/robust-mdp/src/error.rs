@@ -7,6 +7,8 @@ use std::fmt;
 use std::io;
 use std::path::PathBuf;
 
+use serde::Serialize;
+
 /// A state or an action in a message: its number and, where it has one, its name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Label {
@@ -241,6 +243,9 @@ impl ModelError {
     }
 }
 
+/// Bytes that arrays of a kernel's size may take.
+pub(crate) const MEMORY: u64 = 16 << 30;
+
 /// Anything the library refuses.
 #[derive(thiserror::Error, Debug)]
 #[non_exhaustive]
@@ -326,6 +331,14 @@ fn place(path: &std::path::Path, line: &Option<u64>) -> String {
     match line {
         Some(line) => format!("{}, line {line}: ", path.display()),
         None => format!("{}: ", path.display()),
+    }
+}
+
+/// The name that a choice has in files and on the command line.
+pub(crate) fn name_of(choice: &impl Serialize) -> String {
+    match serde_json::to_value(choice) {
+        Ok(serde_json::Value::String(name)) => name,
+        _ => String::new(),
     }
 }
 

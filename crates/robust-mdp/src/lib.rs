@@ -66,7 +66,7 @@ pub use certificate::{Certificate, Rejection, Verified, certify, verify};
 pub use checkpoint::seal_checkpoint;
 pub use checkpoint::{Checkpointer, is_checkpoint};
 pub use error::{Error, ModelError};
-pub use evaluate::{evaluate, worst_kernel};
+pub use evaluate::{SparseKernel, evaluate, worst_kernel, worst_kernel_rows};
 pub use model::{Model, ModelBuilder, Objective};
 pub use oracle::first_order::{Setup, StepRule};
 pub use radii::sweep_radius;

@@ -19,7 +19,8 @@ use crate::uncertainty::{Radius, UncertaintySet};
 /// Solves for many radii, each the same in all states; the set's own does not matter.
 ///
 /// `each` is handed every solution with its set, and the threads that further work on it may use, and
-/// may be called from several threads; what it makes of them comes back in the order of the radii.
+/// may be called from several threads; what it makes of them comes back in the order of the radii,
+/// with nothing for those that an interrupt came before.
 /// If `warm`, runs start from what radii nearby have found, which saves sweeps in most cases and FOM-VI
 /// hardly any (docs/python/methods.md has numbers). Limits are those of every single run.
 pub fn sweep_radius<T: Send>(
@@ -30,7 +31,7 @@ pub fn sweep_radius<T: Send>(
     warm: bool,
     interrupt: &Interrupt,
     each: impl Fn(&UncertaintySet, Solution, usize) -> Result<T, Error> + Sync,
-) -> Result<Vec<T>, Error> {
+) -> Result<Vec<Option<T>>, Error> {
     let threads = at_most(options.threads.unwrap_or_else(cores));
     let mut order: Vec<usize> = (0..radii.len()).collect();
     order.sort_by(|a, b| radii[*a].total_cmp(&radii[*b]));
@@ -40,7 +41,10 @@ pub fn sweep_radius<T: Send>(
     for level in levels(radii.len(), warm) {
         // Runs on several threads share one pool. None asked for is refused by the run.
         let share = if level.len() < threads { threads } else { threads.min(1) };
-        let one = |&(k, between): &Place| -> Result<(Vec<f64>, T), Error> {
+        let one = |&(k, between): &Place| -> Result<Option<(Vec<f64>, T)>, Error> {
+            if interrupt.is_raised() {
+                return Ok(None);
+            }
             let set = UncertaintySet { radius: Radius::Uniform(sorted[k]), ..set.clone() };
             let start = between.map(|(a, b)| {
                 blend(&values[a], &values[b], share_of(sorted[a], sorted[k], sorted[b]))
@@ -49,15 +53,16 @@ pub fn sweep_radius<T: Send>(
             let options = Options { threads: Some(share), start, ..options.clone() };
             let solution = solve_observed(model, &set, &options, &mut (), interrupt)?;
             let found = if warm { solution.values.clone() } else { Vec::new() };
-            Ok((found, each(&set, solution, share)?))
+            Ok(Some((found, each(&set, solution, share)?)))
         };
         for ((k, _), solved) in level.iter().zip(in_parallel(&level, threads, one)) {
-            let (found, answer) = solved?;
-            values[*k] = found;
-            answers[order[*k]] = Some(answer);
+            if let Some((found, answer)) = solved? {
+                values[*k] = found;
+                answers[order[*k]] = Some(answer);
+            }
         }
     }
-    Ok(answers.into_iter().flatten().collect())
+    Ok(answers)
 }
 
 /// A radius, by its place among the sorted ones, and the two that it lies between.

@@ -315,11 +315,17 @@ fn what_does_not_belong_is_refused_by_name() {
     let radii = UncertaintySet { radius: Radius::PerState(vec![0.1; 8]), ..set.clone() };
     assert!(try_with(&model, &radii, &asked).contains("with other radii"));
     let per_action = set.clone().per_action();
-    assert!(try_with(&model, &per_action, &asked).contains("with set Kl, State, Nominal"));
+    assert!(
+        try_with(&model, &per_action, &asked)
+            .contains("with rectangularity s, and this one has sa")
+    );
     let newton = Options { method: Method::Newton, ..asked.clone() };
-    assert!(try_with(&model, &set, &newton).contains("with method Vi, and this one has Newton"));
+    assert!(try_with(&model, &set, &newton).contains("with method vi, and this one has newton"));
     let first_order = Options { oracle: Some(Oracle::FirstOrder), ..asked.clone() };
-    assert!(try_with(&model, &set, &first_order).contains("with oracle Exact"));
+    assert!(
+        try_with(&model, &set, &first_order)
+            .contains("with oracle exact, and this one has first-order")
+    );
     let wider = options(Method::Vi, None, 1e-3, 1000);
     assert!(try_with(&model, &set, &wider).contains("with gap 0.0001, and this one has 0.001"));
     let start = Options { start: Some(vec![1.0; 8]), ..asked.clone() };

@@ -119,7 +119,8 @@ fn swept(
         assert!(threads >= 1 && matches!(of.radius, Radius::Uniform(_)));
         Ok(solution)
     };
-    sweep_radius(model, set, radii, options, warm, &Interrupt::new(), each).unwrap()
+    let all = sweep_radius(model, set, radii, options, warm, &Interrupt::new(), each).unwrap();
+    all.into_iter().map(|solved| solved.expect("no interrupt")).collect()
 }
 
 #[test]
@@ -174,8 +175,17 @@ fn sweeps_end_with_the_first_error_or_an_interrupt() {
     let ended = sweep_radius(&model, &set, &radii, &asked, true, &interrupt, each);
     assert_eq!(ended.unwrap_err().to_string(), "enough");
     assert!(calls.into_inner() <= 2);
-    interrupt.raise();
-    let each = |_: &UncertaintySet, solution: Solution, _: usize| Ok(solution.status);
-    let ended = sweep_radius(&model, &set, &radii, &asked, true, &interrupt, each).unwrap();
-    assert_eq!(ended, [Status::Interrupted; 5]);
+    // An interrupt from within the second run: no further one is begun.
+    let alone = Options { threads: Some(1), ..asked };
+    let calls = AtomicUsize::new(0);
+    let each = |_: &UncertaintySet, solution: Solution, _: usize| {
+        if calls.fetch_add(1, Ordering::Relaxed) == 1 {
+            interrupt.raise();
+        }
+        Ok(solution.status)
+    };
+    let ended = sweep_radius(&model, &set, &radii, &alone, true, &interrupt, each).unwrap();
+    let certified = Some(Status::Certified);
+    assert_eq!(ended, [certified, None, None, None, certified]);
+    assert_eq!(calls.into_inner(), 2);
 }

@@ -1,5 +1,6 @@
 //! Pages and figures as files, each replaced in one step.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use robust_mdp::io::write_atomically;
@@ -13,8 +14,9 @@ pub(crate) fn write(path: &Path, page: &Page) -> Result<(), Failure> {
     put(path, &html(page))
 }
 
-/// Writes every figure of the page as `folder/ID.svg`; returns the files.
+/// Writes every figure of the page as `folder/ID.svg`, making the folder; returns the files.
 pub(crate) fn write_figures(folder: &Path, page: &Page) -> Result<Vec<PathBuf>, Failure> {
+    fs::create_dir_all(folder).map_err(|e| Failure::write(folder, e))?;
     let mut written = Vec::new();
     for block in page.sections.iter().flat_map(|s| &s.blocks) {
         let drawn: Vec<(&str, String)> = match block {

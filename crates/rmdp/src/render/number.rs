@@ -55,17 +55,33 @@ pub(crate) fn gap_text(gap: f64) -> String {
     plain(gap, 3)
 }
 
-/// A setting as short as it reads back, at most six digits long where it is not round.
+/// A setting as short as it reads back, at most six digits long where it is not round. Of discount
+/// factors and probabilities close to 1 what is left to 1 is what counts: it keeps three digits.
 pub(crate) fn short(value: f64) -> String {
     let exact = format!("{value}");
-    match exact.len() <= 8 {
-        true => exact,
-        false => plain(value, 6),
+    if exact.len() <= 8 {
+        return exact;
+    }
+    if (0.5..1.0).contains(&value) {
+        let decimals = (2.0 - (1.0 - value).log10().floor()).max(6.0) as usize;
+        return trimmed(&format!("{value:.decimals$}")).to_owned();
+    }
+    plain(value, 6)
+}
+
+/// A probability to so many decimals, never 0 or 1 where it is not: “0.250”, “>0.999”, “<0.001”.
+pub(crate) fn probability(p: f64, decimals: usize) -> String {
+    let unit = 10f64.powi(-(decimals as i32));
+    let shown = format!("{p:.decimals$}");
+    match shown.parse::<f64>() {
+        Ok(round) if round == 0.0 && p > 0.0 => format!("<{unit:.decimals$}"),
+        Ok(round) if round == 1.0 && p < 1.0 => format!(">{:.decimals$}", 1.0 - unit),
+        _ => shown,
     }
 }
 
 /// So many significant digits, without trailing zeros, and an exponent only for extreme sizes.
-fn plain(value: f64, digits: usize) -> String {
+pub(crate) fn plain(value: f64, digits: usize) -> String {
     let scientific = format!("{value:.*e}", digits - 1);
     let (mantissa, power) = scientific.split_once('e').unwrap_or((&scientific, "0"));
     let power: i32 = power.parse().unwrap_or(0);
@@ -152,6 +168,14 @@ mod tests {
         assert_eq!(short(0.004_512_345_678), "0.00451235");
         assert_eq!(short(1e-9), "1e-9");
         assert_eq!(short(1e300), "1e300");
+        assert_eq!(short(0.999_999_999_9), "0.9999999999");
+        assert_eq!(short(1.0 - 1e-12), "0.999999999999");
+        assert_eq!(short(0.999_991_234_567), "0.99999123");
+        assert_eq!(short(1.0 - f64::EPSILON / 2.0), "0.999999999999999889");
+        assert_eq!(short(0.712_345_678_9), "0.712346");
+        assert_eq!((probability(0.25, 3), probability(0.0, 3)), ("0.250".into(), "0.000".into()));
+        assert_eq!((probability(1.0, 3), probability(1e-9, 3)), ("1.000".into(), "<0.001".into()));
+        assert_eq!(probability(1.0 - 1e-12, 3), ">0.999");
         assert_eq!(
             (grouped(1234), grouped(12_345), grouped(1_234_567)),
             ("1234".into(), "12 345".into(), "1 234 567".into())

@@ -2,10 +2,13 @@
 
 use robust_mdp::Model;
 
+use super::number::probability;
 use super::table::shown_name;
 
-/// Actions of a smaller probability are not shown.
+/// Actions of a smaller probability are counted, not shown.
 const LEAST: f64 = 0.0005;
+/// What is less comes from rounding.
+const ROUNDING: f64 = 1e-9;
 /// Actions that one state shows.
 const MOST: usize = 4;
 /// Characters of an action's name.
@@ -18,15 +21,16 @@ pub(crate) fn in_words(model: &Model, s: usize, policy: &[f64]) -> String {
     }
     let first = model.rows_of(s).start;
     let mut played: Vec<(usize, f64)> =
-        policy.iter().copied().enumerate().filter(|(_, x)| *x >= LEAST).collect();
+        policy.iter().copied().enumerate().filter(|(_, x)| *x > ROUNDING).collect();
     played.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
     let name = |a: usize| shown_name(&model.action_name(s, first + a), NAME);
     if let [(a, _)] = played[..] {
         return name(a);
     }
-    let shown: Vec<String> =
-        played.iter().take(MOST).map(|&(a, x)| format!("{} ({x:.3})", name(a))).collect();
-    let more = match played.len().saturating_sub(MOST) {
+    let large = played.iter().filter(|(_, x)| *x >= LEAST).count().clamp(1, MOST);
+    let likely = |&(a, x): &(usize, f64)| format!("{} ({})", name(a), probability(x, 3));
+    let shown: Vec<String> = played.iter().take(large).map(likely).collect();
+    let more = match played.len() - shown.len() {
         0 => String::new(),
         n => format!(", {n} more"),
     };
@@ -49,7 +53,8 @@ mod tests {
             .build()
             .unwrap();
         assert_eq!(in_words(&model, 0, &[1.0, 0.0]), "go");
-        assert_eq!(in_words(&model, 0, &[0.0004, 0.9996]), "wait");
+        assert_eq!(in_words(&model, 0, &[0.0004, 0.9996]), "wait (>0.999), 1 more");
+        assert_eq!(in_words(&model, 0, &[1e-12, 1.0 - 1e-12]), "wait");
         assert_eq!(in_words(&model, 0, &[0.25, 0.75]), "wait (0.750), go (0.250)");
         assert_eq!(in_words(&model, 1, &[]), "—");
     }

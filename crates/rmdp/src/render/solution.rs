@@ -2,7 +2,7 @@
 
 use robust_mdp::{Model, Solution, Status, Work};
 
-use super::number::{decimals, gap_text, grouped, rounded_down, rounded_up, time_text};
+use super::number::{decimals, gap_text, grouped, rounded_down, rounded_up, short, time_text};
 use super::table::{Align, Table, shown_name};
 use super::{SHOWN, facts, left_out, objective, policy, sizes};
 
@@ -73,7 +73,7 @@ impl Asked {
 
 /// “at most 1.2e-6 in every state (asked 1e-5)”.
 pub(crate) fn gap_line(gap: f64, target: f64, asked: Asked) -> String {
-    let (gap, target) = (gap_text(gap), gap_text(target));
+    let (gap, target) = (gap_text(gap), short(target));
     let asked = match asked {
         Asked::ByUser => format!("asked {target}"),
         Asked::ByDefault => format!("asked {target} by default"),

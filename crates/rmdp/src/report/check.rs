@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use robust_mdp::Interrupt;
+
 use super::solved::{self, Solved};
 use super::trace::{self, Trace};
 use super::{Material, convergence, overview, policy, worst_case};
@@ -20,12 +22,12 @@ pub(crate) fn trace(bytes: &[u8]) -> Result<(), Failure> {
 }
 
 fn draw(result: Solved, traces: Vec<(usize, Trace)>) -> Result<(), Failure> {
-    let results = vec![result];
-    let material = Material { results, source: None, evaluated: Vec::new(), traces };
+    let (results, proved) = (vec![result], vec![false]);
+    let material = Material { results, source: None, evaluated: Vec::new(), traces, proved };
     let mut sections = vec![overview::section(&material)];
     sections.extend(convergence::section(&material));
     sections.push(policy::section(&material));
-    sections.extend(worst_case::section(&material)?);
+    sections.extend(worst_case::section(&material, None, &Interrupt::new())?);
     let (title, summary) = ("a page".to_owned(), overview::summary(&material));
     html(&Page { title, summary, sections, provenance: Vec::new() });
     Ok(())

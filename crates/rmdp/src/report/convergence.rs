@@ -14,8 +14,8 @@ pub(super) fn section(material: &Material<'_>) -> Option<Section> {
     }
     let longest = material.traces.iter().map(|(_, t)| t.len()).max().unwrap_or(0);
     let mut text =
-        "Bounds hold after every sweep: the value lies between them whenever the run is \
-                    stopped."
+        "As the runs report them: bounds hold after every sweep, and the value lies between them \
+         whenever a run is stopped."
             .to_owned();
     if longest > MOST {
         text += " Of long runs some sweeps are left out, evenly by the logarithm of their number.";
@@ -27,8 +27,8 @@ pub(super) fn section(material: &Material<'_>) -> Option<Section> {
     };
     let blocks = vec![
         Block::Text(text),
-        Block::Figure(gap_by("gap-by-sweep", "Certified gap by sweep", "sweeps", &sweeps)),
-        Block::Figure(gap_by("gap-by-time", "Certified gap by time", "seconds", &seconds)),
+        Block::Figure(gap_by("gap-by-sweep", "Gap by sweep", "sweeps", &sweeps)),
+        Block::Figure(gap_by("gap-by-time", "Gap by time", "seconds", &seconds)),
         Block::Figure(bounds_figure(material)),
     ];
     Some(super::section("convergence", "Convergence of the bounds", blocks))
@@ -111,7 +111,7 @@ fn bounds_figure(material: &Material<'_>) -> Figure {
         id: "bounds-by-sweep".into(),
         title: "Bounds of the value by sweep".into(),
         caption: format!(
-            "The band is proved to hold the value {}; the line is its middle.",
+            "The band holds the value {}, as the runs report it; the line is its middle.",
             super::overview::start(material.model())
         ),
         x: Axis { label: "sweeps".into(), scale: scale(sweeps) },

@@ -1,10 +1,12 @@
 //! `rmdp report`: a page about a user's own solves.
 
 pub(crate) mod check;
+mod consistency;
 mod convergence;
 mod overview;
 mod policy;
 mod price;
+mod proof;
 mod radii;
 mod solved;
 mod trace;
@@ -19,7 +21,7 @@ use crate::args;
 use crate::failure::{Ending, Failure};
 use crate::interrupt;
 use crate::model::{FORMATS, Reading, Source};
-use crate::output;
+use crate::output::{self, Losses};
 use crate::page::{self, Block, Page, Section};
 use crate::render::number::{rounded_down, rounded_up};
 use crate::render::solution::table_decimals;
@@ -40,18 +42,21 @@ pub(crate) struct Args {
     #[arg(long, value_name = "MODEL")]
     model: Option<PathBuf>,
     /// Format of MODEL [default: by its ending]
-    #[arg(long, value_name = "FORMAT", value_parser = FORMATS, requires = "model")]
+    #[arg(long, value_name = "FORMAT", value_parser = FORMATS)]
     format: Option<Format>,
     /// A trace of one of the results, from `rmdp solve --trace`; may be repeated
     #[arg(long, value_name = "JSONL")]
     trace: Vec<PathBuf>,
+    /// A certificate of one of the results, from `rmdp solve --certificate`, to be verified; may be
+    /// repeated
+    #[arg(long, value_name = "FILE")]
+    certificate: Vec<PathBuf>,
     /// Solve for n radii from a to b; n points are evenly spaced (linear) or in ratio (log)
     /// [default: log where a > 0 and b ≥ 10 a]
-    #[arg(long, value_name = "a:b:n[:log|:linear]", requires = "model")]
-    #[arg(allow_hyphen_values = true)]
+    #[arg(long, value_name = "a:b:n[:log|:linear]", allow_hyphen_values = true)]
     radii: Option<Radii>,
-    /// Gap of what is solved here [default: 1e-7 ×
-    /// (largest − least cost) / (1 − λ), seven digits of the range of values]
+    /// Gap of what is solved for the page [default: 1e-7 × (largest − least cost) / (1 − λ), seven
+    /// digits of the range of values]
     #[arg(long, value_name = "ε", value_parser = args::positive, allow_hyphen_values = true)]
     gap: Option<f64>,
     /// Threads; the answer does not depend on their number [default: all cores]
@@ -60,11 +65,10 @@ pub(crate) struct Args {
     /// Title of the page
     #[arg(long, value_name = "TEXT")]
     title: Option<String>,
-    /// Write every figure as an .svg file into this folder too
+    /// Write every figure as an .svg file into this folder too; it is made where there is none
     #[arg(long, value_name = "FOLDER")]
     svg: Option<PathBuf>,
-    /// Do not say what was written
-    #[arg(long, short)]
+    #[arg(long, short, help = args::QUIET)]
     quiet: bool,
 }
 
@@ -73,7 +77,9 @@ Examples:
   rmdp generate machine -o m.json
   rmdp solve m.json --radius 0.01 --json r.json --trace t.jsonl
   rmdp report r.json -o page.html                             # bounds and policy
-  rmdp report r.json -o page.html --model m.json --trace t.jsonl --radii 0.0001:0.1:13";
+  rmdp report r.json -o page.html --model m.json --trace t.jsonl --radii 0.0001:0.1:13
+  rmdp solve m.json --radius 0.01 --json r.json --certificate c.cert
+  rmdp report r.json -o page.html --model m.json --certificate c.cert   # proved bounds";
 
 /// All that a page is made from.
 struct Material<'a> {
@@ -83,6 +89,8 @@ struct Material<'a> {
     evaluated: Vec<Evaluated>,
     /// With the index of the result that each is of.
     traces: Vec<(usize, Trace)>,
+    /// Whether a certificate of each result was verified for this page.
+    proved: Vec<bool>,
 }
 
 impl Material<'_> {
@@ -143,14 +151,7 @@ fn in_words(what: &str, name: String) -> String {
 }
 
 pub(crate) fn run(args: &Args) -> Result<Ending, Failure> {
-    let interrupt = interrupt::listen(args.quiet)?;
-    let read = [&args.results[..], &args.trace[..]].concat();
-    let inputs = read.iter().chain(&args.model).map(PathBuf::as_path).collect::<Vec<_>>();
-    output::check([("--output", args.output.as_path())], &inputs)?;
-    if let Some(folder) = args.svg.as_deref().filter(|f| !f.is_dir()) {
-        let folder = folder.display();
-        return Err(Failure::usage(format!("--svg {folder}: expected a folder that exists")));
-    }
+    args.check()?;
     let results = solved::read_all(&args.results)?;
     let traces = trace::read_all(&args.trace, &results)?;
     let source = match &args.model {
@@ -160,28 +161,69 @@ pub(crate) fn run(args: &Args) -> Result<Ending, Failure> {
         }
         None => None,
     };
+    let proved = match &source {
+        Some(source) => proof::of_all(&args.certificate, &results, source, args.threads)?,
+        None => vec![false; results.len()],
+    };
+    // Until here there is nothing that would be lost.
+    let interrupt = interrupt::listen(args.quiet)?;
     let evaluated = match &source {
         Some(source) => evaluate_all(&results, source, args, interrupt)?,
         None => Vec::new(),
     };
-    let material = Material { results, source: source.as_ref(), evaluated, traces };
+    let material = Material { results, source: source.as_ref(), evaluated, traces, proved };
     let (page, ending) = args.page(&material, interrupt)?;
-    page::write(&args.output, &page)?;
-    let drawn = page.sections.iter().flat_map(|s| &s.blocks);
-    let drawn = drawn.filter(|b| matches!(b, Block::Figure(_) | Block::HeatMap(_))).count();
-    let mut told = format!(
-        "wrote {}: {drawn} figure{}\n",
-        args.output.display(),
-        if drawn == 1 { "" } else { "s" }
-    );
-    if let Some(folder) = &args.svg {
-        let files = page::write_figures(folder, &page)?;
-        told += &format!("wrote {} .svg files into {}\n", files.len(), folder.display());
+    Ok(args.write(&page).end(ending))
+}
+
+impl Args {
+    /// What can be known before anything is read.
+    fn check(&self) -> Result<(), Failure> {
+        let read = [&self.results[..], &self.trace[..], &self.certificate[..]].concat();
+        let inputs = read.iter().chain(&self.model).map(PathBuf::as_path).collect::<Vec<_>>();
+        output::check([("--output", self.output.as_path())], &inputs)?;
+        if self.svg.as_deref().is_some_and(|f| f.as_os_str().is_empty()) {
+            return Err(Failure::usage("--svg is empty, expected the name of a folder"));
+        }
+        if let Some(folder) = self.svg.as_deref().filter(|f| f.exists() && !f.is_dir()) {
+            let folder = folder.display();
+            return Err(Failure::usage(format!("--svg {folder}: is a file, expected a folder")));
+        }
+        let idle = [
+            ("--format", "says how to read a MODEL", self.format.is_some()),
+            ("--radii", "solves the MODEL again", self.radii.is_some()),
+            ("--gap", "is for what is solved in the MODEL", self.gap.is_some()),
+            ("--threads", "is for what is solved in the MODEL", self.threads.is_some()),
+            ("--certificate", "is verified against the MODEL", !self.certificate.is_empty()),
+        ];
+        let without_model = idle.into_iter().find(|(.., given)| *given && self.model.is_none());
+        match without_model {
+            Some((flag, what, _)) => {
+                Err(Failure::usage(format!("{flag} {what}, and there is none: give --model MODEL")))
+            }
+            None => Ok(()),
+        }
     }
-    if !args.quiet {
-        output::to_stdout(told.as_bytes())?;
+
+    /// Writes the page, then the figures, and says so.
+    fn write(&self, page: &Page) -> Losses {
+        let mut losses = Losses::default();
+        let mut told = String::new();
+        let drawn = page.sections.iter().flat_map(|s| &s.blocks);
+        let drawn = drawn.filter(|b| matches!(b, Block::Figure(_) | Block::HeatMap(_))).count();
+        if losses.note(page::write(&self.output, page)).is_some() {
+            let many = if drawn == 1 { "" } else { "s" };
+            told += &format!("wrote {}: {drawn} figure{many}\n", self.output.display());
+        }
+        if let Some(folder) = &self.svg
+            && let Some(files) = losses.note(page::write_figures(folder, page))
+        {
+            let many = if files.len() == 1 { "" } else { "s" };
+            told += &format!("wrote {} .svg file{many} into {}\n", files.len(), folder.display());
+        }
+        losses.note(output::note(&told, false, self.quiet));
+        losses
     }
-    Ok(ending)
 }
 
 /// Evaluates every policy in the model, and so finds out whether the results are of this model.
@@ -212,11 +254,10 @@ impl Args {
         let mut sections = vec![overview::section(material)];
         sections.extend(convergence::section(material));
         sections.push(policy::section(material));
-        sections.extend(worst_case::section(material)?);
+        sections.extend(worst_case::section(material, self.threads, interrupt)?);
         let price = price::section(material, self, interrupt)?;
-        let interrupted = material.evaluated.iter().any(|e| e.status == Status::Interrupted);
         let ending = match &price {
-            _ if interrupted => Ending::Early,
+            _ if interrupt.is_raised() => Ending::Early,
             Some((_, ending)) => *ending,
             None => Ending::Done,
         };

@@ -1,9 +1,10 @@
 //! What was solved, and how each run ended.
 
-use robust_mdp::Model;
+use robust_mdp::{Model, Status};
 
 use super::solved::Solved;
 use super::{Material, interval};
+use crate::choice::in_a_row;
 use crate::method::names;
 use crate::page::{Block, Section, Table};
 use crate::render::number::{gap_text, grouped, short, time_text};
@@ -22,10 +23,32 @@ pub(super) fn summary(material: &Material<'_>) -> String {
         _ => "minimise the expected discounted cost",
     };
     format!(
-        "{size}. To {what} at discount {}, whatever kernel of the uncertainty set is the true one. \
-         All values are proved bounds.",
-        short(first.discount())
+        "{size}. To {what} at discount {}, whatever kernel of the uncertainty set is the true one. {}",
+        short(first.discount()),
+        standing(material)
     )
+}
+
+/// How far the bounds can be trusted.
+fn standing(material: &Material<'_>) -> String {
+    let reported = "Bounds are those that the results report";
+    let again = match material.evaluated.iter().any(|e| e.status != Status::Interrupted) {
+        true => "; the worst case of each policy was computed again from the model, and agrees",
+        false => "",
+    };
+    let proved = (material.results.iter().zip(&material.proved)).filter(|(_, proved)| **proved);
+    let proved: Vec<&str> = proved.map(|(result, _)| result.name.as_str()).collect();
+    match proved.len() {
+        0 => format!("{reported}{again}."),
+        n if n == material.results.len() => {
+            "All bounds of the results are proved: their certificates were verified for this page."
+                .into()
+        }
+        _ => format!(
+            "{reported}{again}. Those of {} are proved: their certificates were verified for this page.",
+            in_a_row(&proved, "and")
+        ),
+    }
 }
 
 /// Whether all results have the same kind of set, with radii of their own.
@@ -39,9 +62,19 @@ fn one_kind(results: &[Solved]) -> Option<String> {
 fn section_blocks(material: &Material<'_>) -> Vec<Block> {
     let kind = one_kind(&material.results);
     let set = if kind.is_some() { "radius" } else { "set" };
-    let header =
-        ["result", set, "method", "oracle", "ended", "value", "gap at most", "sweeps", "time"];
-    let row = |r: &Solved| {
+    let header = [
+        "result",
+        set,
+        "method",
+        "oracle",
+        "ended",
+        "value",
+        "gap at most",
+        "bounds",
+        "sweeps",
+        "time",
+    ];
+    let row = |(r, proved): (&Solved, &bool)| {
         let (method, oracle) = names(r.file.method, r.file.oracle);
         vec![
             r.name.clone(),
@@ -51,6 +84,7 @@ fn section_blocks(material: &Material<'_>) -> Vec<Block> {
             ending(r.file.status).to_owned(),
             interval((r.file.value.lower, r.file.value.upper)),
             gap_text(r.file.gap),
+            if *proved { "proved" } else { "reported" }.to_owned(),
             grouped(r.file.sweeps),
             time_text(r.file.seconds),
         ]
@@ -59,7 +93,7 @@ fn section_blocks(material: &Material<'_>) -> Vec<Block> {
     let mut blocks = vec![Block::Table(Table {
         caption: format!("Bounds of the worst-case value {}.{set}", start(material.model())),
         header: header.map(str::to_owned).to_vec(),
-        rows: material.results.iter().map(row).collect(),
+        rows: material.results.iter().zip(&material.proved).map(row).collect(),
     })];
     let mut warnings: Vec<String> = Vec::new();
     for result in &material.results {

@@ -2,7 +2,7 @@
 
 use super::Material;
 use crate::page::{Block, HeatMap, Section, Table};
-use crate::render::number::{rounded_down, rounded_up};
+use crate::render::number::{probability, rounded_down, rounded_up};
 use crate::render::solution::table_decimals;
 
 /// States that a map shows.
@@ -129,8 +129,8 @@ fn likeliest(material: &Material<'_>, i: usize, s: usize) -> String {
     let best = (0..policy.len()).reduce(|a, b| if policy[b] > policy[a] { b } else { a });
     match best {
         None => "—".into(),
-        Some(a) if policy[a] > 0.9995 => material.action_in_words(s, a),
-        Some(a) => format!("{} ({:.3})", material.action_in_words(s, a), policy[a]),
+        Some(a) if policy[a] > 1.0 - 1e-9 => material.action_in_words(s, a),
+        Some(a) => format!("{} ({})", material.action_in_words(s, a), probability(policy[a], 3)),
     }
 }
 

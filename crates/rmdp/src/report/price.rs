@@ -167,7 +167,8 @@ fn sweep(
         .map_err(Failure::input)?;
     let mut statuses = vec![best.status];
     let mut all = Vec::new();
-    for (&radius, (at, how)) in radii.values.iter().zip(solved) {
+    for (&radius, solved) in radii.values.iter().zip(solved) {
+        let Some((at, how)) = solved else { continue };
         statuses.extend(how);
         all.extend((!how.contains(&Status::Interrupted)).then_some(At { radius, ..at }));
     }

@@ -8,8 +8,8 @@ use robust_mdp::uncertainty::{Distance, Radius, Rectangularity, Support, Uncerta
 use robust_mdp::{Error, Evaluated, Method, Model, Oracle, Status};
 use serde::Deserialize;
 
-use crate::failure::Failure;
-use crate::json;
+use super::consistency;
+use crate::failure::{Failure, json_in_words};
 use crate::model::Source;
 use crate::render::number::short;
 
@@ -23,13 +23,14 @@ pub(super) struct Solved {
 }
 
 #[derive(Debug, Deserialize)]
+#[serde(expecting = "an object with “lower” and “upper”")]
 pub(super) struct Interval {
     pub(super) lower: f64,
     pub(super) upper: f64,
 }
 
 #[derive(Clone, Debug, PartialEq, Deserialize)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "found a radius that is neither a number nor a list of numbers")]
 pub(super) enum Budget {
     Uniform(f64),
     Each(Vec<f64>),
@@ -37,10 +38,11 @@ pub(super) enum Budget {
 
 /// The fields of the file that pages need.
 #[derive(Debug, Deserialize)]
+#[serde(expecting = "an object")]
 pub(super) struct File {
     pub(super) status: Status,
     pub(super) objective: String,
-    discount: f64,
+    pub(super) discount: f64,
     pub(super) set: Distance,
     pub(super) radius: Budget,
     pub(super) rectangular: Rectangularity,
@@ -50,6 +52,7 @@ pub(super) struct File {
     pub(super) value: Interval,
     pub(super) lower: Vec<f64>,
     pub(super) upper: Vec<f64>,
+    pub(super) values: Option<Vec<f64>>,
     pub(super) gap: f64,
     #[serde(default)]
     pub(super) verified: bool,
@@ -89,14 +92,19 @@ pub(super) fn parse(path: &Path, reader: impl Read) -> Result<Solved, Failure> {
         if e.is_io() {
             return Failure::input(Error::Io { path: path.to_owned(), source: e.into() });
         }
-        let failure = wrong(format!("no result of `rmdp solve --json`: {}", json::with_place(&e)));
+        let what = match text.start.trim_ascii_start().first() {
+            // A list would be taken for the values of the keys, in their order.
+            Some(b'[') => "found a list, expected an object".into(),
+            _ => format!("line {}, column {}: {}", e.line(), e.column(), json_in_words(&e)),
+        };
+        let failure = wrong(format!("no result of `rmdp solve --json`: {what}"));
         let worst = b"\"worst\":";
         match text.start.windows(worst.len()).any(|part| part == worst) {
             true => failure.hint("this seems to be a result of `rmdp evaluate`"),
             false => failure.hint("`rmdp solve MODEL --radius R --json FILE` writes one"),
         }
     })?;
-    file.check().map_err(wrong)?;
+    consistency::check(&file).map_err(wrong)?;
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     Ok(Solved { name, path: path.to_owned(), file })
 }
@@ -113,38 +121,6 @@ impl<R: Read> Read for Watched<R> {
         let room = (1_usize << 20).saturating_sub(self.start.len());
         self.start.extend_from_slice(&out[..read.min(room)]);
         Ok(read)
-    }
-}
-
-impl File {
-    /// What a result must be, whoever wrote it.
-    fn check(&self) -> Result<(), String> {
-        let states = self.lower.len();
-        if states == 0 {
-            return Err("no states in “lower”, expected one bound a state".into());
-        }
-        if self.upper.len() != states || self.policy.len() != states {
-            return Err(format!(
-                "“lower” has {states} states, “upper” {} and “policy” {}; expected as many",
-                self.upper.len(),
-                self.policy.len()
-            ));
-        }
-        let crossed = self.lower.iter().zip(&self.upper).position(|(l, u)| l > u);
-        if let Some(s) = crossed {
-            return Err(format!(
-                "state {s}: lower bound {} above the upper bound {}",
-                self.lower[s], self.upper[s]
-            ));
-        }
-        let no_distribution = |x: &Vec<f64>| {
-            !x.is_empty()
-                && (x.iter().any(|p| *p < 0.0) || (x.iter().sum::<f64>() - 1.0).abs() > 1e-9)
-        };
-        match self.policy.iter().position(no_distribution) {
-            Some(s) => Err(format!("state {s}: the policy is not a distribution over actions")),
-            None => Ok(()),
-        }
     }
 }
 

@@ -8,12 +8,12 @@ use robust_mdp::Error;
 use serde::Deserialize;
 
 use super::solved::Solved;
-use crate::failure::Failure;
-use crate::json;
+use crate::failure::{Failure, json_in_words};
 use crate::render::number::{gap_text, short};
 
 /// A line of a trace.
 #[derive(Clone, Debug, Deserialize)]
+#[serde(expecting = "an object")]
 pub(super) struct Line {
     pub(super) sweep: u64,
     pub(super) seconds: f64,
@@ -90,13 +90,18 @@ pub(super) fn parse(path: &Path, mut reader: impl BufRead) -> Result<Trace, Fail
                 return Err(Failure::input(Error::Io { path: path.to_owned(), source }));
             }
         }
-        trace.push(serde_json::from_slice(line.trim_ascii()).map_err(|e| {
-            let path = path.display();
-            let wrong = json::in_words(&e);
-            Failure::usage(format!(
-                "{path}, line {number}: no line of `rmdp solve --trace`: {wrong}"
-            ))
-        })?);
+        let wrong =
+            |what: String| Failure::usage(format!("{}, line {number}: {what}", path.display()));
+        let found: Line = serde_json::from_slice(line.trim_ascii()).map_err(|e| {
+            let (what, column) = (json_in_words(&e), e.column());
+            wrong(format!("no line of `rmdp solve --trace`: column {column}: {what}"))
+        })?;
+        if found.lower > found.upper || found.gap < 0.0 || found.seconds < 0.0 {
+            let told = "expected lower ≤ upper, gap ≥ 0 and seconds ≥ 0";
+            let Line { lower, upper, gap, seconds, .. } = found;
+            return Err(wrong(format!("{lower} to {upper}, gap {gap}, {seconds} seconds: {told}")));
+        }
+        trace.push(found);
     }
     match trace.is_empty() {
         true => Err(Failure::usage(format!("{}: no sweep in the trace", path.display()))),

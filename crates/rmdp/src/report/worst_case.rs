@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use robust_mdp::{Model, worst_kernel};
+use robust_mdp::{Interrupt, Model, SparseKernel, worst_kernel_rows};
 
 use super::Material;
 use crate::failure::Failure;
 use crate::page::{Block, HeatMap, Section, Table};
+use crate::render::number::probability;
 
 /// State-action pairs that the map shows.
 const PAIRS: usize = 16;
@@ -23,19 +24,73 @@ struct Change {
     row: usize,
     /// Probability of its action.
     played: f64,
+    /// The mass that moves, as often as the action is played.
+    weight: f64,
     /// Next state, nominal and worst-case probability, where they differ.
     moves: Vec<(usize, f64, f64)>,
 }
 
-impl Change {
-    /// The mass that moves, as often as the action is played.
+/// A transition of a row that changes.
+#[derive(Clone, Copy)]
+struct Move {
+    state: usize,
+    row: usize,
+    played: f64,
+    next: usize,
+    nominal: f64,
+    worst: f64,
+}
+
+impl Move {
     fn weight(&self) -> f64 {
-        let moved: f64 = self.moves.iter().map(|(_, p, y)| (y - p).abs()).sum();
-        0.5 * self.played * moved
+        self.played * (self.worst - self.nominal).abs()
     }
 }
 
-pub(super) fn section(material: &Material<'_>) -> Result<Option<Section>, Failure> {
+/// What the page shows of all rows that are played and change: the largest changes, and how many there
+/// are.
+struct Changes {
+    rows: Vec<Change>,
+    changed_rows: usize,
+    moves: Vec<Move>,
+    changed_moves: usize,
+}
+
+impl Changes {
+    fn take(&mut self, change: Change) {
+        let Change { state, row, played, .. } = change;
+        let of = |&(next, nominal, worst): &(usize, f64, f64)| Move {
+            state,
+            row,
+            played,
+            next,
+            nominal,
+            worst,
+        };
+        self.changed_rows += 1;
+        self.changed_moves += change.moves.len();
+        self.moves.extend(change.moves.iter().map(of));
+        self.rows.push(change);
+        if self.rows.len() >= 64 * PAIRS || self.moves.len() >= 1 << 16 {
+            self.cut();
+        }
+    }
+
+    /// Leaves the largest, in falling order.
+    fn cut(&mut self) {
+        self.rows.sort_by(|a, b| b.weight.total_cmp(&a.weight).then(a.row.cmp(&b.row)));
+        self.rows.truncate(PAIRS);
+        let place = |m: &Move| (m.row, m.next);
+        self.moves.sort_by(|a, b| b.weight().total_cmp(&a.weight()).then(place(a).cmp(&place(b))));
+        self.moves.truncate(LISTED);
+    }
+}
+
+pub(super) fn section(
+    material: &Material<'_>,
+    threads: Option<usize>,
+    interrupt: &Interrupt,
+) -> Result<Option<Section>, Failure> {
     let Some(source) = material.source else { return Ok(None) };
     let (pictured, told) = material.pictured();
     let mut blocks = vec![Block::Text(
@@ -45,8 +100,11 @@ pub(super) fn section(material: &Material<'_>) -> Result<Option<Section>, Failur
     )];
     blocks.extend(told.map(Block::Text));
     for i in pictured {
-        let changes = changes(material, i, &source.model)?;
-        if changes.is_empty() {
+        let Some(changes) = changes(material, i, &source.model, threads, interrupt)? else {
+            blocks.push(Block::Text("Interrupted before all of it was computed.".into()));
+            break;
+        };
+        if changes.rows.is_empty() {
             let of = material.of(i);
             blocks.push(Block::Text(format!("The worst case{of} is the nominal kernel itself.")));
             continue;
@@ -57,49 +115,71 @@ pub(super) fn section(material: &Material<'_>) -> Result<Option<Section>, Failur
     Ok(Some(super::section("worst-case", "Worst case against nominal transitions", blocks)))
 }
 
-/// All rows that are played and change, the largest changes first.
-fn changes(material: &Material<'_>, i: usize, model: &Model) -> Result<Vec<Change>, Failure> {
+/// What changes in the rows that are played; nothing if interrupted.
+fn changes(
+    material: &Material<'_>,
+    i: usize,
+    model: &Model,
+    threads: Option<usize>,
+    interrupt: &Interrupt,
+) -> Result<Option<Changes>, Failure> {
     let result = &material.results[i];
     let (set, policy) = (result.set(model)?, result.policy());
-    let mut rows: Vec<Vec<(usize, f64)>> = vec![Vec::new(); model.rows()];
-    let keep = |row: usize, next: usize, p: f64| {
-        if policy[row] > 0.0 {
-            rows[row].push((next, p));
-        }
-    };
-    worst_kernel(model, &set, &policy, &result.values(), None, keep).map_err(Failure::input)?;
-    let mut changes = Vec::new();
+    let worst = worst_kernel_rows(model, &set, &policy, &result.values(), threads, interrupt)
+        .map_err(Failure::input)?;
+    let Some(worst) = worst else { return Ok(None) };
+    let mut all =
+        Changes { rows: Vec::new(), changed_rows: 0, moves: Vec::new(), changed_moves: 0 };
     for state in 0..model.states() {
+        if interrupt.is_raised() {
+            return Ok(None);
+        }
         for row in model.rows_of(state).filter(|&r| policy[r] > 0.0) {
-            let mut both: BTreeMap<usize, (f64, f64)> = BTreeMap::new();
-            for (next, p, _) in model.row(row).entries() {
-                both.entry(next).or_default().0 += p;
-            }
-            for &(next, y) in &rows[row] {
-                both.entry(next).or_default().1 += y;
-            }
-            let moves: Vec<_> = both
-                .into_iter()
-                .filter(|(_, (p, y))| (y - p).abs() > LEAST)
-                .map(|(next, (p, y))| (next, p, y))
-                .collect();
+            let moves = differences(model, &worst, row);
             if !moves.is_empty() {
-                changes.push(Change { state, row, played: policy[row], moves });
+                let moved: f64 = moves.iter().map(|(_, p, y)| (y - p).abs()).sum();
+                let (played, weight) = (policy[row], 0.5 * policy[row] * moved);
+                all.take(Change { state, row, played, weight, moves });
             }
         }
     }
-    changes.sort_by(|a, b| b.weight().total_cmp(&a.weight()).then(a.row.cmp(&b.row)));
-    Ok(changes)
+    all.cut();
+    Ok(Some(all))
 }
 
-fn pair(material: &Material<'_>, change: &Change) -> String {
-    let first = material.model().map_or(0, |m| m.rows_of(change.state).start);
-    let action = material.action_in_words(change.state, change.row - first);
-    format!("{}, {action}", material.state_in_words(change.state))
+/// Next states of a row whose probability changes, rising: both kernels list theirs in that order.
+fn differences(model: &Model, worst: &SparseKernel, row: usize) -> Vec<(usize, f64, f64)> {
+    let nominal = model.row(row);
+    let mut nominal = nominal.entries().map(|(next, p, _)| (next, p)).peekable();
+    let mut worst = worst.row(row).map(|(next, y)| (next as usize, y)).peekable();
+    let mut moves = Vec::new();
+    loop {
+        let next = match (nominal.peek(), worst.peek()) {
+            (Some(a), Some(b)) => a.0.min(b.0),
+            (Some(a), None) | (None, Some(a)) => a.0,
+            (None, None) => return moves,
+        };
+        let (mut p, mut y) = (0.0, 0.0);
+        while let Some((_, more)) = nominal.next_if(|entry| entry.0 == next) {
+            p += more;
+        }
+        while let Some((_, more)) = worst.next_if(|entry| entry.0 == next) {
+            y += more;
+        }
+        if f64::abs(y - p) > LEAST {
+            moves.push((next, p, y));
+        }
+    }
 }
 
-fn map(material: &Material<'_>, i: usize, changes: &[Change]) -> HeatMap {
-    let mut shown: Vec<&Change> = changes.iter().take(PAIRS).collect();
+fn pair(material: &Material<'_>, state: usize, row: usize) -> String {
+    let first = material.model().map_or(0, |m| m.rows_of(state).start);
+    let action = material.action_in_words(state, row - first);
+    format!("{}, {action}", material.state_in_words(state))
+}
+
+fn map(material: &Material<'_>, i: usize, changes: &Changes) -> HeatMap {
+    let mut shown: Vec<&Change> = changes.rows.iter().collect();
     shown.sort_by_key(|c| c.row);
     let mut moved: BTreeMap<usize, f64> = BTreeMap::new();
     for change in &shown {
@@ -114,8 +194,9 @@ fn map(material: &Material<'_>, i: usize, changes: &[Change]) -> HeatMap {
     let mut next: Vec<usize> = next.into_iter().map(|(s, _)| s).collect();
     next.sort_unstable();
     let mut told = String::new();
-    if changes.len() > shown.len() {
-        told += &format!(" Of {} pairs the {PAIRS} with most mass moved are shown.", changes.len());
+    let count_rows = changes.changed_rows;
+    if count_rows > shown.len() {
+        told += &format!(" Of {count_rows} pairs the {PAIRS} with most mass moved are shown.");
     }
     if count > next.len() {
         told += &format!(" Of {count} next states the {NEXT} with most mass moved are shown.");
@@ -130,26 +211,28 @@ fn map(material: &Material<'_>, i: usize, changes: &[Change]) -> HeatMap {
             "Change of the probability of each next state (column) from each state and action that \
              is played (row); a dot where nothing changes.{told}"
         ),
-        rows: shown.iter().map(|c| pair(material, c)).collect(),
+        rows: shown.iter().map(|c| pair(material, c.state, c.row)).collect(),
         columns: next.iter().map(|&s| material.state(s)).collect(),
         values: shown.iter().map(|c| next.iter().map(|&s| cell(c, s)).collect()).collect(),
     }
 }
 
-fn table(material: &Material<'_>, i: usize, changes: &[Change]) -> Table {
-    let mut moves: Vec<(f64, &Change, usize, f64, f64)> = (changes.iter())
-        .flat_map(|c| c.moves.iter().map(move |&(s, p, y)| (c.played * (y - p).abs(), c, s, p, y)))
-        .collect();
-    moves.sort_by(|a, b| b.0.total_cmp(&a.0).then((a.1.row, a.2).cmp(&(b.1.row, b.2))));
-    let count = moves.len();
-    let row = |(_, change, s, p, y): &(f64, &Change, usize, f64, f64)| {
+/// “+0.0125”, “−1.2e-7”.
+fn changed(by: f64) -> String {
+    let text = if by.abs() < 5e-5 { format!("{by:+.1e}") } else { format!("{by:+.4}") };
+    text.replacen('-', "−", usize::from(by < 0.0))
+}
+
+fn table(material: &Material<'_>, i: usize, changes: &Changes) -> Table {
+    let count = changes.changed_moves;
+    let row = |m: &Move| {
         vec![
-            pair(material, change),
-            format!("{:.4}", change.played),
-            material.state_in_words(*s),
-            format!("{p:.4}"),
-            format!("{y:.4}"),
-            format!("{:+.4}", y - p).replace('-', "−"),
+            pair(material, m.state, m.row),
+            probability(m.played, 4),
+            material.state_in_words(m.next),
+            probability(m.nominal, 4),
+            probability(m.worst, 4),
+            changed(m.worst - m.nominal),
         ]
     };
     let shown =
@@ -158,6 +241,6 @@ fn table(material: &Material<'_>, i: usize, changes: &[Change]) -> Table {
     Table {
         caption: format!("{shown} changed transitions{}.", material.of(i)),
         header: header.map(str::to_owned).to_vec(),
-        rows: moves.iter().take(LISTED).map(row).collect(),
+        rows: changes.moves.iter().map(row).collect(),
     }
 }

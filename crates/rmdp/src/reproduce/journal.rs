@@ -7,8 +7,7 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use super::cell::{Cell, FORMAT, Record};
-use crate::failure::Failure;
-use crate::json;
+use crate::failure::{Failure, json_in_words};
 
 pub(crate) const FILE: &str = "cells.jsonl";
 
@@ -90,12 +89,12 @@ pub(super) fn read(text: &[u8]) -> Result<HashMap<String, Record>, (usize, Strin
     let text = std::str::from_utf8(text).map_err(|e| (1, e.to_string()))?;
     for (number, line) in text.lines().enumerate() {
         let value: serde_json::Value =
-            serde_json::from_str(line).map_err(|e| (number + 1, json::in_words(&e)))?;
+            serde_json::from_str(line).map_err(|e| (number + 1, json_in_words(&e)))?;
         if value["cell"]["format"] != FORMAT {
             continue;
         }
         let record: Record =
-            serde_json::from_value(value).map_err(|e| (number + 1, json::in_words(&e)))?;
+            serde_json::from_value(value).map_err(|e| (number + 1, json_in_words(&e)))?;
         records.insert(record.cell.key(), record);
     }
     Ok(records)

@@ -77,8 +77,7 @@ pub(crate) struct Args {
     /// Say which experiments there are, and about how long they take
     #[arg(long)]
     list: bool,
-    /// No progress on the standard error
-    #[arg(long, short)]
+    #[arg(long, short, help = args::QUIET)]
     quiet: bool,
 }
 
@@ -137,7 +136,7 @@ pub(crate) fn run(args: &Args) -> Result<Ending, Failure> {
         }
         return Ok(Ending::Early);
     }
-    output::tell(&told, false, args.quiet)?;
+    output::note(&told, false, args.quiet)?;
     Ok(Ending::Done)
 }
 

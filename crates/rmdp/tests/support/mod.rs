@@ -64,6 +64,24 @@ impl Drop for Folder {
     }
 }
 
+/// Waits until a process catches SIGINT, and sends it one.
+#[cfg(target_os = "linux")]
+pub(crate) fn interrupt_when_it_listens(child: &Child) {
+    let status = format!("/proc/{}/status", child.id());
+    let catches = || {
+        let text = fs::read_to_string(&status).unwrap_or_default();
+        let mask = text.lines().find_map(|line| line.strip_prefix("SigCgt:")).map(str::trim);
+        mask.and_then(|mask| u64::from_str_radix(mask, 16).ok()).is_some_and(|m| m >> 1 & 1 == 1)
+    };
+    let started = Instant::now();
+    while !catches() {
+        assert!(started.elapsed() < PATIENCE, "no handler");
+        thread::sleep(Duration::from_millis(1));
+    }
+    let killed = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    assert!(killed.success());
+}
+
 /// How a run ended.
 #[derive(Debug)]
 pub(crate) struct Outcome {

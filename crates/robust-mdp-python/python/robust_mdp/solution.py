@@ -157,7 +157,11 @@ class Solution(Frozen):
         return {name: frozen(self._trace[:, k].copy()) for k, name in enumerate(_TRACE)}
 
     def worst_kernel(self) -> Kernel:
-        """The kernel of the set that is worst for the policy."""
+        """The kernel of the set that is worst for the policy.
+
+        It is held as compressed rows whatever the model (``to_scipy()`` gives a SciPy array of them):
+        where nature may put mass on every state of a large sparse model, hers have some tens of entries.
+        """
         found = _native.worst_kernel(
             self.model._native,
             self.set._native(self.model),

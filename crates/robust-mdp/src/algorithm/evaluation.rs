@@ -5,8 +5,10 @@
 //! linear system gives the value of (x, y), which only grows, and the sweep after that bounds
 //! what is left ([`super::bounds`]). The number of sweeps hardly depends on λ.
 
+use std::ops::ControlFlow;
+
 use super::bellman::{Bellman, Player};
-use super::bounds::Bounds;
+use super::bounds::{Bounds, UNKNOWN};
 use super::fixed_point::{Operator, bound_fixed_point};
 use super::linear::Chain;
 use crate::checkpoint::{Snapshot, Tape};
@@ -62,16 +64,24 @@ impl<'a> Evaluation<'a> {
         self.bellman.upper.clone()
     }
 
-    /// The kernel that is worst for `x` at values `w`, row by row: `visit(row, next, entry)`.
+    /// The kernel that is worst for `x` at values `w`, row by row: `visit(row, next, entry)`, until that
+    /// or the signal breaks off.
     pub(crate) fn worst_kernel(
         &mut self,
         x: &[f64],
         w: &[f64],
-        visit: impl FnMut(usize, usize, f64),
-    ) {
-        let x = without_negligible(x);
-        self.bellman.sweep(w, Player::Nature(&x), 0.0, None);
-        self.bellman.kernel(&x, visit);
+        signal: &Signal<'_>,
+        mut visit: impl FnMut(usize, usize, f64) -> ControlFlow<()>,
+    ) -> ControlFlow<()> {
+        let (x, stop) = (without_negligible(x), || signal.raised());
+        self.bellman.sweep_until(w, Player::Nature(&x), 0.0, None, &stop);
+        if stop() {
+            return ControlFlow::Break(());
+        }
+        self.bellman.kernel(&x, |row, next, p| match stop() {
+            true => ControlFlow::Break(()),
+            false => visit(row, next, p),
+        })
     }
 }
 
@@ -102,16 +112,25 @@ impl Operator for OfPolicy<'_, '_> {
     fn model(&self) -> &Model {
         self.evaluation.bellman.model
     }
-    fn sweep(&mut self, w: &[f64]) {
+    fn sweep(&mut self, w: &[f64], signal: &Signal<'_>) {
         let Evaluation { bellman, chain, lent, sweeps } = &mut *self.evaluation;
+        let (nature, stop) = (Player::Nature(self.x), || signal.raised());
+        if stop() {
+            // No room is made for what will not be used.
+            bellman.lower.fill(UNKNOWN.0);
+            bellman.upper.fill(UNKNOWN.1);
+            return;
+        }
         *sweeps += 1;
         if bellman.chains_apart() && !*lent {
-            bellman.sweep(w, Player::Nature(self.x), 0.0, None);
-            bellman.chain_of(Some(self.x), true, chain);
+            bellman.sweep_until(w, nature, 0.0, None, &stop);
+            if !stop() {
+                bellman.chain_of(Some(self.x), true, chain);
+            }
             return;
         }
         bellman.make_room(chain);
-        bellman.sweep(w, Player::Nature(self.x), 0.0, chain.as_mut());
+        bellman.sweep_until(w, nature, 0.0, chain.as_mut(), &stop);
     }
     fn image(&self) -> (&[f64], &[f64]) {
         (&self.evaluation.bellman.lower, &self.evaluation.bellman.upper)

@@ -15,8 +15,8 @@ const PATIENCE: usize = 3;
 /// T, with the chain of the choices that its last sweep made.
 pub(super) trait Operator {
     fn model(&self) -> &Model;
-    /// Computes T(w) and its chain.
-    fn sweep(&mut self, w: &[f64]);
+    /// Computes T(w) and its chain; the signal may stop it before all states are known.
+    fn sweep(&mut self, w: &[f64], signal: &Signal<'_>);
     /// A lower and an upper bound of T(w), from the last sweep.
     fn image(&self) -> (&[f64], &[f64]);
     fn chain(&mut self) -> &mut Chain;
@@ -25,7 +25,8 @@ pub(super) trait Operator {
 }
 
 /// Bounds of the fixed point no wider than `tolerance` if rounding allows; `w` is a first guess
-/// and becomes a value near the fixed point.
+/// and becomes a value near the fixed point. Bounds from costs alone are what there is before the
+/// first sweep has ended.
 pub(super) fn bound_fixed_point(
     operator: &mut impl Operator,
     w: &mut [f64],
@@ -39,18 +40,20 @@ pub(super) fn bound_fixed_point(
     for s in (0..states).filter(|&s| operator.model().is_terminal(s)) {
         w[s] = 0.0;
     }
-    let mut best: Option<(f64, Bounds)> = None;
+    let mut bounds = Bounds::of_costs(operator.model());
+    let mut least = widest(&bounds.lower, &bounds.upper);
     let (mut settled, mut before, mut step) = (0, w.to_vec(), Vec::new());
     for _ in 0..MAX_ROUNDS {
-        operator.sweep(w);
+        operator.sweep(w, signal);
         let (below, above) = operator.image();
         let (low, _) = macqueen_porteus(w, below, discount, cost_scale, width);
         let (_, high) = macqueen_porteus(w, above, discount, cost_scale, width);
         let shifted = |v: &[f64], by: f64| v.iter().map(|v| v + by).collect();
-        let bounds = Bounds { lower: shifted(below, low), upper: shifted(above, high) };
-        let spread = widest(&bounds.lower, &bounds.upper);
-        if best.as_ref().is_none_or(|(least, _)| spread < *least) {
-            best = Some((spread, bounds));
+        let found = Bounds { lower: shifted(below, low), upper: shifted(above, high) };
+        // Infinite where a sweep was stopped.
+        let spread = widest(&found.lower, &found.upper);
+        if spread < least {
+            (least, bounds) = (spread, found);
         }
         if spread <= tolerance || settled >= PATIENCE || signal.raised() {
             w.copy_from_slice(operator.image().1);
@@ -61,6 +64,9 @@ pub(super) fn bound_fixed_point(
         step.extend(operator.image().1.iter().zip(&*w).map(|(t, w)| t - w));
         operator.chain().cost.copy_from_slice(&step);
         operator.chain().solve(discount, &mut step, 0.0, &|| signal.raised());
+        if signal.raised() {
+            break;
+        }
         for (s, (w, step)) in w.iter_mut().zip(&step).enumerate() {
             *w = if operator.model().is_terminal(s) { 0.0 } else { *w + step };
         }
@@ -71,7 +77,6 @@ pub(super) fn bound_fixed_point(
         settled = if moved <= rounding(scale, discount, width) { settled + 1 } else { 0 };
         before.copy_from_slice(w);
     }
-    let (_, mut bounds) = best.expect("at least one round");
     let model = operator.model();
     for s in (0..model.states()).filter(|&s| model.is_terminal(s)) {
         (bounds.lower[s], bounds.upper[s]) = (0.0, 0.0);

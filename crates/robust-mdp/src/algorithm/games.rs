@@ -3,6 +3,7 @@
 //! The interior-point oracle solves each game anew. The first-order oracle goes on from the last
 //! iterates with twice the steps until its enclosure is as narrow as asked, or [`MOST_STEPS`].
 
+use super::bounds::UNKNOWN;
 use super::linear::Chain;
 use super::sweep::{ChainRows, ChainShape, Cuts, Fields, Workers, for_each_state};
 use crate::algorithm::fom_vi::FomSettings;
@@ -251,9 +252,6 @@ impl Snapshot for Games<'_> {
         self.workers.first().scratch.entries += entries;
     }
 }
-
-/// What is known of a state that a stopped sweep did not reach.
-const UNKNOWN: (f64, f64) = (f64::NEG_INFINITY, f64::INFINITY);
 
 /// One state's game.
 struct One<'a> {

@@ -74,11 +74,14 @@ impl<'a> Operator<'a> {
         self.games.is_none() && self.bellman.chains_apart()
     }
 
-    /// Encloses F(v), each state as narrowly as `tolerance` if the oracle can.
+    /// Encloses F(v), each state as narrowly as `tolerance` if the oracle can. A sweep that the signal
+    /// has stopped leaves unknown states and no chain.
     pub(crate) fn sweep(&mut self, v: &[f64], tolerance: f64, chain: bool, signal: &Signal<'_>) {
         if chain && self.chains_apart() {
-            self.bellman.sweep(v, Player::Both, tolerance, None);
-            self.bellman.chain_of(None, true, &mut self.chain);
+            self.bellman.sweep_until(v, Player::Both, tolerance, None, &|| signal.raised());
+            if !signal.raised() {
+                self.bellman.chain_of(None, true, &mut self.chain);
+            }
             return;
         }
         if chain {
@@ -86,7 +89,10 @@ impl<'a> Operator<'a> {
         }
         let chain = self.chain.as_mut().filter(|_| chain);
         match &mut self.games {
-            None => self.bellman.sweep(v, Player::Both, tolerance, chain),
+            None => {
+                let stop = || signal.raised();
+                self.bellman.sweep_until(v, Player::Both, tolerance, chain, &stop);
+            }
             Some(games) => {
                 let Bellman { lower, upper, policy, .. } = &mut self.bellman;
                 games.sweep(v, tolerance, lower, upper, policy, chain, signal);
@@ -132,14 +138,18 @@ impl<'a> Operator<'a> {
     }
 
     /// Encloses F_x(v) for the policy x of the last sweep, or the one adopted, with its chain.
-    pub(crate) fn respond(&mut self, v: &[f64], tolerance: f64) {
+    pub(crate) fn respond(&mut self, v: &[f64], tolerance: f64, signal: &Signal<'_>) {
+        let stop = || signal.raised();
         let x = std::mem::take(&mut self.bellman.policy);
         if self.chains_apart() {
-            self.bellman.sweep(v, Player::Nature(&x), tolerance, None);
-            self.bellman.chain_of(Some(&x), true, &mut self.chain);
+            self.bellman.sweep_until(v, Player::Nature(&x), tolerance, None, &stop);
+            if !signal.raised() {
+                self.bellman.chain_of(Some(&x), true, &mut self.chain);
+            }
         } else {
             self.bellman.make_room(&mut self.chain);
-            self.bellman.sweep(v, Player::Nature(&x), tolerance, self.chain.as_mut());
+            let chain = self.chain.as_mut();
+            self.bellman.sweep_until(v, Player::Nature(&x), tolerance, chain, &stop);
         }
         self.bellman.policy = x;
     }
@@ -147,7 +157,7 @@ impl<'a> Operator<'a> {
     /// A sweep in which every state sees the values of those before it; v moves to the upper bound.
     pub(crate) fn sweep_in_place(&mut self, v: &mut [f64], tolerance: f64, signal: &Signal<'_>) {
         match &mut self.games {
-            None => self.bellman.sweep_in_place(v, tolerance),
+            None => self.bellman.sweep_in_place(v, tolerance, &|| signal.raised()),
             Some(games) => {
                 let Bellman { lower, upper, policy, .. } = &mut self.bellman;
                 games.sweep_in_place(v, tolerance, lower, upper, policy, signal);

@@ -261,7 +261,7 @@ impl Operator for ToKernel<'_, '_> {
     fn model(&self) -> &Model {
         self.response.model
     }
-    fn sweep(&mut self, w: &[f64]) {
+    fn sweep(&mut self, w: &[f64], _: &Signal<'_>) {
         self.response.sweep(self.kernel, w);
     }
     fn image(&self) -> (&[f64], &[f64]) {

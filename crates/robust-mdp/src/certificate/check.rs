@@ -3,7 +3,7 @@
 use super::rejection::Rejection;
 use super::verify::MOST_ROWS;
 use super::{Certificate, Lift, Weight};
-use crate::error::counted;
+use crate::error::{counted, name_of};
 use crate::model::Model;
 use crate::uncertainty::{Radius, Rectangularity, UncertaintySet};
 
@@ -12,9 +12,9 @@ impl Certificate {
     pub fn expect_set(&self, set: &UncertaintySet) -> Result<(), Rejection> {
         let parts = |set: &UncertaintySet| {
             [
-                ("set", format!("{:?}", set.distance).to_lowercase()),
-                ("rectangularity", owners(set.rectangularity).to_owned()),
-                ("support", format!("{:?}", set.support).to_lowercase()),
+                ("set", name_of(&set.distance)),
+                ("rectangularity", name_of(&set.rectangularity)),
+                ("support", name_of(&set.support)),
                 ("radius", radius_text(&set.radius)),
             ]
         };
@@ -28,13 +28,6 @@ impl Certificate {
             return Err(Rejection::Other { what: "radius", found, expected });
         }
         Ok(())
-    }
-}
-
-fn owners(rectangularity: Rectangularity) -> &'static str {
-    match rectangularity {
-        Rectangularity::State => "s",
-        Rectangularity::StateAction => "(s,a)",
     }
 }
 

@@ -3,6 +3,7 @@
 use super::digest::Digest;
 use crate::algorithm::outer::ANDERSON;
 use crate::choice::Chosen;
+use crate::error::name_of;
 use crate::model::{Model, Storage};
 use crate::oracle::first_order::Setup;
 use crate::solve::{Method, Options, Oracle};
@@ -24,24 +25,27 @@ pub(super) fn of_run(
         ("states", model.states().to_string()),
         ("discount", format!("{:?}", model.discount())),
         ("model", format!("{:016x}", digest_of_model(model))),
-        ("set", format!("{:?}, {:?}, {:?}", set.distance, set.rectangularity, set.support)),
+        ("set", name_of(&set.distance)),
+        ("rectangularity", name_of(&set.rectangularity)),
+        ("support", name_of(&set.support)),
         ("radius", radius(&set.radius)),
-        ("method", format!("{:?}", chosen.method)),
-        ("oracle", format!("{:?}", chosen.oracle)),
+        ("method", name_of(&chosen.method)),
+        ("oracle", name_of(&chosen.oracle)),
         ("gap", format!("{gap:?}")),
     ];
     let fom = options.fom.clone().unwrap_or_default();
     if chosen.oracle == Oracle::FirstOrder {
-        lines.push(("setup", format!("{setup:?}")));
-        lines.push(("first-order method", format!("{:?}, {:?}", fom.method, fom.steps)));
+        lines.push(("setup", format!("{},{}", name_of(&setup.x), name_of(&setup.y))));
+        lines.push(("first-order method", name_of(&fom.method)));
+        lines.push(("steps", name_of(&fom.steps)));
     }
     if chosen.method == Method::FomVi {
         lines.push(("weights", format!("{:?}", fom.weights)));
         lines.push(("epochs", format!("{:?}", fom.epochs)));
-        lines.push(("average", format!("{:?}", fom.average)));
+        lines.push(("average", name_of(&fom.average)));
         lines.push(("jump", fom.jump.to_string()));
         lines.push(("head start", fom.head_start.to_string()));
-        lines.push(("checks", format!("{:?}", fom.checks)));
+        lines.push(("checks", name_of(&fom.checks)));
     }
     if chosen.method == Method::Anderson {
         lines.push(("memory", options.anderson.unwrap_or(ANDERSON).to_string()));

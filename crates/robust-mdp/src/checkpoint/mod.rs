@@ -7,7 +7,7 @@
 //! reads nor writes files: it asks a [`Checkpointer`].
 //!
 //! The bytes are private to one version: a mark, the question that they belong to, the state, and a
-//! digest of all of it. Change [`FORMAT`] with what any `Snapshot` lists.
+//! digest of all of it. Change [`FORMAT`] with what any `Snapshot` or the question lists.
 
 mod digest;
 mod identity;
@@ -29,7 +29,7 @@ use crate::uncertainty::UncertaintySet;
 use digest::Digest;
 
 const MARK: &[u8; 8] = b"rmdpckpt";
-const FORMAT: u64 = 3;
+const FORMAT: u64 = 4;
 /// Bytes that the question may take in a file.
 const LONGEST_IDENTITY: usize = 1 << 12;
 /// Snapshots that nobody asked for, in case the run is stopped, may take this share of the time.

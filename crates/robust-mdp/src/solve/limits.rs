@@ -2,7 +2,7 @@
 
 use super::Options;
 use crate::algorithm::fom_vi::FomSettings;
-use crate::error::Error;
+use crate::error::{Error, MEMORY};
 use crate::game::Layout;
 use crate::geometry::Geometry;
 use crate::model::{Model, largest};
@@ -141,18 +141,17 @@ pub(super) fn check_start(model: &Model, options: &Options) -> Result<Option<Vec
 /// Sets that may leave the nominal support need an entry for every state in each of the `kernels`
 /// arrays that a method keeps, and a dense chain.
 pub(crate) fn check_memory(model: &Model, set: &UncertaintySet, kernels: u64) -> Result<(), Error> {
-    const ALLOWED: u64 = 16 << 30;
     let layout = Layout::new(model, set);
     if matches!(layout, Layout::Positive(_)) {
         return Ok(());
     }
     let (entries, states) = (layout.entries(model) as u64, model.states() as u64);
     let needed = 8 * (kernels * entries + states * states);
-    if needed > ALLOWED && !model.is_dense() {
+    if needed > MEMORY && !model.is_dense() {
         return Err(Error::Memory {
             what: "an ellipsoid that may put mass on every state (--support all)".into(),
             needed,
-            allowed: ALLOWED,
+            allowed: MEMORY,
         });
     }
     Ok(())

@@ -2,8 +2,9 @@
 
 mod first;
 
-use std::ops::Range;
+use std::ops::{ControlFlow, Range};
 
+use super::bounds::UNKNOWN;
 use super::linear::{Chain, Tails};
 use super::row_store::{RowStore, remember};
 use super::sweep::{ChainRows, ChainShape, Cuts, Fields, Workers, collect_states, for_each_state};
@@ -94,8 +95,13 @@ impl<'a> Bellman<'a> {
     }
 
     /// Visits nature's answer to `x` at the values of the last sweep, which was hers, as
-    /// (row, next state, probability), in order; computed in parallel, some states at a time.
-    pub(crate) fn kernel(&self, x: &[f64], mut visit: impl FnMut(usize, usize, f64)) {
+    /// (row, next state, probability), rows in order; computed in parallel, some states at a time, until
+    /// the visitor has enough.
+    pub(crate) fn kernel(
+        &self,
+        x: &[f64],
+        mut visit: impl FnMut(usize, usize, f64) -> ControlFlow<()>,
+    ) -> ControlFlow<()> {
         let states = self.model.states();
         let entries = self.model.rows().saturating_mul(self.width());
         let block = (AT_ONCE / entries.div_ceil(states.max(1)).max(1)).max(1);
@@ -108,8 +114,9 @@ impl<'a> Bellman<'a> {
                     out.push((first + k, next, p));
                 });
             });
-            found.into_iter().for_each(|(row, next, p)| visit(row, next, p));
+            found.into_iter().try_for_each(|(row, next, p)| visit(row, next, p))?;
         }
+        ControlFlow::Continue(())
     }
 
     /// What `visit` puts out for these states, in their order, from what their rows remember of the
@@ -226,8 +233,13 @@ impl<'a> Bellman<'a> {
         });
     }
 
-    /// A sweep of F in which every state sees the values of those before it.
-    pub(crate) fn sweep_in_place(&mut self, v: &mut [f64], tolerance: f64) {
+    /// A sweep of F in which every state sees the values of those before it, until `stop` says so.
+    pub(crate) fn sweep_in_place(
+        &mut self,
+        v: &mut [f64],
+        tolerance: f64,
+        stop: &(dyn Fn() -> bool + Sync),
+    ) {
         self.ahead.set(v);
         self.ahead.begin_in_place();
         let Hand { worker, rows: scratch } = self.workers.first();
@@ -235,6 +247,10 @@ impl<'a> Bellman<'a> {
             let rows = self.model.rows_of(s);
             (self.lower[s], self.upper[s]) = (0.0, 0.0);
             if rows.is_empty() {
+                continue;
+            }
+            if stop() {
+                (self.lower[s], self.upper[s]) = UNKNOWN;
                 continue;
             }
             let x = &mut self.policy[rows.clone()];
@@ -270,6 +286,18 @@ impl<'a> Bellman<'a> {
         tolerance: f64,
         chain: Option<&mut Chain>,
     ) {
+        self.sweep_until(v, player, tolerance, chain, &|| false);
+    }
+
+    /// The same, leaving the states that are still to come unknown once `stop` says so.
+    pub(crate) fn sweep_until(
+        &mut self,
+        v: &[f64],
+        player: Player<'_>,
+        tolerance: f64,
+        chain: Option<&mut Chain>,
+        stop: &(dyn Fn() -> bool + Sync),
+    ) {
         self.ahead.set(v);
         self.ahead.allow(tolerance);
         if let Player::Both = player {
@@ -300,6 +328,10 @@ impl<'a> Bellman<'a> {
                 at.chain.clear();
             }
             if rows.is_empty() {
+                return;
+            }
+            if stop() {
+                (lower[0], upper[0]) = UNKNOWN;
                 return;
             }
             let [x, t, nu, floor] = at.per_row;

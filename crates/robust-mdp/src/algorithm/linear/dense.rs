@@ -65,8 +65,15 @@ pub(super) struct Dense {
 }
 
 impl Dense {
-    /// Solves A w = c; `fill(s, row)` writes row s of A over zeros.
-    pub(super) fn solve(&mut self, cost: &[f64], w: &mut [f64], fill: impl Fn(usize, &mut [f64])) {
+    /// Solves A w = c; `fill(s, row)` writes row s of A over zeros. Once `stop` says so, w stays as it
+    /// was.
+    pub(super) fn solve(
+        &mut self,
+        cost: &[f64],
+        w: &mut [f64],
+        fill: impl Fn(usize, &mut [f64]),
+        stop: &(dyn Fn() -> bool + Sync),
+    ) {
         let n = cost.len();
         let shape = Shape::new(n);
         self.tiles.resize(shape.blocks * shape.stride, Tile([[0.0; STRIP]; BLOCK]));
@@ -75,6 +82,9 @@ impl Dense {
         self.load(shape, cost, fill);
         let mut rest = &mut self.tiles[..];
         for (panel, inverses) in self.inverses.chunks_mut(PANEL).enumerate() {
+            if stop() {
+                return;
+            }
             let (rows, below) = rest.split_at_mut(inverses.len() * shape.stride);
             let first = panel * PANEL;
             dispatch(Pivots { shape, first, rows, inverses });

@@ -192,7 +192,7 @@ impl Chain {
 
     /// Solves (I − λP)w = c, starting from the w given, until max|c − (I − λP)w| ≤ `tolerance`;
     /// 0 asks for what rounding allows. A band is used up by that and gives single precision; else P
-    /// stays as it is. BiCGSTAB ends with what it has once `stop` says so.
+    /// stays as it is. BiCGSTAB ends with what it has once `stop` says so, elimination with the w given.
     pub(crate) fn solve(
         &mut self,
         discount: f64,
@@ -225,7 +225,7 @@ impl Chain {
             }
             self.slow = true;
         }
-        dense.solve(cost, w, |s, row| a.expand(s, row));
+        dense.solve(cost, w, |s, row| a.expand(s, row), stop);
         self.work += elimination;
     }
 }

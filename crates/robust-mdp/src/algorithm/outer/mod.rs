@@ -220,6 +220,10 @@ impl<'c, 'a, 'r> Course<'c, 'a, 'r> {
             if let Some(status) = self.certify(method.patience(self.model().discount())) {
                 return Ok(status);
             }
+            // A sweep that was stopped leaves nothing to go on from.
+            if let Some(status) = self.run.signal.status() {
+                return Ok(status);
+            }
             method.advance(self);
         }
     }

@@ -242,17 +242,20 @@ fn evaluate(goal: f64, course: &mut Course<'_, '_, '_>) {
         if course.run.work.sweeps >= course.run.limits.max_sweeps {
             return;
         }
-        course.operator.respond(&course.v, 0.1 * goal);
+        course.operator.respond(&course.v, 0.1 * goal, &course.run.signal);
         course.run.work.sweeps += 1;
         course.run.work.evaluations += 1;
         course.run.work.oracle_calls += course.v.len() as u64;
+        if course.run.signal.raised() {
+            return; // the sweep may have been stopped, and the run is over
+        }
         let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
         for (v, u) in course.v.iter().zip(course.operator.upper()) {
             low = low.min(u - v);
             high = high.max(u - v);
         }
         let span = high - low;
-        if span <= goal || span >= 0.999 * least || course.run.signal.raised() {
+        if span <= goal || span >= 0.999 * least {
             // The value of the pair where terminal states stay put, else the middle of the bounds
             // of v^x, which needs no linear system.
             if course.has_terminal_states {

@@ -2,7 +2,7 @@
 //! Arrays are stored uncompressed, as `numpy.savez` does.
 
 use std::fs::File;
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter, Seek, SeekFrom, Write};
 use std::path::Path;
 
 use zip::write::SimpleFileOptions;
@@ -16,7 +16,7 @@ use crate::model::{Model, Objective};
 /// Writes a model, without names.
 pub(in crate::io) fn write(model: &Model, path: &Path) -> Result<(), Error> {
     replace(path, |file| {
-        let mut out = Output(ZipWriter::new(file));
+        let mut out = Output(ZipWriter::new(Held::new(file)));
         let actions = model.rows() / model.states();
         let even = |s| model.rows_of(s).len() == actions;
         match model.is_dense() && actions > 0 && (0..model.states()).all(even) {
@@ -43,7 +43,7 @@ pub(in crate::io) struct Csr {
 /// Writes a kernel with the rows of `model`.
 pub(in crate::io) fn write_kernel(path: &Path, model: &Model, rows: &Csr) -> Result<(), Error> {
     replace(path, |file| {
-        let mut out = Output(ZipWriter::new(file));
+        let mut out = Output(ZipWriter::new(Held::new(file)));
         out.floats("data", &[rows.data.len()], rows.data.iter().copied())?;
         out.indices(rows.indices.len(), rows.indices.iter().copied())?;
         out.counts("indptr", rows.indptr.len(), rows.indptr.iter().copied())?;
@@ -103,7 +103,59 @@ fn cost_names(model: &Model) -> (&'static str, &'static str) {
 }
 
 /// An archive being written.
-struct Output<'f>(ZipWriter<&'f mut BufWriter<File>>);
+struct Output<'f>(ZipWriter<Held<'f>>);
+
+/// A file that keeps its first error to itself, and then takes everything and writes nothing: a
+/// `ZipWriter` that has seen an error prints it when it is dropped.
+struct Held<'f> {
+    file: &'f mut BufWriter<File>,
+    /// Where the next byte goes, and the end of the file, written or not.
+    at: u64,
+    end: u64,
+    failed: Option<io::Error>,
+}
+
+impl<'f> Held<'f> {
+    fn new(file: &'f mut BufWriter<File>) -> Held<'f> {
+        Held { file, at: 0, end: 0, failed: None }
+    }
+
+    fn attempt(&mut self, act: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>) {
+        if self.failed.is_none() {
+            self.failed = act(self.file).err();
+        }
+    }
+}
+
+impl Write for Held<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.attempt(|file| file.write_all(bytes));
+        self.at += bytes.len() as u64;
+        self.end = self.end.max(self.at);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.attempt(Write::flush);
+        Ok(())
+    }
+}
+
+impl Seek for Held<'_> {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        let at = match to {
+            SeekFrom::Start(at) => Some(at),
+            SeekFrom::End(by) => self.end.checked_add_signed(by),
+            SeekFrom::Current(by) => self.at.checked_add_signed(by),
+        };
+        let at = at.ok_or(io::ErrorKind::InvalidInput)?;
+        if at != self.at {
+            self.attempt(|file| file.seek(SeekFrom::Start(at)).map(drop));
+        }
+        self.at = at;
+        Ok(at)
+    }
+}
 
 impl Output<'_> {
     fn array<const N: usize>(
@@ -148,6 +200,8 @@ impl Output<'_> {
     }
 
     fn finish(self) -> io::Result<()> {
-        self.0.finish()?.flush()
+        let mut file = self.0.finish()?;
+        file.flush()?;
+        file.failed.map_or(Ok(()), Err)
     }
 }
