@@ -86,7 +86,7 @@ impl MethodArgs {
         let are = if given.len() == 1 { "is a setting" } else { "are settings" };
         let (message, hint) = match (self.method, self.oracle) {
             (Method::Auto, None) => (
-                format!("{flags} {are} of fom-vi, and auto may choose another method"),
+                format!("{flags} {are} of fom-vi, but auto runs newton"),
                 "add --method fom-vi".to_owned(),
             ),
             (Method::Auto, Some(oracle)) => {

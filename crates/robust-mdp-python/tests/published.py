@@ -1,5 +1,6 @@
-"""FOM-VI in NumPy, written from the paper and from nothing else: Algorithm 1 of Grand-Clément and Kroer,
-"Scalable First-Order Methods for Robust MDPs" (AAAI 2021), with its misprints corrected.
+"""FOM-VI in NumPy, written from the paper: Algorithm 1 of Grand-Clément and Kroer, "Scalable First-Order
+Methods for Robust MDPs" (AAAI 2021), with its misprints corrected. What the paper leaves open (the first
+iterates) or does not have (centred steps, other methods and averages) is as the library documents it.
 
 Plain on purpose: every multiplier is found by bisection, every game is played in every state. Policies
 and duality gaps after each epoch are what the solver's are compared with, here and, through the file that

@@ -2,7 +2,7 @@
 //!
 //! `published/epochs.json` holds averaged policies and duality gaps of a plain NumPy program that was
 //! written from the paper (crates/robust-mdp-python/tests/published.py, which also says how to make it
-//! anew). Every trajectory has 5 to 12 epochs; agreement to 1e-9 leaves no room for another step size,
+//! anew). Every trajectory has 4 to 12 epochs; agreement to 1e-9 leaves no room for another step size,
 //! weight, average, proximal step or start.
 
 use robust_mdp::geometry::Geometry;

@@ -9,8 +9,8 @@ use robust_mdp::geometry::Geometry::{Entropy, Euclidean};
 use robust_mdp::instances::{Costs, Garnet};
 use robust_mdp::uncertainty::UncertaintySet;
 use robust_mdp::{
-    Error, FomSettings, Interrupt, Method, Model, ModelBuilder, ModelError, Options, Oracle, Setup,
-    Status, Stop, evaluate, saddle, solve,
+    Error, FomSettings, Interrupt, Method, Model, ModelBuilder, ModelError, Observer, Options,
+    Oracle, Progress, Setup, Status, Stop, evaluate, saddle, solve, solve_observed,
 };
 
 fn sets(radius: f64) -> [UncertaintySet; 3] {
@@ -316,7 +316,7 @@ fn first_bounds_of_fom_vi_need_no_dense_systems() {
     assert!(first.gap.is_finite() && first.policy.iter().all(|x| *x == 0.0 || *x == 1.0));
 }
 
-/// Whatever ends a run, its bounds are no worse than the cheapest and the dearest cost for ever.
+/// However early a run ends, its bounds are no worse than the cheapest and the dearest cost for ever.
 #[test]
 fn no_bound_is_worse_than_the_costs_tell() {
     const METHODS: [Method; 8] = [
@@ -366,7 +366,107 @@ fn no_bound_is_worse_than_the_costs_tell() {
                     let worst = cut.upper.iter().fold(f64::MIN, |m, u| m.max(*u));
                     assert!(worst <= high, "{method} {max_sweeps}: {worst}, at most {high}");
                 }
+                // No time at all, and interrupted before it begins.
+                let none = Stop { time_limit: Some(Duration::ZERO), ..Stop::at_gap(1e-9) };
+                let options = Options { method, stop: none, ..Options::default() };
+                let interrupt = Interrupt::new();
+                let late = solve(&model, &set, &options).expect("a solution");
+                interrupt.raise();
+                let options = Options { method, stop: Stop::at_gap(1e-9), ..Options::default() };
+                let stopped = solve_observed(&model, &set, &options, &mut (), &interrupt);
+                for cut in [late, stopped.expect("a solution")] {
+                    assert!(cut.lower.iter().all(|l| *l >= low), "{method} {:?}", cut.status);
+                    assert!(cut.upper.iter().all(|u| *u <= high), "{method} {:?}", cut.status);
+                }
             }
+            let policy: Vec<f64> = (0..model.rows()).map(|r| f64::from(r % 3 == 0)).collect();
+            let interrupt = Interrupt::new();
+            interrupt.raise();
+            let value = evaluate(&model, &set, &policy, Some(1e-9), None, &interrupt);
+            let worst = value.expect("an evaluation").worst;
+            assert!(
+                worst.lower.iter().all(|l| *l >= low) && worst.upper.iter().all(|u| *u <= high)
+            );
+        }
+    }
+}
+
+/// The bounds before any sweep, by hand: λ = ½, so that a cost for ever counts twice.
+#[test]
+fn bounds_from_costs_alone_hold_what_can_happen() {
+    let first = |model: &Model, set: &UncertaintySet| {
+        let stop = Stop { max_sweeps: 0, ..Stop::at_gap(1e-9) };
+        let options = Options { method: Method::Vi, stop, ..Options::default() };
+        let cut = solve(model, set, &options).expect("a solution");
+        let round = |v: f64| (v * 1e9).round() / 1e9;
+        (round(cut.lower[0]), round(cut.upper[0]))
+    };
+    // An action at 10 whose listed next states take 9 back; a third state is not listed.
+    let mut builder = ModelBuilder::new(0.5);
+    for listed in [[0, 1], [0, 1], [1, 2]] {
+        builder.add_state(None);
+        builder.add_action(None, 10.0);
+        listed.into_iter().for_each(|next| builder.add_transition(next, 0.5, -9.0));
+    }
+    let model = builder.build().expect("a model");
+    let everywhere = UncertaintySet::ellipsoid(0.1);
+    assert_eq!(first(&model, &UncertaintySet::kl(0.1)), (2.0, 2.0));
+    assert_eq!(first(&model, &everywhere.clone().on_nominal_support()), (2.0, 2.0));
+    assert_eq!(first(&model, &everywhere), (2.0, 20.0));
+    // As many entries as states, but one state is listed at two costs and another is not listed.
+    let mut builder = ModelBuilder::new(0.5);
+    for _ in 0..3 {
+        builder.add_state(None);
+        builder.add_action(None, 10.0);
+        for (next, further) in [(0, -9.0), (0, -8.0), (1, -9.0)] {
+            builder.add_transition(next, 1.0 / 3.0, further);
+        }
+    }
+    let model = builder.build().expect("a model");
+    assert_eq!(first(&model, &UncertaintySet::kl(0.1)), (2.0, 4.0));
+    assert_eq!(first(&model, &everywhere), (2.0, 20.0));
+    // A model that may end has steps that cost nothing, whatever the sign of the others.
+    for (cost, expected) in [(3.0, (0.0, 6.0)), (-3.0, (-6.0, 0.0))] {
+        let model = ModelBuilder::new(0.5)
+            .state("on")
+            .action("go", cost, &[(0, 0.5), (1, 0.5)])
+            .terminal("end")
+            .build()
+            .expect("a model");
+        assert_eq!(first(&model, &UncertaintySet::kl(0.1)), expected);
+    }
+}
+
+/// A check of the published algorithm that a deadline cuts off once took the answer's place.
+#[test]
+fn a_check_that_is_cut_off_does_not_replace_the_answer() {
+    struct Last(Option<Progress>);
+    impl Observer for Last {
+        fn progress(&mut self, at: &Progress) {
+            if let (Some(last), Some(output)) = (&self.0, at.output) {
+                assert!(output.gap < 1.5 * last.gap, "{output:?} after {last:?}");
+            }
+            self.0 = Some(*at);
+        }
+    }
+    let garnet = Garnet { states: 60, actions: 4, branching: 0.5, ..Garnet::default() };
+    let model = Garnet { discount: 0.999, seed: 2, ..garnet }.model().expect("a model");
+    let set = UncertaintySet::ellipsoid(0.1);
+    for millis in 1..40 {
+        let time_limit = Some(Duration::from_millis(millis));
+        let options = Options {
+            method: Method::FomVi,
+            fom: Some(FomSettings::paper()),
+            stop: Stop { time_limit, ..Stop::at_gap(1e-9) },
+            threads: Some(1),
+            ..Options::default()
+        };
+        let mut last = Last(None);
+        let cut = solve_observed(&model, &set, &options, &mut last, &Interrupt::new()).unwrap();
+        assert_eq!((cut.status, cut.method), (Status::TimeLimit, Method::FomVi));
+        // What was reported last is what is returned, or better.
+        if let Some(last) = last.0 {
+            assert!(cut.gap <= last.gap, "{} after {last:?}", cut.gap);
         }
     }
 }

@@ -28,6 +28,11 @@ _TRACE = (
 )
 
 
+def empty_trace() -> FloatArray:
+    """Of a run that kept none."""
+    return np.zeros((0, len(_TRACE)))
+
+
 class Solution(Frozen):
     """A policy with certified bounds; values are in the model's own sign.
 

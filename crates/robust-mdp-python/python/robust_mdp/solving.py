@@ -20,7 +20,7 @@ from .policy import Policy, as_policy
 from .radii import RadiusSweep
 from .results import Evaluation
 from .sets import UncertaintySet
-from .solution import Solution
+from .solution import Solution, empty_trace
 
 if TYPE_CHECKING:
     from .model import Model
@@ -382,7 +382,7 @@ def sweep_radius(
     answers = _native.sweep_radius(
         model._native, native_set, listed, options, bool(warm_start), progress
     )
-    nothing = np.zeros((0, 7))
+    nothing = empty_trace()
     solutions = [
         Solution(model, one, native, nothing, None, threads)
         for one, (native, _) in zip(sets, answers, strict=True)

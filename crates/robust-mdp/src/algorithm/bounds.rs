@@ -5,6 +5,7 @@
 //! for its fixed point v^T. An allowance for rounding widens both sides.
 
 use crate::model::Model;
+use crate::uncertainty::UncertaintySet;
 
 /// Bounds of a value vector, state by state.
 #[derive(Clone, Debug, PartialEq)]
@@ -17,27 +18,36 @@ pub(crate) struct Bounds {
 pub(crate) const UNKNOWN: (f64, f64) = (f64::NEG_INFINITY, f64::INFINITY);
 
 impl Bounds {
-    /// Bounds that need no work: min c/(1 − λ) ≤ v ≤ max c/(1 − λ), whatever the players do. A model
-    /// that may end has steps of cost 0 too.
-    pub(crate) fn of_costs(model: &Model) -> Bounds {
-        let ends = (0..model.states()).any(|s| model.is_terminal(s));
-        let (mut low, mut high) =
-            if ends { (0.0, 0.0) } else { (f64::INFINITY, f64::NEG_INFINITY) };
-        for r in 0..model.rows() {
-            let row = model.row(r);
-            // Next states that a row does not list cost what the row costs.
-            (low, high) = (f64::min(low, row.cost), f64::max(high, row.cost));
-            for further in row.transition_cost.unwrap_or_default() {
-                (low, high) = (low.min(row.cost + further), high.max(row.cost + further));
-            }
-        }
-        let share = 1.0 - model.discount();
-        let slack = 8.0 * f64::EPSILON * low.abs().max(high.abs()) / share;
+    /// Bounds that need no work, see [`value_range`].
+    pub(crate) fn of_costs(model: &Model, set: &UncertaintySet) -> Bounds {
+        let (low, high) = value_range(model, set);
         let of = |bound: f64| {
             (0..model.states()).map(|s| if model.is_terminal(s) { 0.0 } else { bound }).collect()
         };
-        Bounds { lower: of(low / share - slack), upper: of(high / share + slack) }
+        Bounds { lower: of(low), upper: of(high) }
     }
+
+    /// Both these bounds and others hold.
+    pub(crate) fn intersect(&mut self, other: &Bounds) {
+        for (bound, other) in self.lower.iter_mut().zip(&other.lower) {
+            *bound = bound.max(*other);
+        }
+        for (bound, other) in self.upper.iter_mut().zip(&other.upper) {
+            *bound = bound.min(*other);
+        }
+    }
+}
+
+/// min c/(1 − λ) and max c/(1 − λ): no policy's value is less or more under any kernel of the set. Every
+/// step costs min c to max c over what can happen, and a model that may end has steps of cost 0 too.
+pub(crate) fn value_range(model: &Model, set: &UncertaintySet) -> (f64, f64) {
+    let (low, high) = model.cost_range(set.leaves_support());
+    // What rounding may have taken from a sum and a quotient.
+    let outward = |cost: f64, sign: f64| {
+        let value = cost / (1.0 - model.discount());
+        value + sign * 4.0 * f64::EPSILON * value.abs()
+    };
+    (outward(low, -1.0), outward(high, 1.0))
 }
 
 /// Allowance for rounding in a fixed point of size `scale`, from sums over rows of up to `width`

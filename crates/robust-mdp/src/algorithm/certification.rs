@@ -83,7 +83,7 @@ impl Checker {
         let policy = std::mem::take(&mut response.policy);
         self.policy_values.copy_from_slice(&self.response_values);
         let above = evaluation.run(&policy, &mut self.policy_values, tolerance, &run.signal);
-        run.incumbent.improve(&policy, &below.lower, run.clipped(above.upper));
+        run.incumbent.improve(&policy, &below.lower, above.upper);
         self.account(run, &mut evaluation, &mut response);
         self.spent = 0;
         self.verdict(run)
@@ -116,15 +116,17 @@ impl Checker {
         let (chain, values) =
             (evaluation.chain.get_or_insert_with(Chain::empty), &mut self.response_values);
         let below = response.run_on(chain, kernel, values, tolerance, &run.signal);
-        run.output = Some(DualityGap {
+        // A check that was cut off proves something, but not how good the output is.
+        let whole = !run.signal.raised();
+        run.output = whole.then(|| DualityGap {
             lower: run.at_start(&below.lower),
             upper: run.at_start(&above.upper),
             gap: widest(&below.lower, &above.upper),
         });
-        let upper = run.clipped(above.upper);
-        match checks {
-            Checks::Scheduled => run.incumbent.improve(&policy, &below.lower, upper),
-            Checks::EveryEpoch => run.incumbent.replace(&policy, &below.lower, upper),
+        if whole && checks == Checks::EveryEpoch {
+            run.incumbent.replace(&policy, &below.lower, above.upper);
+        } else {
+            run.incumbent.improve(&policy, &below.lower, above.upper);
         }
         self.account(run, evaluation, response);
         self.verdict(run)

@@ -18,6 +18,7 @@ use crate::uncertainty::UncertaintySet;
 
 /// The evaluator of one model and set; remembers multipliers between sweeps.
 pub(crate) struct Evaluation<'a> {
+    set: &'a UncertaintySet,
     bellman: Bellman<'a>,
     /// Lent to the best response between evaluations.
     pub(super) chain: Option<Chain>,
@@ -29,7 +30,7 @@ pub(crate) struct Evaluation<'a> {
 
 impl<'a> Evaluation<'a> {
     pub(crate) fn new(model: &'a Model, set: &'a UncertaintySet) -> Self {
-        Evaluation { bellman: Bellman::new(model, set), chain: None, lent: false, sweeps: 0 }
+        Evaluation { set, bellman: Bellman::new(model, set), chain: None, lent: false, sweeps: 0 }
     }
 
     /// An evaluator whose chain others may use.
@@ -112,8 +113,11 @@ impl Operator for OfPolicy<'_, '_> {
     fn model(&self) -> &Model {
         self.evaluation.bellman.model
     }
+    fn set(&self) -> &UncertaintySet {
+        self.evaluation.set
+    }
     fn sweep(&mut self, w: &[f64], signal: &Signal<'_>) {
-        let Evaluation { bellman, chain, lent, sweeps } = &mut *self.evaluation;
+        let Evaluation { bellman, chain, lent, sweeps, .. } = &mut *self.evaluation;
         let (nature, stop) = (Player::Nature(self.x), || signal.raised());
         if stop() {
             // No room is made for what will not be used.

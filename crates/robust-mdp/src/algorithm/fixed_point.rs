@@ -6,6 +6,7 @@ use super::linear::Chain;
 use crate::incumbent::widest;
 use crate::model::Model;
 use crate::solve::Signal;
+use crate::uncertainty::UncertaintySet;
 
 /// Rounds before the best bounds so far are returned, whatever the size of the model.
 const MAX_ROUNDS: usize = 20_000;
@@ -15,6 +16,8 @@ const PATIENCE: usize = 3;
 /// T, with the chain of the choices that its last sweep made.
 pub(super) trait Operator {
     fn model(&self) -> &Model;
+    /// Where the kernels of T lie.
+    fn set(&self) -> &UncertaintySet;
     /// Computes T(w) and its chain; the signal may stop it before all states are known.
     fn sweep(&mut self, w: &[f64], signal: &Signal<'_>);
     /// A lower and an upper bound of T(w), from the last sweep.
@@ -40,7 +43,8 @@ pub(super) fn bound_fixed_point(
     for s in (0..states).filter(|&s| operator.model().is_terminal(s)) {
         w[s] = 0.0;
     }
-    let mut bounds = Bounds::of_costs(operator.model());
+    let of_costs = Bounds::of_costs(operator.model(), operator.set());
+    let mut bounds = of_costs.clone();
     let mut least = widest(&bounds.lower, &bounds.upper);
     let (mut settled, mut before, mut step) = (0, w.to_vec(), Vec::new());
     for _ in 0..MAX_ROUNDS {
@@ -77,6 +81,7 @@ pub(super) fn bound_fixed_point(
         settled = if moved <= rounding(scale, discount, width) { settled + 1 } else { 0 };
         before.copy_from_slice(w);
     }
+    bounds.intersect(&of_costs);
     let model = operator.model();
     for s in (0..model.states()).filter(|&s| model.is_terminal(s)) {
         (bounds.lower[s], bounds.upper[s]) = (0.0, 0.0);

@@ -87,8 +87,8 @@ impl Default for FomSettings {
 impl FomSettings {
     /// The paper's algorithm to the letter: its steps (their misprints corrected), v¹ = 0, proximal
     /// steps from the first epoch on, the average over all epochs as output, DG after every epoch. The
-    /// first iterates, "at random" in the paper, are the uniform policy and the nominal kernel (mixed with
-    /// a tenth of the uniform one where the entropy meets zero probabilities).
+    /// first iterates, "at random" in the paper, are the uniform policy and the nominal kernel (nine tenths
+    /// of it and a tenth of the uniform one for the ellipsoid with the entropy, which cannot leave 0).
     pub fn paper() -> Self {
         FomSettings {
             steps: StepRule::Paper,

@@ -261,6 +261,9 @@ impl Operator for ToKernel<'_, '_> {
     fn model(&self) -> &Model {
         self.response.model
     }
+    fn set(&self) -> &UncertaintySet {
+        self.response.set
+    }
     fn sweep(&mut self, w: &[f64], _: &Signal<'_>) {
         self.response.sweep(self.kernel, w);
     }

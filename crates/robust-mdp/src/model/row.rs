@@ -42,8 +42,8 @@ impl<'m> Row<'m> {
         if self.transition_cost.is_none() {
             return (self.cost, self.cost);
         }
-        // Next states that are not stored cost what the action costs.
-        let start = match everywhere && self.prob.len() < states {
+        // Next states that are not listed cost what the action costs.
+        let start = match everywhere && self.first_unlisted(states).is_some() {
             true => (self.cost, self.cost),
             false => (f64::INFINITY, f64::NEG_INFINITY),
         };

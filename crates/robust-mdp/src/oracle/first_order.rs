@@ -52,6 +52,7 @@ pub(crate) struct FirstOrder<'a> {
     /// Bound of |b|, for the paper's steps: λ·max|c|/(1−λ), or max|c|/(1−λ) where the cost depends on
     /// the next state.
     pub(crate) value_bound: f64,
+    /// S, or the entries of a row that lists next states at several costs.
     pub(crate) states: usize,
 }
 
@@ -72,7 +73,8 @@ impl<'a> FirstOrder<'a> {
         setup: Setup,
         settings: &FomSettings,
     ) -> FirstOrder<'a> {
-        let bound = model.largest_cost() / (1.0 - model.discount());
+        let (low, high) = model.cost_range(set.leaves_support());
+        let bound = low.abs().max(high.abs()) / (1.0 - model.discount());
         FirstOrder {
             set,
             setup,
@@ -83,7 +85,7 @@ impl<'a> FirstOrder<'a> {
             } else {
                 model.discount() * bound
             },
-            states: model.states(),
+            states: model.states().max(model.width()),
         }
     }
 

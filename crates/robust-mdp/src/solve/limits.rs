@@ -84,34 +84,6 @@ pub(super) fn farthest_value(model: &Model) -> f64 {
     cost / (1.0 - model.discount())
 }
 
-/// No policy's value is less than the first or more than the second under any kernel of the set: every
-/// step costs min c to max c over what can happen, and nothing after the end.
-pub(crate) fn value_range(model: &Model, set: &UncertaintySet) -> (f64, f64) {
-    let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
-    let mut include = |cost: f64| (low, high) = (low.min(cost), high.max(cost));
-    if (0..model.states()).any(|s| model.is_terminal(s)) {
-        include(0.0);
-    }
-    let leaves = set.leaves_support();
-    for r in 0..model.rows() {
-        let row = model.row(r);
-        // Next states that a row does not list cost what the action costs.
-        if row.transition_cost.is_none() || leaves && row.prob.len() < model.states() {
-            include(row.cost);
-        }
-        if row.transition_cost.is_some() {
-            let possible = row.entries().filter(|e| e.1 > 0.0 || leaves);
-            possible.for_each(|(_, _, further)| include(row.cost + further));
-        }
-    }
-    // What rounding may have taken from a sum and a quotient.
-    let outward = |cost: f64, sign: f64| {
-        let value = cost / (1.0 - model.discount());
-        value + sign * 4.0 * f64::EPSILON * value.abs()
-    };
-    (outward(low, -1.0), outward(high, 1.0))
-}
-
 /// Values to start from in the sign of costs, moved to where values can be.
 pub(super) fn check_start(model: &Model, options: &Options) -> Result<Option<Vec<f64>>, Error> {
     let Some(start) = &options.start else { return Ok(None) };

@@ -12,9 +12,10 @@ pub use self::options::{Method, Options, Oracle, Published, Status, Stop};
 pub use self::run::{DualityGap, Interrupt, Observer, Progress, Work};
 pub(crate) use self::run::{Run, Signal};
 
-use self::limits::{check_fom, check_start, value_range};
+use self::limits::{check_fom, check_start};
 use self::run::Limits;
 use self::unused::refuse_unused;
+use crate::algorithm::bounds::value_range;
 use crate::algorithm::fom_vi::{self, FomSettings};
 use crate::algorithm::games::Games;
 use crate::algorithm::operator::Operator;
@@ -117,7 +118,11 @@ fn drive(
         return fom_vi::run(model, set, setup, fom, run);
     }
     run.work.kernel_entries = model.transitions() as u64;
-    run.width = if set.leaves_support() { model.states() } else { model.width() };
+    run.width = match (set.leaves_support(), model.repeated_transitions()) {
+        (false, _) => model.width(),
+        (true, 0) => model.states(),
+        (true, _) => model.states() + model.width(),
+    };
     let operator = match chosen.oracle {
         Oracle::Exact => Operator::exact(model, set),
         Oracle::InteriorPoint => {

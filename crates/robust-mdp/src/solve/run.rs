@@ -229,14 +229,6 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Upper bounds, none above what anyone can do.
-    pub(crate) fn clipped(&self, mut upper: Vec<f64>) -> Vec<f64> {
-        for upper in &mut upper {
-            *upper = upper.min(self.limits.values.1); // not below 0 where there are terminal states
-        }
-        upper
-    }
-
     /// The mean of values over the initial distribution.
     pub(crate) fn at_start(&self, values: &[f64]) -> f64 {
         self.model.initial_mean(values)

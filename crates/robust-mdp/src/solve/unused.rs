@@ -42,9 +42,18 @@ pub(super) fn refuse_unused(options: &Options, chosen: &Chosen) -> Result<(), Er
 
 /// A setting of FOM-VI as a loop that is not what its step rule brings.
 fn of_the_loop(fom: &FomSettings) -> Option<&'static str> {
-    let FomSettings { setup: _, steps, method: _, .. } = *fom;
-    let FomSettings { weights, epochs, average, jump, head_start, checks, .. } =
-        FomSettings::of(steps);
+    let usual = FomSettings::of(fom.steps);
+    let FomSettings {
+        setup: _,
+        steps: _,
+        method: _,
+        weights,
+        epochs,
+        average,
+        jump,
+        head_start,
+        checks,
+    } = usual;
     [
         ("weights", fom.weights == weights),
         ("epochs", fom.epochs == epochs),
