@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
+import numpy as np
+
 from . import _native
 from ._arrays import FloatArray, frozen
 from ._frozen import Frozen
