@@ -4,7 +4,7 @@
 use super::overtaking::{Case, PAPER_SEES_IT_FROM, Times, below_the_papers_sizes};
 use super::sample;
 use super::tally::{Ratio, Tally, tempered, together};
-use crate::page::Verdict;
+use crate::page::{Ruling, Verdict};
 use crate::reproduce::plan::CASES;
 use crate::reproduce::problem::{Family, Regime};
 use crate::reproduce::select::{Records, Rule};
@@ -45,7 +45,7 @@ impl Part {
         }
     }
 
-    fn ruling(&self) -> crate::page::Ruling {
+    fn ruling(&self) -> Ruling {
         tempered(self.paper, &[self.certified, self.binding], MISSING)
     }
 
@@ -74,13 +74,15 @@ pub(super) fn outperforming(records: &Records<'_>) -> Verdict {
                 .into(),
         ruling: together(&[machine.ruling(), garnet.ruling()], MISSING),
         short: format!(
-            "Machine replacement: at {} of {} sizes, median factor {}. Garnet, largest size: {} of {} \
-             families, median factor {}.",
+            "Machine replacement: at {} of {} sizes{}, median factor {}. Garnet, largest size: {} of {} \
+             families{}, median factor {}.",
             machine.paper.agree,
             machine.paper.pairs,
+            machine.paper.left_out(),
             machine.paper.factor.text(),
             garnet.paper.agree,
             garnet.paper.pairs,
+            garnet.paper.left_out(),
             garnet.paper.factor.text()
         ),
         measured: format!(

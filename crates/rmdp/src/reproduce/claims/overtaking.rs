@@ -11,8 +11,9 @@ use crate::reproduce::select::{Records, Rule, by, seconds, states};
 use crate::reproduce::solver::Solver;
 use crate::reproduce::statistics::growth;
 
-const MISSING: &str = "Runs of FOM-VI and of the four loops that end by their own rules, at three \
-                       sizes or more of Garnet and healthcare models: rmdp reproduce time -o DIR, or its --full plan.";
+const MISSING: &str = "Runs of FOM-VI and of the four loops that end by their own rules, at three sizes \
+                       or more of Garnet and healthcare models: rmdp reproduce time -o DIR, or its \
+                       --full plan.";
 
 /// A family with the regime of its budget.
 pub(super) type Case = (Family, Regime);
@@ -64,7 +65,9 @@ pub(super) fn below_the_papers_sizes(times: &Times<'_>) -> String {
         .fold(0.0, f64::max);
     match largest < PAPER_SEES_IT_FROM {
         true if largest > 0.0 => {
-            format!(" The largest ones here have S = A = {largest}: its sizes were not run.")
+            format!(
+                " The largest Garnet models here have S = A = {largest}: its sizes were not run."
+            )
         }
         _ => String::new(),
     }

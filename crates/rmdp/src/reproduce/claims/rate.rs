@@ -1,5 +1,5 @@
-//! The rate of the paper's theorem: after T steps with epochs of ℓ^q the gap of one Bellman update at v* is
-//! O(T^(−q/(q+1))). What is fitted is DG at p₀, the gap of the policy and the kernel over all time.
+//! The rate of the paper's theorem: after T steps with epochs of ℓ^q the gap of one Bellman update at
+//! v* is O(T^(−q/(q+1))). What is fitted is DG at p₀, the gap of the policy and the kernel over all time.
 
 use super::digits;
 use super::tally::Tally;
@@ -103,7 +103,7 @@ pub(super) fn rate(records: &Records<'_>) -> Verdict {
         false => format!("Consistent with the bound for {}", titles(consistent.iter().copied())),
     };
     Verdict {
-        claim: "After T steps with epochs of ℓ^q the gap of one Bellman update at v* is \
+        claim: "After T steps with epochs of ℓ^q the gap of one Bellman update at the optimal values is \
                 O(T^(−q/(q+1)))."
             .into(),
         ruling: match consistent.len() {
@@ -125,11 +125,12 @@ pub(super) fn rate(records: &Records<'_>) -> Verdict {
             line(&binding)
         ),
         why: format!(
-            "The theorem bounds the gap of one Bellman update at v*, state by state; what is fitted is the \
-             duality gap DG at p₀, which the paper's figures show. On small models (S = A = 10), where steps of every setup come to their rate within the \
-             limit. A bound with an unknown constant cannot be refuted by finitely many steps: a setup \
-             whose traces fall more slowly is not decided. That the gap falls faster than promised is \
-             no contradiction. {}q = 0 is promised nothing.",
+            "The theorem bounds the gap of one Bellman update at the optimal values, state by state; \
+             what is fitted is the duality gap DG at p₀, which the paper's figures show. On small models \
+             (S = A = 10), where steps of every setup come to their rate within the limit. A bound with \
+             an unknown constant cannot be refuted by finitely many steps: a setup whose traces fall \
+             more slowly is not decided. That the gap falls faster than promised is no contradiction. \
+             {}q = 0 is promised nothing.",
             larger(records)
         ),
         ours: String::new(),

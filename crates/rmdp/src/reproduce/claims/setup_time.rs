@@ -73,15 +73,18 @@ pub(super) fn setup_time(records: &Records<'_>) -> Verdict {
             0 => "No records of the time of the steps alone.".into(),
             _ => format!("The steps take {} times as long.", paper.factor.text()),
         },
-        measured: format!(
-            "The time of the steps of (ℓ1,ℓ1) over that of equally many of (ℓ2,ℓ2), the paper's steps, is at \
-             least {DAY_TO_MINUTES} in {} at the paper's radius, {} where the budget binds. Medians \
-             of some {steps} steps at the paper's radius: {} against {}.",
-            paper.text(),
-            binding.text(),
-            median(|p| p.slow),
-            median(|p| p.quick)
-        ),
+        measured: match paper.pairs {
+            0 => "No two traces on the same instance have the time of their steps alone.".into(),
+            _ => format!(
+                "The time of the steps of (ℓ1,ℓ1) over that of equally many of (ℓ2,ℓ2), the paper's \
+                 steps, is at least {DAY_TO_MINUTES} in {} at the paper's radius, {} where the budget \
+                 binds. Medians of some {steps} steps at the paper's radius: {} against {}.",
+                paper.text(),
+                binding.text(),
+                median(|p| p.slow),
+                median(|p| p.quick)
+            ),
+        },
         why: "A day against at most a quarter of an hour is a factor of 100. Here the two interwoven \
               searches of the entropy step are Newton's method on the Wright omega function, side by \
               side on vector registers. What the gaps of a trace take is left out. Traces run side by \

@@ -4,7 +4,7 @@
 //! a factor that grows. A method that is faster by much the same factor at every size is faster, which
 //! is another statement.
 
-use super::tally::Ratio;
+use super::tally::{Factor, Ratio};
 use super::{SLACK, digits, sample};
 use crate::reproduce::statistics::{Fit, Summary, fit};
 
@@ -32,8 +32,8 @@ pub(super) enum Standing {
 /// The time of the other over that of the one, at the ends, and the fit S^k.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Advantage {
-    pub(super) least: (f64, f64),
-    pub(super) most: (f64, f64),
+    pub(super) least: (f64, Ratio),
+    pub(super) most: (f64, Ratio),
     /// Unknown where too few sizes have times that no limit cut off.
     pub(super) fit: Option<Fit>,
 }
@@ -89,12 +89,14 @@ impl Standing {
 
 impl Advantage {
     fn of(common: &[(f64, &Summary, &Summary)]) -> Advantage {
-        let all: Vec<(f64, f64)> =
-            common.iter().map(|(size, a, b)| (*size, b.median / a.median)).collect();
+        let all: Vec<(f64, Ratio)> =
+            common.iter().map(|(size, a, b)| (*size, Ratio::of(sample(a), sample(b)))).collect();
         // Times that a limit cut off are bounds: nothing is fitted to them.
-        let whole: Vec<(f64, f64)> = (common.iter().zip(&all))
-            .filter(|((_, a, b), _)| !a.stopped && !b.stopped)
-            .map(|(_, point)| *point)
+        let whole: Vec<(f64, f64)> = (all.iter())
+            .filter_map(|(size, ratio)| match ratio {
+                Ratio::Exact(r) => Some((*size, *r)),
+                Ratio::AtLeast(_) | Ratio::AtMost(_) | Ratio::Unknown => None,
+            })
             .collect();
         Advantage { least: all[0], most: all[all.len() - 1], fit: fit(&whole) }
     }
@@ -125,7 +127,7 @@ impl Advantage {
             None => "may or may not grow",
         };
         let ((least, first), (most, last)) = (self.least, self.most);
-        let (first, last) = (digits(first), digits(last));
+        let [first, last] = [first, last].map(|ratio| Factor::of(&[ratio]).text());
         format!(
             "{first} times as fast at S = {least}, {last} times at S = {most}, which {grows} {fitted}"
         )

@@ -64,7 +64,7 @@ pub(super) struct Factor {
 }
 
 impl Factor {
-    fn of(ratios: &[Ratio]) -> Factor {
+    pub(super) fn of(ratios: &[Ratio]) -> Factor {
         let median = |end: fn((f64, f64)) -> f64| {
             let of = |r: &Ratio| Sample { value: end(r.ends()), stopped: false };
             let ends: Vec<Sample> = ratios.iter().map(of).collect();

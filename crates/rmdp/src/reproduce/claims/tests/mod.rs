@@ -233,7 +233,7 @@ fn rates_are_fitted_over_the_last_decade() {
     assert!(verdict.short.contains(exponents), "{}", verdict.short);
     let consistent = "Consistent with the bound for (ℓ1,ℓ1), (ℓ1,ℓ2), (ℓ2,ℓ2) at S = A = 10";
     assert!(verdict.short.starts_with(consistent), "{}", verdict.short);
-    assert!(verdict.claim.contains("one Bellman update at v*"));
+    assert!(verdict.claim.contains("one Bellman update at the optimal values"));
     assert!(verdict.measured.starts_with("Exponents of DG at p₀"), "{}", verdict.measured);
     // Slower over some steps refutes nothing, since the bound has a constant.
     assert_open(&rule(&falling(|s, q| promised(s, q) - 0.1)), "Longer traces");

@@ -72,6 +72,8 @@ fn limits_hide_what_they_hide() {
     let bound = Standing::of(&fom, &loops);
     assert_eq!(bound.overtakes(), None);
     assert!(bound.text().contains("without a limit of work"), "{}", bound.text());
+    let ends = "at least 4.50 times as fast at S = 10, at least 22.5 times at S = 40";
+    assert!(bound.text().starts_with(ends), "{}", bound.text());
     // Stopped before FOM-VI was done, or FOM-VI itself stopped: nothing is known.
     let early = by_size(&[(10.0, 1.0, true), (20.0, 9.0, false), (40.0, 9.0, false)]);
     assert_eq!(Standing::of(&fom, &early), Standing::Unknown);
@@ -123,7 +125,7 @@ fn crossings_and_growth_are_overtaking_at_the_papers_radius() {
     assert!(verdict.short.starts_with("Crosses or grows: Garnet 50 %, Garnet 20 %, healthcare."));
     assert!(verdict.measured.contains("which grows (S^1.00 ±"), "{}", verdict.measured);
     assert!(!verdict.measured.contains("machine"), "{}", verdict.measured);
-    assert!(verdict.why.contains("The largest ones here have S = A = 40: its sizes were not run."));
+    assert!(verdict.why.contains("The largest Garnet models here have S = A = 40:"));
     // Where the budget binds the advantage does not grow.
     let bound = contest(Regime::Tight, &[(10, 1.0, 10.0), (20, 1.0, 10.0), (40, 1.0, 10.0)]);
     let both = [growing.clone(), bound].concat();
