@@ -205,6 +205,7 @@ pub(crate) struct Outcome {
 /// What the clock said.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Seconds {
+    /// Until the method's own rule held; of a trace, all first-order steps without the gaps.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) own: Option<f64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -236,39 +236,48 @@ fn course(records: &[&Record], name: String, colour: usize) -> Option<Series> {
     (!points.is_empty()).then_some(Series { name, family: colour, points, band: true })
 }
 
-fn traces(records: &Records<'_>, experiment: Experiment) -> Vec<Figure> {
-    let panels: &[(u32, u32)] = match experiment {
-        Experiment::Setups => &[(1, 1), (2, 2)],
-        Experiment::Rate => &[(1, 1), (1, 2)],
-        Experiment::Epochs => &[(1, 0)],
-        _ => &[(0, 2)],
+/// The courses of a figure, and what its id and its title say of them.
+struct Panel {
+    id: String,
+    setting: String,
+    courses: Vec<(String, Course)>,
+}
+
+fn panels(experiment: Experiment, centred: bool) -> Vec<Panel> {
+    let of = |setup, p, q| Course { setup, p, q, centred };
+    let setups = |p, q| Panel {
+        id: format!("-p{p}-q{q}"),
+        setting: format!("(p,q) = ({p},{q})"),
+        courses: Geometries::ALL.map(|s| (s.title().to_owned(), of(s, p, q))).to_vec(),
     };
+    let euclidean = |setting: &str, courses: [(String, Course); 3]| Panel {
+        id: String::new(),
+        setting: format!("(ℓ2,ℓ2), {setting}"),
+        courses: courses.to_vec(),
+    };
+    let l2 = Geometries::L2L2;
+    match experiment {
+        Experiment::Setups => vec![setups(1, 1), setups(2, 2)],
+        Experiment::Rate => vec![setups(1, 1), setups(1, 2)],
+        Experiment::Epochs => {
+            vec![euclidean("p = 1", [0, 1, 2].map(|q| (format!("q = {q}"), of(l2, 1, q))))]
+        }
+        Experiment::Weights => {
+            vec![euclidean("q = 2", [0, 1, 2].map(|p| (format!("p = {p}"), of(l2, p, 2))))]
+        }
+        // Nothing is followed there.
+        Experiment::Time | Experiment::GapCost | Experiment::Kl => Vec::new(),
+    }
+}
+
+fn traces(records: &Records<'_>, experiment: Experiment) -> Vec<Figure> {
     let mut figures = Vec::new();
     for (family, regime) in TRACE_CASES {
         let wanted = |p: &Problem| p.family == family && p.regime == regime;
-        for &(p, q) in panels {
-            for centred in [false, true] {
-                let of = |setup, p, q| Course { setup, p, q, centred };
-                let courses: Vec<(String, Course)> = match experiment {
-                    Experiment::Setups | Experiment::Rate => Geometries::ALL
-                        .iter()
-                        .map(|&s| (s.title().to_owned(), of(s, p, q)))
-                        .collect(),
-                    Experiment::Epochs => {
-                        (0..=2).map(|q| (format!("q = {q}"), of(Geometries::L2L2, 1, q))).collect()
-                    }
-                    _ => {
-                        (0..=2).map(|p| (format!("p = {p}"), of(Geometries::L2L2, p, 2))).collect()
-                    }
-                };
-                let rule = if centred { "centred" } else { "paper-steps" };
-                let (id, setting) = match experiment {
-                    Experiment::Setups | Experiment::Rate => {
-                        (format!("-p{p}-q{q}"), format!("(p,q) = ({p},{q})"))
-                    }
-                    Experiment::Epochs => (String::new(), "(ℓ2,ℓ2), p = 1".to_owned()),
-                    _ => (String::new(), "(ℓ2,ℓ2), q = 2".to_owned()),
-                };
+        for (paper, centred) in panels(experiment, false).into_iter().zip(panels(experiment, true))
+        {
+            for (panel, rule) in [(paper, "paper-steps"), (centred, "centred")] {
+                let Panel { id, setting, courses } = panel;
                 let steps = courses.first().map_or("", |c| c.1.steps_title());
                 let series = courses.into_iter().enumerate().filter_map(|(colour, (name, c))| {
                     course(&records.runs(experiment, Task::Trace(c), wanted), name, colour)
@@ -296,7 +305,11 @@ fn traces(records: &Records<'_>, experiment: Experiment) -> Vec<Figure> {
 fn kl(records: &Records<'_>) -> Vec<Figure> {
     let mut figures = Vec::new();
     for paper in [true, false] {
-        for solver in [Solver::FomPaper, Solver::FomCentred, Solver::Auto] {
+        for (solver, word) in [
+            (Solver::FomPaper, "fom-paper"),
+            (Solver::FomCentred, "fom-centred"),
+            (Solver::Auto, "auto"),
+        ] {
             for measure in [Measure::Seconds(Rule::Own), Measure::Games(Rule::Own)] {
                 let mut series = Vec::new();
                 let cases = KL_CASES.iter().filter(|c| (c.1 == Regime::Paper) == paper);
@@ -312,9 +325,8 @@ fn kl(records: &Records<'_>) -> Vec<Figure> {
                 let radius = if paper { "the paper's radius" } else { "radii that bind" };
                 figures.push(Figure {
                     id: format!(
-                        "kl-{}-{}-{}",
+                        "kl-{}-{word}-{}",
                         if paper { "paper" } else { "binding" },
-                        word_of(solver),
                         measure.id()
                     ),
                     title: format!("{}, {radius}", solver.title()),
@@ -337,12 +349,4 @@ fn kl(records: &Records<'_>) -> Vec<Figure> {
         }
     }
     figures
-}
-
-fn word_of(solver: Solver) -> &'static str {
-    match solver {
-        Solver::FomPaper => "fom-paper",
-        Solver::FomCentred => "fom-centred",
-        _ => "auto",
-    }
 }

@@ -261,8 +261,7 @@ impl Plan {
             return (3.0 * steps as f64).cbrt().ceil() as u64;
         }
         if solver.solves_programs() {
-            // A sweep takes about 10 to 30 µs an entry (docs/reproduce/time.csv). None of these loops meets its rule at
-            // λ = 0.99 in less than hundreds of them.
+            // None of these loops meets its rule at λ = 0.99 in less than hundreds of sweeps.
             let (budget, most): (u64, u64) =
                 if self.full { (4_000_000, 400) } else { (2_000_000, 60) };
             return (budget / entries).clamp(1, most);

@@ -31,6 +31,17 @@ pub(crate) enum Solver {
     Auto,
 }
 
+/// What kinds of solvers there are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Fom,
+    /// Value iteration by convex programs.
+    Programs,
+    /// Value iteration by exact updates.
+    Exact,
+    Auto,
+}
+
 impl Solver {
     pub(crate) const ALL: [Solver; 11] = [
         Solver::FomPaper,
@@ -68,20 +79,30 @@ impl Solver {
 
     /// Colours: FOM-VI, convex programs, exact loops, auto.
     pub(crate) fn colour(self) -> usize {
+        match self.kind() {
+            Kind::Fom => 0,
+            Kind::Programs => 1,
+            Kind::Exact => 2,
+            Kind::Auto => 3,
+        }
+    }
+
+    pub(crate) fn kind(self) -> Kind {
+        use Solver::*;
         match self {
-            s if s.is_fom() => 0,
-            s if s.solves_programs() => 1,
-            Solver::Auto => 3,
-            _ => 2,
+            FomPaper | FomCentred => Kind::Fom,
+            ViPrograms | GsPrograms | AndersonPrograms | AviPrograms => Kind::Programs,
+            ViExact | GsExact | AndersonExact | AviExact => Kind::Exact,
+            Auto => Kind::Auto,
         }
     }
 
     pub(crate) fn is_fom(self) -> bool {
-        matches!(self, Solver::FomPaper | Solver::FomCentred)
+        self.kind() == Kind::Fom
     }
 
     pub(crate) fn solves_programs(self) -> bool {
-        Solver::PROGRAMS.contains(&self)
+        self.kind() == Kind::Programs
     }
 
     fn method(self) -> Method {
@@ -102,14 +123,17 @@ impl Solver {
         let entropy = Setup { x: Geometry::Entropy, y: Geometry::Entropy };
         // The gap is checked now and then, so that the times are those of the steps.
         let checks = Checks::Scheduled;
-        self.is_fom().then(|| match self {
-            Solver::FomPaper => FomSettings {
+        use Solver::*;
+        match self {
+            FomPaper => Some(FomSettings {
                 setup: (set == Distance::Kl).then_some(entropy),
                 checks,
                 ..FomSettings::paper()
-            },
-            _ => FomSettings::default(),
-        })
+            }),
+            FomCentred => Some(FomSettings::default()),
+            ViPrograms | GsPrograms | AndersonPrograms | AviPrograms => None,
+            ViExact | GsExact | AndersonExact | AviExact | Auto => None,
+        }
     }
 
     /// What to ask of the library. The paper's loops start from 0 and end by ‖v⁺ − v‖_∞ ≤
@@ -122,15 +146,12 @@ impl Solver {
         limit: u64,
         threads: usize,
     ) -> Options {
-        let (gap, published, oracle) = match self {
-            s if s.is_fom() => (0.5 * epsilon, None, None),
-            Solver::Auto => (epsilon, None, None),
-            s => {
-                let residual = own_residual(epsilon, problem.discount);
-                let oracle =
-                    if s.solves_programs() { Oracle::InteriorPoint } else { Oracle::Exact };
-                (epsilon, Some(Published { residual }), Some(oracle))
-            }
+        let published = Some(Published { residual: own_residual(epsilon, problem.discount) });
+        let (gap, published, oracle) = match self.kind() {
+            Kind::Fom => (0.5 * epsilon, None, None),
+            Kind::Programs => (epsilon, published, Some(Oracle::InteriorPoint)),
+            Kind::Exact => (epsilon, published, Some(Oracle::Exact)),
+            Kind::Auto => (epsilon, None, None),
         };
         Options {
             method: self.method(),

@@ -58,6 +58,19 @@ fn quantile(sorted: &[Sample], share: f64) -> Option<Sample> {
 
 /// The exponent k of the best fit y = c·xᵏ, where there are two sizes or more.
 pub(crate) fn growth(points: &[(f64, f64)]) -> Option<f64> {
+    fit(points).map(|fit| fit.exponent)
+}
+
+/// The best fit y = c·xᵏ of logarithms.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Fit {
+    /// k.
+    pub(crate) exponent: f64,
+    /// The standard error of k, from what the fit leaves; two points leave nothing.
+    pub(crate) error: Option<f64>,
+}
+
+pub(crate) fn fit(points: &[(f64, f64)]) -> Option<Fit> {
     let logs: Vec<(f64, f64)> =
         points.iter().filter(|p| p.0 > 0.0 && p.1 > 0.0).map(|p| (p.0.ln(), p.1.ln())).collect();
     let n = logs.len() as f64;
@@ -65,7 +78,14 @@ pub(crate) fn growth(points: &[(f64, f64)]) -> Option<f64> {
     let (xx, xy) = logs
         .iter()
         .fold((0.0, 0.0), |(a, b), (x, y)| (a + (x - mx) * (x - mx), b + (x - mx) * (y - my)));
-    (xx > 0.0).then(|| xy / xx)
+    if xx <= 0.0 {
+        return None;
+    }
+    let exponent = xy / xx;
+    let left = |(x, y): &(f64, f64)| (y - my - exponent * (x - mx)).powi(2);
+    let rest: f64 = logs.iter().map(left).sum();
+    let error = (logs.len() > 2).then(|| (rest / (n - 2.0) / xx).sqrt());
+    Some(Fit { exponent, error })
 }
 
 #[cfg(test)]
@@ -102,5 +122,11 @@ mod tests {
         let cubic = [(10.0, 2e3), (20.0, 16e3), (40.0, 128e3)];
         assert!((growth(&cubic).unwrap() - 3.0).abs() < 1e-12);
         assert_eq!(growth(&cubic[..1]), None);
+        assert!(fit(&cubic).unwrap().error.unwrap() < 1e-12);
+        assert_eq!(fit(&cubic[..2]).unwrap().error, None);
+        // ln y = 0, 1, 0 at ln x = 0, 1, 2: a flat line leaves 2/3 with one degree of freedom.
+        let bump = fit(&[0.0, 1.0, 2.0].map(|x: f64| (x.exp(), (1.0 - (x - 1.0).abs()).exp())));
+        let Fit { exponent, error } = bump.unwrap();
+        assert!(exponent.abs() < 1e-12 && (error.unwrap() - 3f64.sqrt().recip()).abs() < 1e-12);
     }
 }

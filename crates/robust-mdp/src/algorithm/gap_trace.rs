@@ -1,6 +1,8 @@
 //! The duality gap of FOM-VI's answer as its steps go on, for measurements: what a check certifies,
 //! without the memory of better answers and without a say in what happens next.
 
+use std::time::{Duration, Instant};
+
 use super::evaluation::Evaluation;
 use super::fom_vi::{FomSettings, FomVi};
 use super::linear::Chain;
@@ -27,6 +29,8 @@ pub struct GapAt {
     pub upper: f64,
     /// The largest distance over states.
     pub gap: f64,
+    /// Wall-clock time of the first-order steps so far, without what the gaps took.
+    pub step_seconds: f64,
 }
 
 /// Visits the gap after the first epoch that reaches each of the `checkpoints` (steps, increasing);
@@ -48,6 +52,7 @@ pub(crate) fn gap_trace(
     fom.start();
     let (mut above, mut below) = (fom.values.clone(), fom.values.clone());
     let (mut epoch, mut done) = (0, 0);
+    let mut stepping = Duration::ZERO;
     for &checkpoint in checkpoints {
         if done >= checkpoint {
             continue; // a long epoch passed several
@@ -55,7 +60,9 @@ pub(crate) fn gap_trace(
         while done < checkpoint {
             epoch += 1;
             let steps = settings.epoch_length(epoch);
+            let started = Instant::now();
             fom.advance(Schedule { steps, first: done, power: settings.weights }, signal);
+            stepping += started.elapsed();
             done += steps;
             if signal.raised() {
                 return false;
@@ -75,6 +82,7 @@ pub(crate) fn gap_trace(
             lower: model.initial_mean(&best.lower),
             upper: model.initial_mean(&worst.upper),
             gap: widest(&best.lower, &worst.upper),
+            step_seconds: stepping.as_secs_f64(),
         });
     }
     true

@@ -1,6 +1,7 @@
 //! Claims that one way of running FOM-VI leaves a smaller gap than another after as many steps.
 
-use super::{REGIMES, SLACK, Tally, auto, saturation, tempered};
+use super::tally::{Tally, tempered};
+use super::{REGIMES, SLACK, auto, saturation};
 use crate::page::{Ruling, Verdict};
 use crate::reproduce::cell::{Experiment, TracePoint};
 use crate::reproduce::problem::{Family, Regime};

@@ -14,6 +14,11 @@ const ALL: [f64; 3] = [0.6, 0.8, 0.99];
 /// What the paper computes the gap with.
 const LOOPS: [Evaluator; 2] = [Evaluator::Vi, Evaluator::Avi];
 
+/// “Quickly” with the size: entries as S to this power at least.
+const QUICKLY: f64 = 2.0;
+/// “Quickly” with the discount: so many times the sweeps at λ = 0.8 as at 0.6.
+const MORE_SWEEPS: f64 = 1.5;
+
 const MISSING: &str =
     "Gaps at two sizes or more for λ = 0.6 and 0.8: rmdp reproduce gap-cost -o DIR.";
 
@@ -45,22 +50,21 @@ impl Costs<'_> {
         self.of(evaluator, discount, sample).last().map(|(_, s)| s.mean)
     }
 
-    /// Whether every size takes more entries than the one before, and the last more time than the
-    /// first; clocks are too rough to ask that of neighbours.
+    /// Whether entries grow as S^[`QUICKLY`] at least, and the largest size takes more time than the
+    /// smallest; clocks are too rough to ask more of them.
     fn grows_with_size(&self, evaluator: Evaluator, discount: f64) -> bool {
-        let less = |a: &(f64, Summary), b: &(f64, Summary)| a.1.mean < b.1.mean;
-        let work = self.of(evaluator, discount, entries);
         let times = self.of(evaluator, discount, own_seconds);
         let ends = times.first().zip(times.last());
-        work.len() > 1 && work.is_sorted_by(less) && ends.is_some_and(|(a, b)| less(a, b))
+        self.exponent(evaluator, discount).is_some_and(|k| k >= QUICKLY)
+            && ends.is_some_and(|(a, b)| a.1.mean < b.1.mean)
     }
 
-    /// Whether the larger discount takes more sweeps at every size.
+    /// Whether the larger discount takes [`MORE_SWEEPS`] times as many sweeps at every size.
     fn grows_with_discount(&self, evaluator: Evaluator) -> bool {
         let [low, high] = PAPER.map(|d| self.of(evaluator, d, sweeps));
         !low.is_empty()
             && low.len() == high.len()
-            && low.iter().zip(&high).all(|(a, b)| a.0 == b.0 && a.1.mean < b.1.mean)
+            && low.iter().zip(&high).all(|(a, b)| a.0 == b.0 && MORE_SWEEPS * a.1.mean <= b.1.mean)
     }
 
     /// “exponents 1.9, 2.0, 2.1” and the like, by discount.
@@ -148,9 +152,9 @@ pub(super) fn gap_cost(records: &Records<'_>) -> Verdict {
             costs.times(Evaluator::Avi)
         ),
         why: format!(
-            "The growth is ruled on: entries from every size to the next, time from the \
-             smallest to the largest, sweeps from λ = \
-             0.6 to 0.8, by VI and by AVI. That the gap is “very expensive” in itself is not \
+            "Quickly is ruled on: entries as S^{QUICKLY} at least and more time at the largest size than \
+             at the smallest, and at every size {MORE_SWEEPS} times as many sweeps at λ = 0.8 as at 0.6, \
+             by VI and by AVI. That the gap is “very expensive” in itself is not \
              reproduced: the paper solves a convex program in every state, here every sweep is an \
              exact update, which reads only what it must of the S·A·S entries. Sweeps compare with \
              the paper, times do not.{} The paper's rule for these loops, 2λε/(1−λ), is inverted; \

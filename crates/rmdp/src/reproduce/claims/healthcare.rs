@@ -1,18 +1,20 @@
 //! The healthcare instances: FOM-VI and GS-VI against VI.
 
-use super::{Parts, SLACK, Tally, count, digits, on_the_same, percent, quotient, tempered};
-use crate::page::{Ruling, Verdict};
+use super::tally::{Ratio, Tally, tempered, together};
+use super::{SLACK, count, on_the_same, percent};
+use crate::page::Verdict;
 use crate::reproduce::cell::{Experiment, Record};
 use crate::reproduce::problem::{Family, Problem, Regime};
 use crate::reproduce::select::{Records, Rule, case, seconds, sweeps};
 use crate::reproduce::solver::Solver;
+use crate::reproduce::statistics::{Sample, summary};
 
 const MISSING: &str = "Runs on healthcare instances that end by their own rules: rmdp reproduce time \
                        -o DIR, or its --full plan.";
 
 /// “About one order of magnitude”: half an order to either side.
-fn is_about_ten(factor: f64) -> bool {
-    (0.5..=1.5).contains(&factor.log10())
+fn about_ten() -> (f64, f64) {
+    (10f64.powf(0.5), 10f64.powf(1.5))
 }
 
 /// Pairs of runs on healthcare models, in a regime.
@@ -27,24 +29,25 @@ fn pairs<'r>(
 }
 
 /// The time of `other` over that of `one`, instance by instance.
-fn factors(
+fn ratios(
     records: &Records<'_>,
     (one, other): (Solver, Solver),
     regime: Regime,
     rule: Rule,
-) -> Vec<f64> {
+) -> Vec<Ratio> {
     let pairs = pairs(records, one, other, regime);
-    pairs.iter().filter_map(|(a, b)| quotient(seconds(a, rule), seconds(b, rule))).collect()
+    pairs.iter().map(|(a, b)| Ratio::of(seconds(a, rule), seconds(b, rule))).collect()
 }
 
 pub(super) fn order_of_magnitude(records: &Records<'_>) -> Verdict {
     let against = (Solver::FomPaper, Solver::ViPrograms);
-    let factors = |regime, rule| factors(records, against, regime, rule);
-    let tally = |regime, rule| Tally::where_(&factors(regime, rule), is_about_ten);
-    let own = factors(Regime::Paper, Rule::Own);
+    let ratios = |regime, rule| ratios(records, against, regime, rule);
+    let (least, most) = about_ten();
+    let tally = |regime, rule| Tally::within(&ratios(regime, rule), least, most);
+    let own = ratios(Regime::Paper, Rule::Own);
     let paper = tally(Regime::Paper, Rule::Own);
     let others = [tally(Regime::Paper, Rule::Certified), tally(Regime::Calibrated, Rule::Own)];
-    let spoken = match own.iter().filter(|&&f| f.log10() > 1.5).count() {
+    let spoken = match own.iter().filter(|r| r.ends().0 > most).count() {
         n if n > 0 && n == own.len() => " It is more.",
         _ => "",
     };
@@ -53,10 +56,11 @@ pub(super) fn order_of_magnitude(records: &Records<'_>) -> Verdict {
         claim: "On healthcare FOM-VI outperforms VI by about one order of magnitude.".into(),
         ruling: tempered(paper, &others, MISSING),
         short: format!(
-            "At {} of {} sizes; the median factor is {}.{spoken}",
+            "At {} of {} sizes{}; the median factor is {}.{spoken}",
             paper.agree,
             paper.pairs,
-            digits(paper.factor)
+            paper.left_out(),
+            paper.factor.text()
         ),
         measured: format!(
             "The time of VI by interior points over that of FOM-VI with the paper's steps is between \
@@ -79,31 +83,31 @@ pub(super) fn order_of_magnitude(records: &Records<'_>) -> Verdict {
 /// Better in time and in sweeps, each by more than a tenth.
 pub(super) fn gauss_seidel(records: &Records<'_>) -> Verdict {
     let against = (Solver::GsPrograms, Solver::ViPrograms);
-    let time = |regime| Tally::of(&factors(records, against, regime, Rule::Own), SLACK);
-    let counted = |regime| -> Vec<f64> {
+    let time = |regime| Tally::of(&ratios(records, against, regime, Rule::Own), SLACK);
+    let counted = |regime| -> Vec<Ratio> {
         let pairs = pairs(records, against.0, against.1, regime);
-        pairs.iter().filter_map(|(a, b)| quotient(sweeps(a), sweeps(b))).collect()
+        pairs.iter().map(|(a, b)| Ratio::of(sweeps(a), sweeps(b))).collect()
     };
     let rounds = |regime| Tally::of(&counted(regime), SLACK);
-    let part = |tally: Tally| match tally.ruling(MISSING) {
-        Ruling::Holds => Some(true),
-        Ruling::Partly | Ruling::Fails => Some(false),
-        Ruling::Open(_) => None,
-    };
     let (in_time, in_sweeps) = (time(Regime::Paper), rounds(Regime::Paper));
     let median = |solver| {
         let runs = pairs(records, solver, solver, Regime::Paper);
-        let sweeps: Vec<f64> = runs.iter().map(|(r, _)| sweeps(r).value).collect();
-        count(Tally::of(&sweeps, 0.0).factor)
+        let sweeps: Vec<Sample> = runs.iter().map(|(r, _)| sweeps(r)).collect();
+        summary(&sweeps).map_or("?".into(), |s| match s.stopped {
+            true => format!("more than {}", count(s.median)),
+            false => count(s.median),
+        })
     };
     Verdict {
         claim: "On healthcare GS-VI performs better than VI.".into(),
-        ruling: Parts::of([part(in_time), part(in_sweeps)]).ruling(MISSING),
+        ruling: together(&[in_time, in_sweeps].map(|t| t.ruling(MISSING)), MISSING),
         short: format!(
-            "Faster at {} of {} sizes, fewer sweeps at {}: {} in place of {}.",
+            "By more than a tenth: faster at {} of {} sizes, fewer sweeps at {} of {} (median {} in \
+             place of {}).",
             in_time.agree,
             in_time.pairs,
             in_sweeps.agree,
+            in_sweeps.pairs,
             median(Solver::GsPrograms),
             median(Solver::ViPrograms)
         ),

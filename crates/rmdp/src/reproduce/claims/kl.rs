@@ -2,7 +2,8 @@
 
 use robust_mdp::uncertainty::Distance;
 
-use super::{Parts, Tally, clock_text, percent, quotient, tempered};
+use super::tally::{Ratio, Tally, tempered};
+use super::{clock_text, percent};
 use crate::page::{Ruling, Verdict};
 use crate::reproduce::cell::{Experiment, Record, Task};
 use crate::reproduce::problem::{Family, Problem, Regime};
@@ -12,7 +13,7 @@ use crate::reproduce::solver::Solver;
 const MISSING: &str = "Runs with both sets on the same models: rmdp reproduce kl -o DIR.";
 
 pub(super) fn kl(records: &Records<'_>) -> Verdict {
-    let ratios = |solver, regimes: &[Regime]| -> Vec<f64> {
+    let ratios = |solver, regimes: &[Regime]| -> Vec<Ratio> {
         let runs = |set| {
             records.runs(Experiment::Kl, Task::Solve(solver), |p| {
                 p.set == set && regimes.contains(&p.regime)
@@ -26,7 +27,7 @@ pub(super) fn kl(records: &Records<'_>) -> Verdict {
                 (a.family, a.regime, a.states, a.seed) == (b.family, b.regime, b.states, b.seed)
             };
             let Some(ellipsoid) = ellipsoids.iter().find(same) else { continue };
-            ratios.extend(quotient(seconds(ellipsoid, Rule::Own), seconds(kl, Rule::Own)));
+            ratios.push(Ratio::of(seconds(ellipsoid, Rule::Own), seconds(kl, Rule::Own)));
         }
         ratios
     };
@@ -98,7 +99,7 @@ pub(super) fn under_100_seconds(records: &Records<'_>) -> Verdict {
         })
     };
     let paper: Vec<&Record> = families.into_iter().flat_map(|f| runs(f, Regime::Paper)).collect();
-    let parts = Parts::of(paper.iter().map(|r| in_time(r)));
+    let ended: Vec<Option<bool>> = paper.iter().map(|r| in_time(r)).collect();
     // Nothing is known of a family that was not run with 50 states, whatever others took.
     let reached = families.iter().all(|&family| {
         let at = |r: &&Record| {
@@ -107,10 +108,10 @@ pub(super) fn under_100_seconds(records: &Records<'_>) -> Verdict {
         };
         paper.iter().any(at)
     });
-    let ruling = match parts {
-        Parts { no: 1.., .. } => Ruling::Fails,
-        Parts { unknown: 0, .. } if reached => Ruling::Holds,
-        _ => Ruling::Open(MISSING_AT_50),
+    let ruling = match (ended.contains(&Some(false)), ended.contains(&None)) {
+        (true, _) => Ruling::Fails,
+        (false, false) if reached => Ruling::Holds,
+        (false, _) => Ruling::Open(MISSING_AT_50),
     };
     let longest = |regime| {
         let all = families.into_iter().flat_map(|f| runs(f, regime));

@@ -1,6 +1,8 @@
-//! The rate of the paper's theorem: after T steps with epochs of ℓ^q the gap is O(T^(−q/(q+1))).
+//! The rate of the paper's theorem: after T steps with epochs of ℓ^q the gap of one Bellman update at
+//! v* is O(T^(−q/(q+1))). What is fitted is DG at p₀, the gap of the policy and the kernel over all time.
 
-use super::{Tally, digits, tempered};
+use super::digits;
+use super::tally::Tally;
 use crate::page::{Ruling, Verdict};
 use crate::reproduce::cell::{Experiment, Record, Task, TracePoint};
 use crate::reproduce::problem::{Problem, Regime};
@@ -50,22 +52,34 @@ fn ratios(
     runs.filter_map(ratio).collect()
 }
 
+/// Traces whose gap falls at least as fast as promised, for all epochs.
+fn tally(
+    records: &Records<'_>,
+    experiment: Experiment,
+    setup: Geometries,
+    regimes: &[Regime],
+) -> Tally {
+    let of = |q| ratios(records, experiment, setup, regimes, q);
+    Tally::of(&EPOCHS.into_iter().flat_map(of).collect::<Vec<f64>>(), 1.0)
+}
+
+/// “(ℓ1,ℓ1), (ℓ2,ℓ2)”.
+fn titles(setups: impl Iterator<Item = Geometries>) -> String {
+    setups.map(Geometries::title).collect::<Vec<_>>().join(", ")
+}
+
 pub(super) fn rate(records: &Records<'_>) -> Verdict {
-    let all = |setup, regimes: &[Regime]| -> Vec<f64> {
-        let of = |q| ratios(records, Experiment::Rate, setup, regimes, q);
-        EPOCHS.into_iter().flat_map(of).collect()
-    };
-    let tally = |setup, regimes: &[Regime]| Tally::of(&all(setup, regimes), 1.0);
+    let tally = |setup, regimes: &[Regime]| tally(records, Experiment::Rate, setup, regimes);
     let binding = [Regime::Tight, Regime::Hard];
     let setups = Geometries::ALL;
-    let rulings = setups.map(|s| {
-        // A slower fall over the steps at hand does not refute a bound up to a constant.
-        match tempered(tally(s, &[Regime::Paper]), &[tally(s, &binding)], MISSING) {
-            Ruling::Holds => Ruling::Holds,
-            Ruling::Partly | Ruling::Fails | Ruling::Open(_) => Ruling::Open(MISSING),
-        }
-    });
-    let held = rulings.iter().filter(|r| **r == Ruling::Holds).count();
+    // Nine tenths of the traces, also where the budget binds. A slower fall over the steps at hand does
+    // not refute a bound up to a constant.
+    let is_consistent = |setup: &Geometries| {
+        let bound = tally(*setup, &binding);
+        tally(*setup, &[Regime::Paper]).ruling(MISSING) == Ruling::Holds
+            && (bound.pairs == 0 || bound.ruling(MISSING) == Ruling::Holds)
+    };
+    let consistent: Vec<Geometries> = setups.into_iter().filter(is_consistent).collect();
     let range = |q| {
         let mut found: Vec<f64> = (setups.iter())
             .flat_map(|&s| ratios(records, Experiment::Rate, s, &[Regime::Paper], q))
@@ -84,43 +98,61 @@ pub(super) fn rate(records: &Records<'_>) -> Verdict {
         };
         setups.map(of).join(", ")
     };
+    let consistent_with = match consistent.is_empty() {
+        true => "Not shown to be consistent with the bound for any setup".into(),
+        false => format!("Consistent with the bound for {}", titles(consistent.iter().copied())),
+    };
     Verdict {
-        claim: "After T steps with epochs of ℓ^q the gap is O(T^(−q/(q+1))).".into(),
-        ruling: match held {
+        claim: "After T steps with epochs of ℓ^q the gap of one Bellman update at the optimal values is \
+                O(T^(−q/(q+1)))."
+            .into(),
+        ruling: match consistent.len() {
             0 => Ruling::Open(MISSING),
             n if n == setups.len() => Ruling::Holds,
             _ => Ruling::Partly,
         },
         short: format!(
-            "Fitted exponents: {} for q = 1 (0.5 promised), {} for q = 2 (0.667).",
+            "{consistent_with} at S = A = 10: exponents of DG at p₀ are {} for q = 1 (0.5 promised), {} \
+             for q = 2 (0.667).{}",
             range(1),
-            range(2)
+            range(2),
+            not_there_yet(records)
         ),
         measured: format!(
-            "Exponents fitted over the last decade of the paper's steps, q = 1 and 2, at least as \
-             large as promised: {} at the paper's radius; {} where the budget binds.",
+            "Exponents of DG at p₀, fitted over the last decade of the paper's steps, q = 1 and 2, at \
+             least as large as promised: {} at the paper's radius; {} where the budget binds.",
             line(&[Regime::Paper]),
             line(&binding)
         ),
         why: format!(
-            "On small models (S = A = 10), where steps of every setup come to their rate within the \
-             limit. A bound with an unknown constant cannot be refuted by finitely many steps: a setup \
-             whose traces fall more slowly is not decided. That the gap falls faster than promised is \
-             no contradiction. {}q = 0 is promised nothing.",
+            "The theorem bounds the gap of one Bellman update at the optimal values, state by state; \
+             what is fitted is the duality gap DG at p₀, which the paper's figures show. On small models \
+             (S = A = 10), where steps of every setup come to their rate within the limit. A bound with \
+             an unknown constant cannot be refuted by finitely many steps: a setup whose traces fall \
+             more slowly is not decided. That the gap falls faster than promised is no contradiction. \
+             {}q = 0 is promised nothing.",
             larger(records)
         ),
         ours: String::new(),
     }
 }
 
+/// Setups that have not come to their rate with S = A = 30.
+fn not_there_yet(records: &Records<'_>) -> String {
+    let slow = Geometries::ALL.into_iter().filter(|&setup| {
+        let tally = tally(records, Experiment::Setups, setup, &[Regime::Paper]);
+        tally.pairs > 0 && tally.ruling(MISSING) != Ruling::Holds
+    });
+    match titles(slow) {
+        none if none.is_empty() => none,
+        slow => format!(" Not come to its rate at S = A = 30: {slow}."),
+    }
+}
+
 /// The same of the traces of the other experiments.
 fn larger(records: &Records<'_>) -> String {
     let of = |experiment: Experiment, setup: Geometries| {
-        let tally = EPOCHS
-            .into_iter()
-            .flat_map(|q| ratios(records, experiment, setup, &[Regime::Paper], q))
-            .collect::<Vec<f64>>();
-        let tally = Tally::of(&tally, 1.0);
+        let tally = tally(records, experiment, setup, &[Regime::Paper]);
         (tally.pairs > 0).then(|| {
             format!("{} {}: {} of {}", experiment.name(), setup.title(), tally.agree, tally.pairs)
         })

@@ -1,6 +1,7 @@
 //! Small instances: FOM-VI and value iteration alike?
 
-use super::{Tally, digits, on_the_same, tempered};
+use super::on_the_same;
+use super::tally::{Ratio, Tally, tempered};
 use crate::page::Verdict;
 use crate::reproduce::problem::{Problem, Regime};
 use crate::reproduce::select::{Records, Rule, seconds};
@@ -14,31 +15,26 @@ const SIMILAR: f64 = 2.0;
 const MISSING: &str = "Runs on Garnet models with at most 10 states that end by their own rules: rmdp \
                        reproduce time -o DIR.";
 
-/// Times of the four loops over those of FOM-VI, instance by instance, of runs that no limit ended.
-fn factors(records: &Records<'_>, rule: Rule, is_paper: bool) -> Vec<f64> {
+/// Times of the four loops over those of FOM-VI, instance by instance.
+fn ratios(records: &Records<'_>, rule: Rule, is_paper: bool) -> Vec<Ratio> {
     let wanted = |p: &Problem| {
         p.family.is_garnet()
             && p.states <= SMALL
             && p.regime != Regime::Banded
             && (p.regime == Regime::Paper) == is_paper
     };
-    let mut factors = Vec::new();
+    let mut ratios = Vec::new();
     for program in Solver::PROGRAMS {
         for (fom, other) in on_the_same(records, Solver::FomPaper, program, wanted) {
-            let (fom, other) = (seconds(fom, rule), seconds(other, rule));
-            if !fom.stopped && !other.stopped {
-                factors.push(other.value / fom.value);
-            }
+            ratios.push(Ratio::of(seconds(fom, rule), seconds(other, rule)));
         }
     }
-    factors
+    ratios
 }
 
 pub(super) fn small(records: &Records<'_>) -> Verdict {
-    let tally = |rule, is_paper| {
-        let similar = |r: f64| (1.0 / SIMILAR..=SIMILAR).contains(&r);
-        Tally::where_(&factors(records, rule, is_paper), similar)
-    };
+    let tally =
+        |rule, is_paper| Tally::within(&ratios(records, rule, is_paper), 1.0 / SIMILAR, SIMILAR);
     let paper = tally(Rule::Own, true);
     let certified = tally(Rule::Certified, true);
     let binding = tally(Rule::Own, false);
@@ -49,7 +45,7 @@ pub(super) fn small(records: &Records<'_>) -> Verdict {
             "Within a factor of 2 in {} of {} pairs; the loops take {} times as long.",
             paper.agree,
             paper.pairs,
-            digits(paper.factor)
+            paper.factor.text()
         ),
         measured: format!(
             "Garnet models with at most {SMALL} states, instance by instance, each of the four loops \

@@ -4,8 +4,9 @@
 //! a factor that grows. A method that is faster by much the same factor at every size is faster, which
 //! is another statement.
 
-use super::{SLACK, digits};
-use crate::reproduce::statistics::{Summary, growth};
+use super::tally::{Factor, Ratio};
+use super::{SLACK, digits, sample};
+use crate::reproduce::statistics::{Fit, Summary, fit};
 
 /// An advantage grows where its fit S^k has at least this k: half as much again from S = 5 to S = 25.
 pub(super) const GROWS: f64 = 0.25;
@@ -28,25 +29,19 @@ pub(super) enum Standing {
     Unknown,
 }
 
-/// The time of the other over that of the one, at the ends, and k of the fit S^k.
+/// The time of the other over that of the one, at the ends, and the fit S^k.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Advantage {
-    pub(super) least: (f64, f64),
-    pub(super) most: (f64, f64),
+    pub(super) least: (f64, Ratio),
+    pub(super) most: (f64, Ratio),
     /// Unknown where too few sizes have times that no limit cut off.
-    pub(super) exponent: Option<f64>,
+    pub(super) fit: Option<Fit>,
 }
 
 /// Whether `one` is faster by more than a tenth, where it is known: a stopped run is known to have
 /// taken longer than its time.
 fn is_faster(one: &Summary, other: &Summary) -> Option<bool> {
-    let faster = SLACK * one.median < other.median;
-    match (one.stopped, other.stopped) {
-        (false, false) => Some(faster),
-        (false, true) => faster.then_some(true),
-        (true, false) => (!faster).then_some(false),
-        (true, true) => None,
-    }
+    Ratio::of(sample(one), sample(other)).is_at_least(SLACK)
 }
 
 impl Standing {
@@ -73,7 +68,7 @@ impl Standing {
     pub(super) fn overtakes(self) -> Option<bool> {
         match self {
             Standing::Crosses { .. } => Some(true),
-            Standing::Faster(advantage) => Some(advantage.exponent? >= GROWS),
+            Standing::Faster(advantage) => advantage.grows(),
             Standing::Behind { .. } | Standing::Wavers { .. } => Some(false),
             Standing::Unknown => None,
         }
@@ -84,18 +79,7 @@ impl Standing {
             Standing::Crosses { least, from } => {
                 format!("not faster at S = {least}, faster from S = {from} on")
             }
-            Standing::Faster(Advantage { least, most, exponent }) => format!(
-                "{} times as fast at S = {}, {} times at S = {}, which {}",
-                digits(least.1),
-                least.0,
-                digits(most.1),
-                most.0,
-                match exponent {
-                    Some(k) if k >= GROWS => format!("grows (S^{})", digits(k)),
-                    Some(k) => format!("does not grow (S^{})", digits(k)),
-                    None => "may grow: limits of work hide it".into(),
-                }
-            ),
+            Standing::Faster(advantage) => advantage.text(),
             Standing::Behind { most } => format!("not faster at S = {most}"),
             Standing::Wavers { at } => format!("faster at the ends, but not at S = {at}"),
             Standing::Unknown => "not decided".into(),
@@ -105,14 +89,48 @@ impl Standing {
 
 impl Advantage {
     fn of(common: &[(f64, &Summary, &Summary)]) -> Advantage {
-        let all: Vec<(f64, f64)> =
-            common.iter().map(|(size, a, b)| (*size, b.median / a.median)).collect();
+        let all: Vec<(f64, Ratio)> =
+            common.iter().map(|(size, a, b)| (*size, Ratio::of(sample(a), sample(b)))).collect();
         // Times that a limit cut off are bounds: nothing is fitted to them.
-        let whole: Vec<(f64, f64)> = (common.iter().zip(&all))
-            .filter(|((_, a, b), _)| !a.stopped && !b.stopped)
-            .map(|(_, point)| *point)
+        let whole: Vec<(f64, f64)> = (all.iter())
+            .filter_map(|(size, ratio)| match ratio {
+                Ratio::Exact(r) => Some((*size, *r)),
+                Ratio::AtLeast(_) | Ratio::AtMost(_) | Ratio::Unknown => None,
+            })
             .collect();
-        Advantage { least: all[0], most: all[all.len() - 1], exponent: growth(&whole) }
+        Advantage { least: all[0], most: all[all.len() - 1], fit: fit(&whole) }
+    }
+
+    /// Whether it grows as S^[`GROWS`] at least, as far as two standard errors of the fit tell.
+    fn grows(self) -> Option<bool> {
+        let Fit { exponent, error } = self.fit?;
+        let margin = 2.0 * error?;
+        match (exponent >= GROWS && exponent > margin, exponent + margin < GROWS) {
+            (true, _) => Some(true),
+            (false, true) => Some(false),
+            (false, false) => None,
+        }
+    }
+
+    fn text(self) -> String {
+        let fitted = match self.fit {
+            Some(Fit { exponent, error: Some(error) }) => {
+                format!("(S^{} ± {})", digits(exponent), digits(2.0 * error))
+            }
+            Some(Fit { error: None, .. }) | None => {
+                "(fewer than three sizes without a limit of work)".into()
+            }
+        };
+        let grows = match self.grows() {
+            Some(true) => "grows",
+            Some(false) => "does not grow",
+            None => "may or may not grow",
+        };
+        let ((least, first), (most, last)) = (self.least, self.most);
+        let [first, last] = [first, last].map(|ratio| Factor::of(&[ratio]).text());
+        format!(
+            "{first} times as fast at S = {least}, {last} times at S = {most}, which {grows} {fitted}"
+        )
     }
 }
 

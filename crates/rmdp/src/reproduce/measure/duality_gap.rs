@@ -16,20 +16,14 @@ impl At<'_> {
     /// that their difference is known up to ε.
     pub(super) fn gap(&self, evaluator: Evaluator) -> Result<Option<Record>, Error> {
         let (policy, answered) = random_pair(&self.cell.problem, &self.model, &self.set)?;
-        let none = UncertaintySet::none();
         let mut best: Option<Record> = None;
         let begun = Instant::now();
         for _ in 0..REPEATS {
             let started = Instant::now();
             let halves = match evaluator {
                 Evaluator::Exact => self.by_policy_iteration(&policy, &answered)?,
-                _ => {
-                    let mut worst = Sweeps::new(&self.model, &self.set, Some(&policy))?;
-                    let above = self.iterate(&mut worst, evaluator);
-                    let mut response = Sweeps::new(&answered, &none, None)?;
-                    let below = self.iterate(&mut response, evaluator);
-                    Halves::of(&self.model, above, below)
-                }
+                Evaluator::Vi => self.by_iteration(&policy, &answered, false)?,
+                Evaluator::Avi => self.by_iteration(&policy, &answered, true)?,
             };
             let total = started.elapsed().as_secs_f64();
             if self.interrupt.is_raised() {
@@ -65,9 +59,23 @@ impl At<'_> {
         }
     }
 
+    fn by_iteration(
+        &self,
+        policy: &[f64],
+        answered: &Model,
+        accelerated: bool,
+    ) -> Result<Halves, Error> {
+        let none = UncertaintySet::none();
+        let mut worst = Sweeps::new(&self.model, &self.set, Some(policy))?;
+        let above = self.iterate(&mut worst, accelerated);
+        let mut response = Sweeps::new(answered, &none, None)?;
+        let below = self.iterate(&mut response, accelerated);
+        Ok(Halves::of(&self.model, above, below))
+    }
+
     /// v ← T(v) from 0, or with Nesterov's momentum, until ‖T(v) − v‖_∞ ≤ ε(1−λ)/(2λ); then v is
     /// within ε/2 of the fixed point.
-    fn iterate(&self, sweeps: &mut Sweeps<'_>, evaluator: Evaluator) -> Half {
+    fn iterate(&self, sweeps: &mut Sweeps<'_>, accelerated: bool) -> Half {
         let (discount, states) = (self.model.discount(), self.model.states());
         let enough = own_residual(self.cell.epsilon, discount);
         let step = 1.0 / (1.0 + discount);
@@ -81,15 +89,14 @@ impl At<'_> {
             work.sweeps += 1;
             let residual = image.iter().zip(&v).fold(0.0_f64, |m, (a, b)| m.max((a - b).abs()));
             done = residual <= enough;
-            match evaluator {
-                Evaluator::Avi if !done => {
-                    for ((v, image), before) in v.iter_mut().zip(image).zip(&mut before) {
-                        let next = *v - step * (*v - image);
-                        *v = next + momentum * (next - *before);
-                        *before = next;
-                    }
+            if accelerated && !done {
+                for ((v, image), before) in v.iter_mut().zip(image).zip(&mut before) {
+                    let next = *v - step * (*v - image);
+                    *v = next + momentum * (next - *before);
+                    *before = next;
                 }
-                _ => v.copy_from_slice(image),
+            } else {
+                v.copy_from_slice(image);
             }
         }
         work.oracle_calls = work.sweeps * states as u64;

@@ -3,11 +3,11 @@
 use std::time::Instant;
 
 use robust_mdp::uncertainty::Support;
-use robust_mdp::{Error, Observer, Options, Progress, Status, Stop, solve_observed};
+use robust_mdp::{Error, Observer, Options, Progress, Status, Stop, Work, solve_observed};
 
 use super::super::cell::{Cell, Counts, Outcome, Record, Seconds};
 use super::super::problem::Problem;
-use super::super::solver::{Solver, own_residual};
+use super::super::solver::{Kind, Solver, own_residual};
 use super::{At, ENOUGH, REPEATS};
 
 /// The solution at which saturation is judged.
@@ -25,7 +25,7 @@ struct Rules {
 enum Own {
     /// ‖v⁺ − v‖_∞ at most this.
     Residual(f64),
-    /// DG at p₀ at most this.
+    /// DG of FOM-VI's output at p₀ at most this; known after epochs whose output was checked.
     DualityGap(f64),
     /// A certified gap of ε.
     Certified,
@@ -36,7 +36,7 @@ impl Observer for Rules {
         let certified = at.gap <= self.epsilon;
         let own = match self.own {
             Own::Residual(most) => at.residual <= most,
-            Own::DualityGap(most) => at.upper - at.lower <= most,
+            Own::DualityGap(most) => at.output.is_some_and(|o| o.upper - o.lower <= most),
             Own::Certified => certified,
         };
         let now = (Counts::from(at.work), at.seconds);
@@ -51,12 +51,27 @@ impl Observer for Rules {
 
 impl Rules {
     fn new(solver: Solver, problem: &Problem, epsilon: f64) -> Rules {
-        let own = match solver {
-            Solver::Auto => Own::Certified,
-            s if s.is_fom() => Own::DualityGap(0.5 * epsilon),
-            _ => Own::Residual(own_residual(epsilon, problem.discount)),
+        let own = match solver.kind() {
+            Kind::Auto => Own::Certified,
+            Kind::Fom => Own::DualityGap(0.5 * epsilon),
+            Kind::Programs | Kind::Exact => Own::Residual(own_residual(epsilon, problem.discount)),
         };
         Rules { own, epsilon, own_at: None, certified_at: None }
+    }
+
+    /// A run that ended certified, at its end.
+    fn certified(&mut self, work: Work, seconds: f64) {
+        let end = (Counts::from(work), seconds);
+        self.certified_at.get_or_insert(end);
+        let own = match self.own {
+            Own::Residual(_) | Own::Certified => true,
+            // FOM-VI may find its first answer, the nominal one, to be good enough. After an epoch,
+            // what is certified may be put together from several outputs, none of which is.
+            Own::DualityGap(_) => work.sweeps == 0,
+        };
+        if own {
+            self.own_at.get_or_insert(end);
+        }
     }
 }
 
@@ -74,10 +89,7 @@ impl At<'_> {
                 return Ok(None);
             }
             if solution.status == Status::Certified {
-                // FOM-VI may find its first answer, the nominal one, to be good enough.
-                let end = (Counts::from(solution.work), solution.seconds);
-                rules.own_at.get_or_insert(end);
-                rules.certified_at.get_or_insert(end);
+                rules.certified(solution.work, solution.seconds);
             }
             let done = rules.own_at.is_some() && rules.certified_at.is_some();
             let (own, own_seconds) = rules.own_at.unzip();
@@ -137,5 +149,63 @@ impl At<'_> {
         };
         let count = (0..model.states()).filter(saturated).count();
         Ok(Some(count as f64 / model.states() as f64))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::problem::{Family, Regime};
+    use super::*;
+    use robust_mdp::DualityGap;
+    use robust_mdp::uncertainty::Distance;
+
+    fn rules() -> Rules {
+        let problem = Problem {
+            family: Family::Garnet50,
+            regime: Regime::Paper,
+            set: Distance::Ellipsoid,
+            states: 5,
+            discount: 0.8,
+            seed: 1,
+        };
+        Rules::new(Solver::FomPaper, &problem, 0.1)
+    }
+
+    /// Bounds of the answer, put together from several outputs, and the gap of this epoch's output.
+    fn after(epoch: u64, bounds: f64, output: Option<f64>) -> Progress {
+        Progress {
+            seconds: epoch as f64,
+            lower: 1.0,
+            upper: 1.0 + bounds,
+            gap: bounds,
+            target: 0.05,
+            residual: 0.0,
+            output: output.map(|dg| DualityGap { lower: 1.0, upper: 1.0 + dg, gap: dg }),
+            work: Work { sweeps: epoch, ..Work::default() },
+        }
+    }
+
+    #[test]
+    fn fom_vi_ends_by_the_gap_of_its_output() {
+        let mut rules = rules();
+        rules.progress(&after(1, 0.2, Some(0.3)));
+        // The bounds of the answer are close, those of the output are not, or not known.
+        rules.progress(&after(2, 0.04, Some(0.06)));
+        rules.progress(&after(3, 0.04, None));
+        assert!(rules.own_at.is_none());
+        assert_eq!(rules.certified_at.unwrap().1, 2.0);
+        rules.progress(&after(4, 0.04, Some(0.05 - 1e-9)));
+        rules.progress(&after(5, 0.04, Some(0.01)));
+        assert_eq!(rules.own_at.unwrap().1, 4.0);
+    }
+
+    #[test]
+    fn a_certified_end_is_no_end_by_the_output() {
+        let mut certified = rules();
+        certified.certified(Work { sweeps: 2, ..Work::default() }, 2.0);
+        assert!(certified.own_at.is_none() && certified.certified_at.is_some());
+        let mut nominal = rules();
+        nominal.certified(Work::default(), 0.5);
+        assert_eq!(nominal.own_at.unwrap().1, 0.5);
     }
 }

@@ -47,7 +47,8 @@ impl At<'_> {
             trace: trace.collect(),
             note: None,
         };
-        let seconds = Seconds { total, ..Seconds::default() };
+        let steps = gaps.last().map(|at| at.step_seconds);
+        let seconds = Seconds { own: steps, total, ..Seconds::default() };
         Ok(Some(Record { cell: *self.cell, outcome, seconds }))
     }
 }

@@ -1,9 +1,12 @@
 //! Rulings on made-up records.
 
+mod tally;
 mod time;
 
 use super::contests::{both, look};
+use super::tally::Tally;
 use super::*;
+use crate::page::Ruling;
 use crate::reproduce::cell::{Cell, Counts, Evaluator, FORMAT, Outcome, Seconds, TracePoint};
 use crate::reproduce::solver::{Course, Geometries};
 use robust_mdp::uncertainty::Distance;
@@ -167,6 +170,7 @@ fn kl_stays_below_a_hundred_seconds_up_to_fifty_states() {
 
 #[test]
 fn a_day_against_minutes_is_a_factor_of_a_hundred() {
+    // The gaps take ten seconds in either.
     let traces = |l1: f64| {
         let mut records = [
             traced(Regime::Paper, 1, Geometries::L2L2, 0.1),
@@ -176,25 +180,39 @@ fn a_day_against_minutes_is_a_factor_of_a_hundred() {
         for record in &mut records {
             let Task::Trace(course) = record.cell.task else { unreachable!() };
             let slow = course.setup == Geometries::L1L1;
-            record.seconds.total = if slow { l1 } else { 0.1 };
+            let steps = if slow { l1 } else { 0.1 };
+            record.seconds = Seconds { own: Some(steps), total: 10.0 + steps, certified: None };
         }
         records
     };
     let verdict = ruled(&traces(15.0), "almost a day");
     assert_eq!(verdict.ruling, Ruling::Holds);
-    assert_eq!(verdict.short, "150 times as long.");
+    assert_eq!(verdict.short, "The steps take 150 times as long.");
+    assert!(verdict.why.contains("side by side on the cores"), "{}", verdict.why);
     assert_eq!(ruled(&traces(0.6), "almost a day").ruling, Ruling::Fails);
+    // Older records have whole times only.
+    let mut older = traces(15.0);
+    older.iter_mut().for_each(|r| r.seconds = Seconds { own: None, ..r.seconds });
+    assert_open(&ruled(&older, "almost a day"), "the time of the steps alone");
     let l2 = traced(Regime::Paper, 1, Geometries::L2L2, 0.1);
     assert_open(&ruled(&l2, "almost a day"), "rmdp reproduce setups");
 }
 
 /// Traces of three setups whose gap falls as T^(−k(setup, q)).
 fn falling(k: impl Fn(Geometries, u32) -> f64) -> Vec<Record> {
+    falling_at(Experiment::Rate, Regime::Paper, k)
+}
+
+fn falling_at(
+    experiment: Experiment,
+    regime: Regime,
+    k: impl Fn(Geometries, u32) -> f64,
+) -> Vec<Record> {
     let mut records = Vec::new();
     for setup in Geometries::ALL {
         for q in [1, 2] {
             let course = Course { setup, p: 1, q, centred: false };
-            let mut record = record(Experiment::Rate, Regime::Paper, 10, Task::Trace(course));
+            let mut record = record(experiment, regime, 10, Task::Trace(course));
             let at = |steps: u64| {
                 let dg = (steps as f64).powf(-k(setup, q));
                 TracePoint { steps, dg, gap: dg }
@@ -213,6 +231,10 @@ fn rates_are_fitted_over_the_last_decade() {
     assert_eq!(verdict.ruling, Ruling::Holds);
     let exponents = "0.600 to 0.600 for q = 1 (0.5 promised), 0.767 to 0.767 for q = 2";
     assert!(verdict.short.contains(exponents), "{}", verdict.short);
+    let consistent = "Consistent with the bound for (ℓ1,ℓ1), (ℓ1,ℓ2), (ℓ2,ℓ2) at S = A = 10";
+    assert!(verdict.short.starts_with(consistent), "{}", verdict.short);
+    assert!(verdict.claim.contains("one Bellman update at the optimal values"));
+    assert!(verdict.measured.starts_with("Exponents of DG at p₀"), "{}", verdict.measured);
     // Slower over some steps refutes nothing, since the bound has a constant.
     assert_open(&rule(&falling(|s, q| promised(s, q) - 0.1)), "Longer traces");
     let mixed = rule(&falling(|s, q| match s {
@@ -223,6 +245,31 @@ fn rates_are_fitted_over_the_last_decade() {
     assert!(mixed.measured.contains("(ℓ1,ℓ1) 0 of 2, (ℓ1,ℓ2) 2 of 2"), "{}", mixed.measured);
     // What fell to the floor of rounding has no rate.
     assert_eq!(super::rate::fitted(&[TracePoint { steps: 100, dg: 1e-9, gap: 1e-9 }; 5]), None);
+}
+
+#[test]
+fn rates_are_asked_of_nine_tenths_also_where_the_budget_binds() {
+    let fast = |_, q: u32| f64::from(q) / f64::from(q + 1) + 0.1;
+    let slow_l1 = |s, q| if s == Geometries::L1L1 { 0.3 } else { fast(s, q) };
+    // At a radius that binds (ℓ1,ℓ1) is slower in two of six traces: more than a tenth, less than half.
+    let mut records = falling(fast);
+    for (regime, seed) in [(Regime::Tight, 1), (Regime::Tight, 2), (Regime::Hard, 1)] {
+        let slow = (regime, seed) == (Regime::Hard, 1);
+        let of = |s, q| if slow { slow_l1(s, q) } else { fast(s, q) };
+        let mut more = falling_at(Experiment::Rate, regime, of);
+        more.iter_mut().for_each(|r| r.cell.problem.seed = seed);
+        records.extend(more);
+    }
+    let verdict = rule(&records);
+    assert_eq!(verdict.ruling, Ruling::Partly);
+    let consistent = "Consistent with the bound for (ℓ1,ℓ2), (ℓ2,ℓ2) at";
+    assert!(verdict.short.starts_with(consistent), "{}", verdict.short);
+    // Larger models are told of, and not ruled on.
+    let larger = falling_at(Experiment::Setups, Regime::Paper, slow_l1);
+    let both = [falling(fast), larger].concat();
+    let verdict = ruled(&both, "one Bellman update");
+    assert_eq!(verdict.ruling, Ruling::Holds);
+    assert!(verdict.short.ends_with("Not come to its rate at S = A = 30: (ℓ1,ℓ1)."), "{verdict:?}");
 }
 
 #[test]
@@ -261,6 +308,12 @@ fn the_gaps_cost_grows_with_both() {
     assert_eq!(rule(&evaluated(cubic, [10, 30])).ruling, Ruling::Holds);
     assert_eq!(rule(&evaluated(cubic, [30, 30])).ruling, Ruling::Partly);
     assert_eq!(rule(&evaluated(|_, _| 5, [30, 30])).ruling, Ruling::Fails);
+    // Growth alone is not quick: entries as S^1.5, or two fifths more sweeps.
+    let slowly = |states: usize, _| (1e3 * (states as f64).powf(1.5)) as u64;
+    assert_eq!(rule(&evaluated(slowly, [10, 15])).ruling, Ruling::Partly);
+    assert_eq!(rule(&evaluated(cubic, [10, 15])).ruling, Ruling::Holds);
+    assert_eq!(rule(&evaluated(cubic, [10, 14])).ruling, Ruling::Partly);
+    assert_eq!(rule(&evaluated(slowly, [10, 14])).ruling, Ruling::Fails);
     assert_open(&rule(&evaluated(cubic, [10, 30])[..3]), "rmdp reproduce gap-cost");
     // One slow pair of three counts, as in an average.
     let slow = |states, seed| if (states, seed) == (20, 3) { 900 } else { 7 };
