@@ -272,6 +272,9 @@ impl Model {
         let wider = |(low, high): (f64, f64), (l, h): (f64, f64)| (low.min(l), high.max(h));
         let ends = (0..self.states()).any(|s| self.is_terminal(s));
         let start = if ends { (0.0, 0.0) } else { (f64::INFINITY, f64::NEG_INFINITY) };
+        if self.transition_cost.is_none() {
+            return wider(start, range(&self.cost));
+        }
         let rows = (0..self.rows()).map(|r| self.row(r).cost_range(everywhere, self.states()));
         rows.fold(start, wider)
     }
@@ -282,6 +285,20 @@ impl Model {
         let further = self.transition_cost.as_deref().map_or(0.0, largest);
         self.largest_cost().max(largest(&self.cost)).max(further)
     }
+}
+
+/// Least and largest of numbers, side by side.
+fn range(x: &[f64]) -> (f64, f64) {
+    let wider = |(low, high): (f64, f64), x: f64| {
+        (if x < low { x } else { low }, if x > high { x } else { high })
+    };
+    let (parts, rest) = x.as_chunks::<8>();
+    let mut found = [(f64::INFINITY, f64::NEG_INFINITY); 8];
+    for part in parts {
+        found.iter_mut().zip(part).for_each(|(m, &x)| *m = wider(*m, x));
+    }
+    let ends = found.iter().flat_map(|&(low, high)| [low, high]);
+    ends.filter(|x| x.is_finite()).chain(rest.iter().copied()).fold(found[0], wider)
 }
 
 /// The largest |x|, of numbers.

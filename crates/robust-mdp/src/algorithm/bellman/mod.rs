@@ -3,6 +3,7 @@
 mod first;
 
 use std::ops::{ControlFlow, Range};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::bounds::UNKNOWN;
 use super::linear::{Chain, Tails};
@@ -15,6 +16,8 @@ use crate::oracle::exact::outlook::Outlook;
 use crate::oracle::exact::{Exact, Goal, RowMemory, Worker};
 use crate::uncertainty::{Distance, UncertaintySet};
 
+/// States from one look at the signal to the next: a look costs as much as a short nominal row.
+const ASKED_EVERY: usize = 16;
 /// How far values may move, in their spread as they were, for multipliers to be worth keeping.
 const FAR: f64 = 0.3;
 /// The same where rows see a few states alone, whose values are closer to each other.
@@ -243,13 +246,15 @@ impl<'a> Bellman<'a> {
         self.ahead.set(v);
         self.ahead.begin_in_place();
         let Hand { worker, rows: scratch } = self.workers.first();
+        let mut stopped = false;
         for s in 0..v.len() {
             let rows = self.model.rows_of(s);
             (self.lower[s], self.upper[s]) = (0.0, 0.0);
             if rows.is_empty() {
                 continue;
             }
-            if stop() {
+            stopped |= s % ASKED_EVERY == 0 && stop();
+            if stopped {
                 (self.lower[s], self.upper[s]) = UNKNOWN;
                 continue;
             }
@@ -319,6 +324,7 @@ impl<'a> Bellman<'a> {
             chain: rows,
         };
         let cuts = Cuts { model, layout: &self.layout, chain: shape };
+        let stopped = AtomicBool::new(false);
         for_each_state(cuts, fields, &self.workers, &|mut at, hand: &mut Hand| {
             let s = at.states.start;
             let rows = model.rows_of(s);
@@ -330,7 +336,10 @@ impl<'a> Bellman<'a> {
             if rows.is_empty() {
                 return;
             }
-            if stop() {
+            if s % ASKED_EVERY == 0 && stop() {
+                stopped.store(true, Ordering::Relaxed);
+            }
+            if stopped.load(Ordering::Relaxed) {
                 (lower[0], upper[0]) = UNKNOWN;
                 return;
             }
