@@ -57,6 +57,16 @@ pub(crate) enum Layout {
     Positive(Vec<usize>),
 }
 
+/// Most entries that a row of the set may have.
+pub(crate) fn widest_row(model: &Model, set: &UncertaintySet) -> usize {
+    match (set.leaves_support(), model.repeated_transitions()) {
+        (false, _) => model.width(),
+        (true, 0) => model.states(),
+        // Every state, and again what a row lists again.
+        (true, _) => model.states() + model.width(),
+    }
+}
+
 impl Layout {
     pub(crate) fn new(model: &Model, set: &UncertaintySet) -> Layout {
         let states = model.states();

@@ -54,13 +54,21 @@ fn random_row(states: usize, random: &mut Xoshiro256) -> (f64, Vec<(usize, f64, 
     let next: Vec<usize> =
         (0..1 + random.below(4)).map(|_| random.below(states as u64) as usize).collect();
     let mut row = Vec::new();
+    // Whole costs of both signs meet 0, and each other, in every way.
+    let mut cost = || match random.below(2) {
+        0 => random.below(6) as f64 - 2.0,
+        _ => 10.0 * random.uniform(),
+    };
+    let costs: Vec<f64> = (0..16).map(|_| cost()).collect();
     for &to in &next {
         for _ in 0..1 + random.below(3) {
-            let p = if random.below(6) == 0 { 0.0 } else { random.uniform() };
-            row.push((to, p, 10.0 * random.uniform()));
+            let p = if random.below(4) == 0 { 0.0 } else { random.uniform() };
+            row.push((to, p, costs[row.len()]));
         }
     }
-    row.push((next[0], 0.5, 10.0 * random.uniform()));
+    // One that has another cost, whatever the others are.
+    row.push((next[0], 0.5, 20.0 + 10.0 * random.uniform()));
+    row.push((next[0], 0.0, costs[15]));
     let sum: f64 = row.iter().map(|e| e.1).sum();
     row.iter_mut().for_each(|e| e.1 /= sum);
     (own, row)
@@ -273,12 +281,78 @@ fn files_keep_them_apart() {
             assert_eq!(again.fingerprint(), model.fingerprint());
         }
         let path = folder.0.join("m.csv");
-        write_model(&model, &path, None).unwrap();
+        let losses = write_model(&model, &path, None).unwrap();
         let bytes = std::fs::read(&path).unwrap();
         let discount = Some(model.discount());
         let (again, _) = parse_model(&path, &bytes, Format::Csv, discount).unwrap();
         assert_eq!(again.repeated_transitions(), model.repeated_transitions());
+        // Sets that keep to the nominal support have the same answer; what others lose is warned of.
+        let set = UncertaintySet::kl(0.2);
+        let (one, other) = (solved(&model, &set, None, 1e-8), solved(&again, &set, None, 1e-8));
+        overlap(&one, &other.lower, &other.upper, "CSV");
+        let set = UncertaintySet::ellipsoid(0.2);
+        if !losses.iter().any(|loss| loss.contains("not listed")) {
+            let (one, other) = (solved(&model, &set, None, 1e-8), solved(&again, &set, None, 1e-8));
+            overlap(&one, &other.lower, &other.upper, &format!("CSV: {losses:?}"));
+        }
     }
+}
+
+/// Whatever unlisted next states cost, what is listed stays, also at a further cost of 0.
+#[test]
+fn other_costs_of_unlisted_states_leave_the_listed_ones() {
+    let folder = Folder::new("unlisted");
+    let mut random = Xoshiro256::new(16);
+    for case in 0..60 {
+        let model = random_model(&mut random);
+        let wanted = random.below(8) as f64 - 2.0;
+        let moved = model.clone().with_unlisted_cost(wanted).unwrap();
+        let totals = |model: &Model| -> Vec<(usize, f64, f64)> {
+            let of = |r: usize| {
+                let row = model.row(r);
+                row.listed().map(move |(to, p, c)| (to, p, ((row.cost + c) * 1e9).round()))
+            };
+            // What costs as much as an unlisted state, at probability 0, may be one.
+            let tells = |e: &(usize, f64, f64)| e.1 > 0.0 || e.2 != wanted * 1e9;
+            (0..model.rows()).flat_map(of).filter(tells).collect()
+        };
+        assert!(totals(&moved) == totals(&model), "case {case}");
+        let set = UncertaintySet::ellipsoid(0.1);
+        let exact = solved(&moved, &set, None, 1e-8);
+        let start = exact.values.clone();
+        let (lower, upper) = reference::value_bounds(&moved, &set, start, 1e-8, 4000);
+        overlap(&exact, &lower, &upper, &format!("case {case}, reference"));
+        for (name, format) in [("m.json", Format::Json), ("m.npz", Format::Npz)] {
+            let path = folder.0.join(name);
+            write_model(&moved, &path, None).unwrap();
+            let bytes = std::fs::read(&path).unwrap();
+            let (again, _) = parse_model(Path::new(name), &bytes, format, None).unwrap();
+            assert!(totals(&again) == totals(&moved), "case {case}, {name}");
+            let other = solved(&again, &set, None, 1e-8);
+            overlap(&exact, &other.lower, &other.upper, &format!("case {case}, {name}"));
+        }
+    }
+}
+
+/// Rows of far more entries than states round more than a row of all states does.
+#[test]
+fn long_rows_of_few_states_allow_for_their_rounding() {
+    let entries = 100_003_u32;
+    let mut b = ModelBuilder::new(0.0);
+    b.add_state(None);
+    b.add_action(None, 0.0);
+    let cost = |k: u32| 1.0 + f64::from(k) / 7.0;
+    let total: f64 = (0..entries).map(|k| 1.0 / cost(k)).sum();
+    (0..entries).for_each(|k| b.add_transition(0, 1.0 / cost(k) / total, cost(k)));
+    let model = b.build().unwrap();
+    let value = |set: &UncertaintySet| {
+        let gap = Some(1e-6);
+        evaluate(&model, set, &[1.0], gap, Some(1), &Interrupt::new()).unwrap().worst
+    };
+    let (all, nominal) = (UncertaintySet::ellipsoid(0.0), UncertaintySet::none());
+    let (all, nominal) = (value(&all), value(&nominal));
+    let allowed = |v: &robust_mdp::PolicyValue| v.upper[0] - v.lower[0];
+    assert!(allowed(&all) >= 0.5 * allowed(&nominal), "{} {}", allowed(&all), allowed(&nominal));
 }
 
 /// A kernel says what every entry gets and costs; as compressed rows it is a model of its own.

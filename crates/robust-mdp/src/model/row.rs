@@ -30,10 +30,20 @@ impl<'m> Row<'m> {
         k > 0 && self.next.is_some_and(|next| next[k - 1] == next[k])
     }
 
-    /// The entries that a file lists: those of positive probability or with a further cost. Any other
-    /// next state has probability 0 and costs what the action costs.
+    /// Whether entry `k` says something of its own: it has positive probability or a further cost, or is
+    /// one of several costs of its next state. Any other next state is unlisted: it has probability 0
+    /// and costs what the action costs.
+    pub(crate) fn lists(&self, k: usize) -> bool {
+        let again = |k: usize| k < self.prob.len() && self.is_repeated(k);
+        self.prob[k] > 0.0
+            || self.transition_cost.is_some_and(|cost| cost[k] != 0.0)
+            || again(k)
+            || again(k + 1)
+    }
+
+    /// The entries that a file lists, see above.
     pub fn listed(self) -> impl Iterator<Item = (usize, f64, f64)> + Clone + 'm {
-        self.entries().filter(|&(_, p, further)| p > 0.0 || further != 0.0)
+        self.entries().enumerate().filter(move |(k, _)| self.lists(*k)).map(|(_, entry)| entry)
     }
 
     /// Least and largest cost of a step: over entries of positive probability or, if `everywhere`, to

@@ -51,9 +51,9 @@ impl Model {
             if row.cost == wanted || row.first_unlisted(self.states()).is_none() {
                 continue;
             }
-            let (moved, span) = (row.cost - wanted, self.span(r));
-            let listed = self.prob[span.clone()].iter().zip(&mut further[span]);
-            listed.filter(|(p, f)| **p > 0.0 || **f != 0.0).for_each(|(_, f)| *f += moved);
+            let (moved, of_row) = (row.cost - wanted, &mut further[self.span(r)]);
+            let listed = of_row.iter_mut().enumerate().filter(|(k, _)| row.lists(*k));
+            listed.for_each(|(_, further)| *further += moved);
             self.cost[r] = wanted;
         }
         if let Some(at) = further.iter().position(|f| !f.is_finite()) {

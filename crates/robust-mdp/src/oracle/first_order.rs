@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use super::worst_case::{Memory, worst_case};
 use crate::algorithm::fom_vi::FomSettings;
-use crate::game::{Game, Reference, Values, shares_budget};
+use crate::game::{Game, Reference, Values, shares_budget, widest_row};
 use crate::geometry::Geometry;
 use crate::lanes::{dispatch, exp};
 use crate::model::Model;
@@ -52,7 +52,7 @@ pub(crate) struct FirstOrder<'a> {
     /// Bound of |b|, for the paper's steps: λ·max|c|/(1−λ), or max|c|/(1−λ) where the cost depends on
     /// the next state.
     pub(crate) value_bound: f64,
-    /// S, or the entries of a row that lists next states at several costs.
+    /// S, or more where rows list next states at several costs.
     pub(crate) states: usize,
 }
 
@@ -85,7 +85,7 @@ impl<'a> FirstOrder<'a> {
             } else {
                 model.discount() * bound
             },
-            states: model.states().max(model.width()),
+            states: model.states().max(widest_row(model, set)),
         }
     }
 

@@ -15,6 +15,8 @@ const PRECISION: f64 = 1e-7;
 /// c/(1 − λ) rounds, and what one step rounds adds up over 1/(1 − λ) steps. (Found on Garnet models of
 /// 20 to 1000 states, λ from 0.9999 to 1 − 1e-8: 2e-15 to 1e-13.)
 const ROUNDING: f64 = 1e-13;
+/// No proof is closer: products of smaller numbers vanish.
+const UNDERFLOW: f64 = 1e-297;
 
 pub(crate) fn target_gap(
     model: &Model,
@@ -37,9 +39,11 @@ fn default_gap(model: &Model, set: &UncertaintySet) -> f64 {
     let (least, most) = model.cost_range(set.leaves_support());
     let horizon = 1.0 / (1.0 - model.discount());
     let rounding = ROUNDING * least.abs().max(most.abs()) * horizon * horizon;
-    let gap = (PRECISION * (most - least) * horizon).max(rounding);
-    // Where all costs are 0, so are all values.
-    if gap > 0.0 { gap } else { PRECISION }
+    match (least, most) {
+        // Where all costs are 0, so are all values.
+        (0.0, 0.0) => PRECISION,
+        _ => (PRECISION * (most - least) * horizon).max(rounding).max(UNDERFLOW),
+    }
 }
 
 pub(super) fn check_fom(set: &UncertaintySet, fom: &FomSettings) -> Result<Setup, Error> {

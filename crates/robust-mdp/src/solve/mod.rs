@@ -23,6 +23,7 @@ use crate::algorithm::outer;
 use crate::checkpoint::{Checkpointer, Checkpoints};
 use crate::choice::{Chosen, choose};
 use crate::error::Error;
+use crate::game::widest_row;
 use crate::model::Model;
 use crate::oracle::first_order::Setup;
 use crate::pool::in_pool;
@@ -118,11 +119,7 @@ fn drive(
         return fom_vi::run(model, set, setup, fom, run);
     }
     run.work.kernel_entries = model.transitions() as u64;
-    run.width = match (set.leaves_support(), model.repeated_transitions()) {
-        (false, _) => model.width(),
-        (true, 0) => model.states(),
-        (true, _) => model.states() + model.width(),
-    };
+    run.width = widest_row(model, set);
     let operator = match chosen.oracle {
         Oracle::Exact => Operator::exact(model, set),
         Oracle::InteriorPoint => {

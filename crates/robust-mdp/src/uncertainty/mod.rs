@@ -264,11 +264,15 @@ impl UncertaintySet {
                 budgets = true;
             }
         }
+        let hint = match self.leaves_support() {
+            true => "",
+            false => " (an ellipsoid on the support `all` allows others)",
+        };
         budgets.then(|| {
-            "the set changes nothing: it keeps to next states of positive nominal probability, and \
-             every state and action with a positive radius has only one; the answer is that of the \
-             nominal model (an ellipsoid on the support `all` may leave it)"
-                .to_owned()
+            format!(
+                "the set changes nothing: every state and action with a positive radius has only one \
+                 next state that the set allows; the answer is that of the nominal model{hint}"
+            )
         })
     }
 

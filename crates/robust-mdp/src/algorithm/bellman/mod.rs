@@ -10,7 +10,7 @@ use super::linear::{Chain, Tails};
 use super::row_store::{RowStore, remember};
 use super::sweep::{ChainRows, ChainShape, Cuts, Fields, Workers, collect_states, for_each_state};
 use crate::checkpoint::{Snapshot, Tape};
-use crate::game::Layout;
+use crate::game::{Layout, widest_row};
 use crate::model::Model;
 use crate::oracle::exact::outlook::Outlook;
 use crate::oracle::exact::{Exact, Goal, RowMemory, Worker};
@@ -44,6 +44,8 @@ pub(crate) struct Bellman<'a> {
     memory: RowStore,
     /// No row leads farther than this from its state; `None`: rows may have mass anywhere.
     reach: Option<usize>,
+    /// Entries of the widest row.
+    width: usize,
     workers: Workers<Hand>,
 }
 
@@ -77,6 +79,7 @@ impl<'a> Bellman<'a> {
             policy: vec![0.0; rows],
             memory: RowStore::new(rows),
             reach: (!model.is_dense() && !oracle.spreads()).then(|| model.reach()),
+            width: widest_row(model, set),
             workers: Workers::new(Hand::default),
         }
     }
@@ -94,7 +97,7 @@ impl<'a> Bellman<'a> {
 
     /// Entries of the widest row.
     pub(crate) fn width(&self) -> usize {
-        if self.oracle.spreads() { self.model.states() } else { self.model.width() }
+        self.width
     }
 
     /// Visits nature's answer to `x` at the values of the last sweep, which was hers, as

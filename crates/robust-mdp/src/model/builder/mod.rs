@@ -4,8 +4,8 @@
 //! is sorted by next state and cost, and its probabilities are made to sum to one. A next state
 //! that is listed again at the same cost adds to its probability; at another cost it is kept apart,
 //! because nature may move mass between the two. Such models are stored sparsely. A next state listed
-//! with probability 0 is kept only where it carries a further cost, which matters to sets that
-//! may leave the nominal support.
+//! with probability 0 is kept only where it carries a further cost or is one of several costs of that
+//! state, which matters to sets that may leave the nominal support.
 
 mod finish;
 
@@ -205,9 +205,16 @@ impl ModelBuilder {
         let start = self.prob.len();
         let mut pending = std::mem::take(&mut self.pending);
         merge(&mut pending);
-        pending.retain(|&(_, prob, further)| prob > 0.0 || further != 0.0);
-        self.repeats |= pending.windows(2).any(|pair| pair[0].0 == pair[1].0);
-        pending.iter().for_each(|&(next, prob, further)| self.store(next, prob, further));
+        // What has neither probability nor a further cost says nothing, unless its next state has
+        // another cost too: then nature may choose between the two.
+        let same = |k: usize, l: usize| pending.get(l).is_some_and(|e| e.0 == pending[k].0);
+        for (k, &(next, prob, further)) in pending.iter().enumerate() {
+            let again = k > 0 && same(k, k - 1) || same(k, k + 1);
+            self.repeats |= again;
+            if prob > 0.0 || further != 0.0 || again {
+                self.store(next, prob, further);
+            }
+        }
         pending.clear();
         self.pending = pending;
         self.row_ptr.push(self.prob.len());

@@ -130,8 +130,13 @@ fn next_states_at_several_costs_are_kept_apart() {
     let mut backwards = listed;
     backwards.reverse();
     assert_eq!(sparse(&backwards), model);
-    // What says nothing of its own is left out: then nothing is repeated.
-    assert_eq!(sparse(&[(1, 1.0, 2.0), (1, 0.0, 0.0)]).repeated_transitions(), 0);
+    // Also at probability 0 and no further cost: to that state there are two ways, and their costs differ.
+    assert_eq!(sparse(&[(1, 1.0, 2.0), (1, 0.0, 0.0)]).repeated_transitions(), 1);
+    // Alone it says nothing and is left out.
+    assert_eq!(
+        sparse(&[(1, 1.0, 2.0), (2, 0.0, 0.0)]).transitions(),
+        sparse(&[(1, 1.0, 2.0)]).transitions()
+    );
 }
 
 #[test]

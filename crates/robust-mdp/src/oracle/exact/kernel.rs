@@ -52,7 +52,7 @@ impl Exact<'_> {
             let share = match self.set.distance {
                 _ if used <= radius => 1.0,
                 Distance::Kl => radius / used,
-                _ => (radius / used).sqrt(),
+                Distance::Ellipsoid | Distance::None => (radius / used).sqrt(),
             };
             let within = |y: f64, y0: f64| match share < 1.0 {
                 true => share * y + (1.0 - share) * y0,
@@ -79,7 +79,7 @@ impl Exact<'_> {
         let entry = |&(_, y, y0): &(usize, f64, f64)| match self.set.distance {
             Distance::Kl if y > 0.0 => y * (y / y0).ln(),
             Distance::Kl => 0.0,
-            _ => 0.5 * (y - y0) * (y - y0),
+            Distance::Ellipsoid | Distance::None => 0.5 * (y - y0) * (y - y0),
         };
         row.iter().map(entry).sum::<f64>().max(0.0)
     }

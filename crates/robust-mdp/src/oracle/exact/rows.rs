@@ -11,7 +11,7 @@ use pulp::{Simd, WithSimd};
 use super::outlook::Outlook;
 use crate::lanes::{dot, last};
 use crate::model::{Model, Row};
-use crate::uncertainty::{Distance, Support, UncertaintySet};
+use crate::uncertainty::{Distance, UncertaintySet};
 
 /// How the rows of a model are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,7 +26,7 @@ pub(crate) enum Reading {
 
 impl Reading {
     pub(crate) fn new(model: &Model, set: &UncertaintySet) -> Reading {
-        let everywhere = set.support == Support::All && set.distance == Distance::Ellipsoid;
+        let everywhere = set.leaves_support();
         let borrow = model.is_dense() && !model.has_transition_costs();
         let full = || model.positive_transitions() == model.transitions();
         match set.distance {
@@ -44,9 +44,7 @@ impl Reading {
         match self {
             Reading::Shared => true,
             Reading::Gathered => row.prob[k] > 0.0,
-            Reading::WithTail => {
-                row.prob[k] > 0.0 || row.transition_cost.is_some_and(|c| c[k] != 0.0)
-            }
+            Reading::WithTail => row.lists(k),
         }
     }
 }
