@@ -296,6 +296,31 @@ impl Solved {
                 )));
             }
         }
-        Ok(())
+        self.check_start(source)
+    }
+
+    /// Whether the result's value is that of its bounds at the model's initial distribution.
+    fn check_start(&self, source: &Source) -> Result<(), Failure> {
+        let (file, model) = (&self.file, &source.model);
+        let said = [file.value.lower, file.value.upper];
+        let (lower, upper) = (&file.lower, &file.upper);
+        let found = [lower, upper].map(|bounds| model.initial_mean(bounds));
+        let sizes: Vec<f64> = lower.iter().zip(upper).map(|(l, u)| l.abs().max(u.abs())).collect();
+        // Rounding of two ways to the same sum.
+        let slack = 1e-9 * model.initial_mean(&sizes);
+        if said.iter().zip(found).all(|(said, found)| (said - found).abs() <= slack) {
+            return Ok(());
+        }
+        Err(Failure::usage(format!(
+            "{} is no result for the model {}: “value” lies between {} and {}, but the bounds of the \
+             states are between {} and {} {}",
+            self.path.display(),
+            source.name,
+            said[0],
+            said[1],
+            found[0],
+            found[1],
+            super::overview::start(Some(model)),
+        )))
     }
 }
