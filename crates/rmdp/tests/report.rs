@@ -263,3 +263,25 @@ fn an_interrupt_ends_with_the_radii_solved_so_far() {
     let page = folder.read("page.html");
     assert!(page.contains("of 1000 radii were solved.") && page.ends_with("</html>\n"));
 }
+
+/// Mass that moves between two costs of one next state is a change of the kernel.
+#[test]
+fn the_worst_case_tells_costs_of_one_next_state_apart() {
+    let folder = Folder::new();
+    let header = "idstatefrom,idaction,idstateto,probability,cost\n";
+    let lines = "0,0,1,0.5,0\n0,0,1,0.5,10\n1,0,1,1,0\n";
+    fs::write(folder.path().join("m.csv"), format!("{header}{lines}")).unwrap();
+    for set in ["--set kl --radius 0.1", "--radius 0.1", "--radius 0.1 --support nominal"] {
+        let solve = format!("solve m.csv {set} --discount 0.9 --json r.json");
+        folder.rmdp(&solve.split(' ').collect::<Vec<_>>()).expect(0);
+        let page = report(&folder, "r.json --model m.csv");
+        let worst = section(&page, "worst-case");
+        assert!(!worst.contains("is the nominal kernel itself"), "{set}");
+        for told in ["state 1 at cost 0<", "state 1 at cost 10<", "a column for each of them"] {
+            assert!(worst.contains(told), "{set}: no {told}");
+        }
+    }
+    folder.rmdp(&["solve", "m.csv", "--set", "none", "--discount", "0.9", "--json", "r.json"]);
+    let page = report(&folder, "r.json --model m.csv");
+    assert!(section(&page, "worst-case").contains("is the nominal kernel itself"));
+}
