@@ -60,7 +60,7 @@ pub(crate) fn run(args: &Args) -> Result<Ending, Failure> {
     let reading = Reading { format: args.from, discount: args.discount };
     let read = match to {
         Format::Csv => reading.read_undiscounted(&args.from_file).map(|(source, _)| source),
-        _ => reading.read(&args.from_file),
+        Format::Json | Format::Npz => reading.read(&args.from_file),
     };
     let unknown = args.from.is_none() && Format::of(&args.from_file).is_err();
     let source = read.map_err(|failure| match unknown {
