@@ -143,3 +143,25 @@ fn next_states_at_several_costs_are_counted_and_kept() {
         assert!(kernel.starts_with(expected), "{kernel}");
     }
 }
+
+/// A CSV file holds own and further costs as a sum: it tells a cost of unlisted states that is 0, or that
+/// of all transitions of the action.
+#[test]
+fn the_cost_of_unlisted_states_goes_to_csv_only_where_it_is_kept() {
+    let folder = Folder::new();
+    let actions = DETERMINISTIC.replace("\"cost\":0", "\"cost\":1");
+    fs::write(folder.path().join("m.json"), actions).unwrap();
+    let convert =
+        |cost: &str| folder.rmdp(&["convert", "m.json", "m.csv", "--unlisted-cost", cost]);
+    for lost in ["6", "-1"] {
+        let told = convert(lost).expect(2).stderr;
+        assert!(told.contains(&format!("--unlisted-cost {lost} has no place in a .csv")), "{told}");
+        assert!(!folder.path().join("m.csv").exists());
+    }
+    for kept in ["0", "1"] {
+        convert(kept).expect(0);
+        let page = folder.rmdp(&["info", "m.csv"]).expect(0).stdout;
+        let line = page.lines().find(|l| l.starts_with("  costs if unlisted")).unwrap();
+        assert!(line.ends_with(&format!(" {kept}, the action's own")), "{line}");
+    }
+}
