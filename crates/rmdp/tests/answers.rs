@@ -268,3 +268,19 @@ fn tiny_bounds_are_shown_with_exponents() {
     let page = folder.read("page.html");
     assert!(page.contains("e-17 to ") && !page.contains("0.000000 to"), "no exponents");
 }
+
+/// The seed of a solve is accepted, changes nothing, and its help says so.
+#[test]
+fn a_seed_changes_nothing_and_says_so() {
+    let folder = Folder::new();
+    let help = run(&folder, "solve --help").expect(0).stdout;
+    let seed = &help[help.find("--seed <N>").unwrap()..];
+    assert!(seed.contains("Changes nothing: nothing in a solve is random"), "{seed}");
+    let answer = |seed: &str| {
+        run(&folder, &format!("solve --seed {seed} --json r.json --quiet")).expect(0);
+        let mut result = folder.json("r.json");
+        result["seconds"] = Value::Null;
+        result
+    };
+    assert_eq!(answer("1"), answer("2"));
+}
