@@ -2,7 +2,9 @@
 
 use std::path::PathBuf;
 
+use robust_mdp::Model;
 use robust_mdp::io::{Format, write_model};
+use robust_mdp::model::Row;
 
 use crate::args;
 use crate::failure::{Ending, Failure};
@@ -30,7 +32,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "λ", value_parser = args::discount, allow_hyphen_values = true)]
     discount: Option<f64>,
     /// Cost or reward of next states that are not listed, in place of their action's own; what
-    /// listed transitions cost stays the same
+    /// listed transitions cost stays the same; refused where a CSV file would not keep it
     #[arg(long, value_name = "C", value_parser = args::finite, allow_hyphen_values = true)]
     unlisted_cost: Option<f64>,
     #[arg(long, short, help = args::QUIET)]
@@ -60,7 +62,7 @@ pub(crate) fn run(args: &Args) -> Result<Ending, Failure> {
     let reading = Reading { format: args.from, discount: args.discount };
     let read = match to {
         Format::Csv => reading.read_undiscounted(&args.from_file).map(|(source, _)| source),
-        _ => reading.read(&args.from_file),
+        Format::Json | Format::Npz => reading.read(&args.from_file),
     };
     let unknown = args.from.is_none() && Format::of(&args.from_file).is_err();
     let source = read.map_err(|failure| match unknown {
@@ -71,6 +73,14 @@ pub(crate) fn run(args: &Args) -> Result<Ending, Failure> {
         Some(cost) => &source.model.with_unlisted_cost(cost).map_err(Failure::input)?,
         None => &source.model,
     };
+    if let (Some(cost), Format::Csv) = (args.unlisted_cost, to)
+        && !is_kept_in_csv(model)
+    {
+        return Err(Failure::usage(format!(
+            "--unlisted-cost {cost} has no place in a .csv file, which holds what a transition costs \
+             in all: expected 0, or a .json or .npz file"
+        )));
+    }
     let lost = write_model(model, &args.to_file, Some(to)).map_err(Failure::output)?;
     output::warn(&source.warnings, args.quiet);
     output::warn(&lost, args.quiet);
@@ -82,4 +92,17 @@ pub(crate) fn run(args: &Args) -> Result<Ending, Failure> {
     );
     output::note(&text, false, args.quiet)?;
     Ok(Ending::Done)
+}
+
+/// Whether a CSV file tells what unlisted next states cost. That is what its lines of an action cost if
+/// all cost the same, and otherwise 0.
+fn is_kept_in_csv(model: &Model) -> bool {
+    let lists_all = |row: Row<'_>| {
+        let mut next: Vec<usize> = row.listed().map(|(next, ..)| next).collect();
+        next.dedup();
+        next.len() == model.states()
+    };
+    (0..model.rows()).map(|r| model.row(r)).all(|row| {
+        row.cost == 0.0 || row.listed().all(|(.., further)| further == 0.0) || lists_all(row)
+    })
 }

@@ -255,7 +255,7 @@ impl Common {
         let set = if self.set() == Distance::Kl { " --set kl" } else { "" };
         let discount = match format {
             Format::Csv => format!(" --discount {}", self.discount),
-            _ => String::new(),
+            Format::Json | Format::Npz => String::new(),
         };
         let file = file.as_deref().unwrap_or("FILE");
         text + &format!("next: rmdp solve {file}{set} {radius}{discount}\n")

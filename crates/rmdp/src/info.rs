@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
-use robust_mdp::Model;
 use robust_mdp::uncertainty::UncertaintySet;
-use serde::Serialize;
+use robust_mdp::{Model, Objective};
+use serde::{Serialize, Serializer};
 
 use crate::args;
 use crate::failure::{Ending, Failure};
@@ -35,20 +35,22 @@ Examples:
 /// All that is known without solving anything.
 #[derive(Debug, Serialize)]
 struct Info {
-    objective: &'static str,
+    #[serde(serialize_with = "by_name")]
+    objective: Objective,
     discount: Option<f64>,
     states: usize,
     terminal_states: usize,
     state_action_pairs: usize,
     /// Fewest and most actions of a state that is not terminal.
     actions: [usize; 2],
+    /// Those of positive probability.
     transitions: usize,
-    /// Those to a next state that their row lists before, at another cost.
+    /// Those of them to a next state that one before them in their row leads to, at another cost.
     repeated_transitions: usize,
-    /// Transitions as a share of state-action pairs × states.
+    /// Next states of positive probability as a share of state-action pairs × states.
     density: f64,
     storage: &'static str,
-    /// Least and largest cost or reward.
+    /// Least and largest cost or reward of what is listed.
     costs: [f64; 2],
     costs_on_transitions: bool,
     /// Least and largest cost or reward of next states that are not listed; none where all are.
@@ -81,18 +83,19 @@ impl Info {
     fn new(model: &Model, no_discount: bool) -> Info {
         let playing = || (0..model.states()).map(|s| model.rows_of(s).len()).filter(|&n| n > 0);
         let transitions = model.positive_transitions();
+        let repeated = repeated_transitions(model);
         let cells = model.rows() as f64 * model.states() as f64;
         let positive = model.initial().map(|p| p.iter().filter(|&&p| p > 0.0).count());
         Info {
-            objective: model.objective().name(),
+            objective: model.objective(),
             discount: (!no_discount).then_some(model.discount()),
             states: model.states(),
             terminal_states: model.states() - playing().count(),
             state_action_pairs: model.rows(),
             actions: [playing().min().unwrap_or(0), playing().max().unwrap_or(0)],
             transitions,
-            repeated_transitions: model.repeated_transitions(),
-            density: if cells > 0.0 { transitions as f64 / cells } else { 0.0 },
+            repeated_transitions: repeated,
+            density: if cells > 0.0 { (transitions - repeated) as f64 / cells } else { 0.0 },
             storage: if model.is_dense() { "dense" } else { "sparse" },
             costs: cost_range(model),
             costs_on_transitions: model.has_transition_costs(),
@@ -140,10 +143,8 @@ impl Info {
     }
 
     fn page(&self, name: &str) -> String {
-        let (what, unlisted) = match self.objective {
-            "min-cost" => ("costs", "costs if unlisted"),
-            _ => ("rewards", "rewards if unlisted"),
-        };
+        let what = format!("{}s", self.objective.noun());
+        let unlisted = format!("{what} if unlisted");
         let on = if self.costs_on_transitions { ", some on transitions" } else { "" };
         let useful = &self.largest_useful_radius;
         let discount = match self.discount {
@@ -152,15 +153,15 @@ impl Info {
         };
         facts(&[
             ("model", name.to_owned()),
-            ("objective", self.objective.into()),
+            ("objective", self.objective.name().into()),
             ("discount", discount),
             ("states", format!("{} ({} terminal)", many(self.states), many(self.terminal_states))),
             ("actions a state", self.actions_in_words()),
             ("state-action pairs", many(self.state_action_pairs)),
             ("transitions", self.transitions_in_words()),
             ("storage", self.storage.into()),
-            (what, format!("{} to {}{on}", short(self.costs[0]), short(self.costs[1]))),
-            (unlisted, self.unlisted_in_words()),
+            (&what, format!("{} to {}{on}", short(self.costs[0]), short(self.costs[1]))),
+            (&unlisted, self.unlisted_in_words()),
             ("initial distribution", self.initial_in_words()),
             (
                 "largest useful radius",
@@ -170,17 +171,34 @@ impl Info {
     }
 }
 
+fn by_name<S: Serializer>(objective: &Objective, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(objective.name())
+}
+
 fn many(n: usize) -> String {
     grouped(n as u64)
 }
 
-/// Least and largest cost of a transition of positive probability, in the model's own sign.
+/// Transitions of positive probability to a next state that one before them in their row leads to.
+fn repeated_transitions(model: &Model) -> usize {
+    let of_row = |r: usize| {
+        let positive = model.row(r).entries().filter(|e| e.1 > 0.0).map(|e| e.0);
+        positive.clone().zip(positive.skip(1)).filter(|(a, b)| a == b).count()
+    };
+    match model.repeated_transitions() {
+        0 => 0,
+        _ => (0..model.rows()).map(of_row).sum(),
+    }
+}
+
+/// Least and largest cost of a listed transition, in the model's own sign. Those of probability 0 count:
+/// sets may leave the nominal support.
 fn cost_range(model: &Model) -> [f64; 2] {
     let sign = model.objective().sign();
     let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
     for r in 0..model.rows() {
         let row = model.row(r);
-        for (_, _, further) in row.entries().filter(|e| e.1 > 0.0) {
+        for (_, _, further) in row.listed() {
             let cost = sign * (row.cost + further) + 0.0;
             (low, high) = (low.min(cost), high.max(cost));
         }

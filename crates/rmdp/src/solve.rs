@@ -74,7 +74,7 @@ struct Limits {
     /// Threads; the answer does not depend on their number [default: all cores]
     #[arg(long, value_name = "N", value_parser = args::threads, allow_hyphen_values = true)]
     threads: Option<usize>,
-    /// Accepted and without effect: no method of this version is random
+    /// Changes nothing: nothing in a solve is random, and every seed gives the same answer
     #[arg(long, value_name = "N", value_parser = args::seed, allow_hyphen_values = true)]
     seed: Option<u64>,
 }
@@ -99,7 +99,8 @@ struct Outputs {
     /// of the run
     #[arg(long)]
     certify: bool,
-    /// Write one line of JSON a sweep, while the run goes on; with fom-vi also the gap of the epoch's output
+    /// Write one line of JSON a sweep, while the run goes on; with fom-vi also the gap of the epoch's
+    /// output
     #[arg(long, value_name = "JSONL")]
     trace: Option<PathBuf>,
     /// Show all states, not only the first 20

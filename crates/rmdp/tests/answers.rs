@@ -241,3 +241,46 @@ fn an_interrupt_leaves_evaluations_and_reports_valid() {
     let page = folder.read("page.html");
     assert!(page.contains("of 1000 radii were solved.") && page.ends_with("</html>\n"));
 }
+
+/// Costs far below 1 are shown as what they are, on every page, and bounds stay bounds.
+#[test]
+fn tiny_bounds_are_shown_with_exponents() {
+    let folder = Folder::new();
+    let model = r#"{"format":"robust-mdp","version":1,"objective":"min-cost","discount":0.5,
+        "states":[{"actions":[{"cost":1e-17,"next":[[0,0.5],[1,0.5]]}]},
+        {"actions":[{"cost":2e-17,"next":[[0,1]]}]}]}"#;
+    fs::write(folder.path().join("m.json"), model).unwrap();
+    let run = |line: &str| folder.rmdp(&line.split(' ').collect::<Vec<_>>()).expect(0).stdout;
+    let solve = "solve m.json --radius 0.1 --json r.json --certificate c --policy p.csv";
+    let pages =
+        [run(solve), run("evaluate m.json --policy p.csv --radius 0.1"), run("verify m.json c")];
+    run("report r.json --model m.json -o page.html");
+    let json = folder.json("r.json");
+    let bound = |side: &str| json["value"][side].as_f64().unwrap();
+    for page in pages {
+        assert!(!page.contains("0.00000000000"), "{page}");
+        let start = page.find("between ").unwrap();
+        let words: Vec<&str> = page[start..].split_whitespace().collect();
+        let shown = [words[1], words[3]].map(|w| w.parse::<f64>().unwrap());
+        assert!(shown[0] <= bound("upper") && bound("lower") <= shown[1], "{page}");
+        assert!(shown[0] > 2e-17 && shown[1] - shown[0] < 1e-22, "{page}");
+    }
+    let page = folder.read("page.html");
+    assert!(page.contains("e-17 to ") && !page.contains("0.000000 to"), "no exponents");
+}
+
+/// The seed of a solve is accepted, changes nothing, and its help says so.
+#[test]
+fn a_seed_changes_nothing_and_says_so() {
+    let folder = Folder::new();
+    let help = run(&folder, "solve --help").expect(0).stdout;
+    let seed = &help[help.find("--seed <N>").unwrap()..];
+    assert!(seed.contains("Changes nothing: nothing in a solve is random"), "{seed}");
+    let answer = |seed: &str| {
+        run(&folder, &format!("solve --seed {seed} --json r.json --quiet")).expect(0);
+        let mut result = folder.json("r.json");
+        result["seconds"] = Value::Null;
+        result
+    };
+    assert_eq!(answer("1"), answer("2"));
+}

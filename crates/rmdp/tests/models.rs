@@ -143,3 +143,50 @@ fn next_states_at_several_costs_are_counted_and_kept() {
         assert!(kernel.starts_with(expected), "{kernel}");
     }
 }
+
+/// A CSV file holds own and further costs as a sum: it tells a cost of unlisted states that is 0, or that
+/// of all transitions of the action.
+#[test]
+fn the_cost_of_unlisted_states_goes_to_csv_only_where_it_is_kept() {
+    let folder = Folder::new();
+    let actions = DETERMINISTIC.replace("\"cost\":0", "\"cost\":1");
+    fs::write(folder.path().join("m.json"), actions).unwrap();
+    let convert =
+        |cost: &str| folder.rmdp(&["convert", "m.json", "m.csv", "--unlisted-cost", cost]);
+    for lost in ["6", "-1"] {
+        let told = convert(lost).expect(2).stderr;
+        assert!(told.contains(&format!("--unlisted-cost {lost} has no place in a .csv")), "{told}");
+        assert!(!folder.path().join("m.csv").exists());
+    }
+    for kept in ["0", "1"] {
+        convert(kept).expect(0);
+        let page = folder.rmdp(&["info", "m.csv"]).expect(0).stdout;
+        let line = page.lines().find(|l| l.starts_with("  costs if unlisted")).unwrap();
+        assert!(line.ends_with(&format!(" {kept}, the action's own")), "{line}");
+    }
+}
+
+/// Transitions are those of positive probability, repeated or not; costs are those of all that is listed.
+#[test]
+fn info_counts_the_same_transitions_and_shows_every_listed_cost() {
+    let folder = Folder::new();
+    let model = |next: &str| {
+        let text = format!(
+            r#"{{"format":"robust-mdp","version":1,"objective":"min-cost","discount":0.5,
+            "states":[{{"actions":[{{"cost":0,"next":{next}}}]}}]}}"#
+        );
+        fs::write(folder.path().join("m.json"), text).unwrap();
+        let page = folder.rmdp(&["info", "m.json"]).expect(0).stdout;
+        let fact = |label: &str| {
+            let line = page.lines().find(|l| l.starts_with(&format!("  {label}  "))).unwrap();
+            line.split_once(label).unwrap().1.trim().to_owned()
+        };
+        (fact("transitions"), fact("costs"))
+    };
+    let (transitions, costs) = model("[[0,0.5,1],[0,0,2],[0,0.5,3],[0,0,-7]]");
+    assert_eq!(transitions, "2 (density 100 %), 1 to a next state listed before at another cost");
+    assert_eq!(costs, "-7 to 3, some on transitions");
+    let (transitions, costs) = model("[[0,1,1],[0,0,5]]");
+    assert_eq!(transitions, "1 (density 100 %)");
+    assert_eq!(costs, "1 to 5, some on transitions");
+}

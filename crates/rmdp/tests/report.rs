@@ -188,6 +188,46 @@ fn proved_is_what_a_certificate_proves() {
     assert!(!folder.path().join("none.html").exists());
 }
 
+/// The bounds at the start are what the page shows first: those of another start are no result's.
+#[test]
+fn a_value_of_another_start_is_neither_proved_nor_reported() {
+    let folder = solved();
+    let solve = "solve m.json --radius 0.01 --json a.json --certificate a";
+    folder.rmdp(&solve.split(' ').collect::<Vec<_>>()).expect(0);
+    let told = |flags: &str| {
+        let line = format!("report {flags} -o none.html");
+        folder.rmdp(&line.split(' ').collect::<Vec<_>>()).expect(2).stderr
+    };
+    let result = folder.json("a.json");
+    let write = |name: &str, lower: f64, upper: f64| {
+        let mut altered = result.clone();
+        altered["value"] = serde_json::json!({"lower": lower, "upper": upper});
+        fs::write(folder.path().join(name), altered.to_string()).unwrap();
+    };
+    let number = |value: &serde_json::Value| value.as_f64().unwrap();
+    write("first.json", number(&result["lower"][0]), number(&result["upper"][0]));
+    let (lower, upper) = (number(&result["value"]["lower"]), number(&result["value"]["upper"]));
+    let middle = 0.5 * (lower + upper);
+    write("low.json", lower, middle);
+    write("high.json", middle, upper);
+    for name in ["first.json", "low.json", "high.json"] {
+        let proved = told(&format!("{name} --model m.json --certificate a"));
+        assert!(proved.contains("a: holds, but proves none of the results"), "{name}: {proved}");
+        let reported = told(&format!("{name} --model m.json"));
+        let start = format!("{name} is no result for the model m.json: “value” lies between");
+        assert!(reported.contains(&start), "{reported}");
+        assert!(reported.contains("from a uniform start"), "{reported}");
+    }
+    assert!(!folder.path().join("none.html").exists());
+    // A gap that is smaller by less than rounding explains is not proved either.
+    let mut altered = result.clone();
+    altered["gap"] = (number(&result["gap"]) * (1.0 - 1e-12)).into();
+    fs::write(folder.path().join("gap.json"), altered.to_string()).unwrap();
+    let proved = told("gap.json --model m.json --certificate a");
+    assert!(proved.contains("a: holds, but proves none of the results"), "{proved}");
+    report(&folder, "gap.json --model m.json");
+}
+
 #[test]
 fn a_policy_of_another_model_is_refused() {
     let folder = solved();
@@ -222,4 +262,26 @@ fn an_interrupt_ends_with_the_radii_solved_so_far() {
     finish(child).expect(3);
     let page = folder.read("page.html");
     assert!(page.contains("of 1000 radii were solved.") && page.ends_with("</html>\n"));
+}
+
+/// Mass that moves between two costs of one next state is a change of the kernel.
+#[test]
+fn the_worst_case_tells_costs_of_one_next_state_apart() {
+    let folder = Folder::new();
+    let header = "idstatefrom,idaction,idstateto,probability,cost\n";
+    let lines = "0,0,1,0.5,0\n0,0,1,0.5,10\n1,0,1,1,0\n";
+    fs::write(folder.path().join("m.csv"), format!("{header}{lines}")).unwrap();
+    for set in ["--set kl --radius 0.1", "--radius 0.1", "--radius 0.1 --support nominal"] {
+        let solve = format!("solve m.csv {set} --discount 0.9 --json r.json");
+        folder.rmdp(&solve.split(' ').collect::<Vec<_>>()).expect(0);
+        let page = report(&folder, "r.json --model m.csv");
+        let worst = section(&page, "worst-case");
+        assert!(!worst.contains("is the nominal kernel itself"), "{set}");
+        for told in ["state 1 at cost 0<", "state 1 at cost 10<", "a column for each of them"] {
+            assert!(worst.contains(told), "{set}: no {told}");
+        }
+    }
+    folder.rmdp(&["solve", "m.csv", "--set", "none", "--discount", "0.9", "--json", "r.json"]);
+    let page = report(&folder, "r.json --model m.csv");
+    assert!(section(&page, "worst-case").contains("is the nominal kernel itself"));
 }

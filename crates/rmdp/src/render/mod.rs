@@ -37,11 +37,15 @@ pub(crate) fn sizes(model: &Model) -> String {
 
 /// “minimise the expected cost, discount 0.8”.
 pub(crate) fn objective(model: &Model) -> String {
-    let what = match model.objective() {
+    format!("{}, discount {}", aim(model.objective()), short(model.discount()))
+}
+
+/// “minimise the expected discounted cost”.
+pub(crate) fn aim(objective: Objective) -> &'static str {
+    match objective {
         Objective::MinCost => "minimise the expected discounted cost",
         Objective::MaxReward => "maximise the expected discounted reward",
-    };
-    format!("{what}, discount {}", short(model.discount()))
+    }
 }
 
 /// What a table left out, if anything.

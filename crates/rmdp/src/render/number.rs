@@ -1,12 +1,28 @@
 //! Numbers as people read them. Bounds are rounded outwards, so that what is shown, read back as a
 //! double, still bounds.
 
+/// Bounds that are all smaller are shown with exponents.
+pub(crate) const TINY: f64 = 1e-9;
+
+/// More decimals are shown as a number with an exponent.
+const PLAIN_DECIMALS: usize = 15;
+
 /// How many decimals show bounds that are `gap` apart: one more than the gap's first digit.
 pub(crate) fn decimals(gap: f64, largest: f64) -> usize {
+    if largest > 0.0 && largest < TINY {
+        return tiny_decimals(gap, largest);
+    }
     let wanted = if gap > 0.0 { 1.0 - gap.log10().floor() } else { 15.0 };
     // A double has about 16 digits; those before the point leave the rest.
     let before = if largest >= 1.0 { largest.log10().floor() + 1.0 } else { 1.0 };
-    wanted.min(16.0 - before).clamp(0.0, 15.0) as usize
+    wanted.min(16.0 - before).clamp(0.0, PLAIN_DECIMALS as f64) as usize
+}
+
+/// As [`decimals`], for bounds that need more than are shown without an exponent.
+fn tiny_decimals(gap: f64, largest: f64) -> usize {
+    let all = 15.0 - largest.log10().floor();
+    let wanted = if gap > 0.0 { 1.0 - gap.log10().floor() } else { all };
+    wanted.min(all).max(PLAIN_DECIMALS as f64 + 1.0) as usize
 }
 
 /// The largest number of that many decimals that is at most `value`.
@@ -23,6 +39,9 @@ fn outwards(value: f64, decimals: usize, side: f64) -> String {
     if !value.is_finite() || value.abs() >= 1e15 {
         return format!("{value:e}");
     }
+    if decimals > PLAIN_DECIMALS {
+        return outwards_with_exponent(value, decimals, side);
+    }
     let nearest = format!("{value:.decimals$}");
     let inside = match nearest.parse::<f64>() {
         Ok(shown) => side * (shown - value) < 0.0,
@@ -33,6 +52,21 @@ fn outwards(value: f64, decimals: usize, side: f64) -> String {
         false => nearest,
     };
     without_negative_zero(text)
+}
+
+/// As many digits as end at that decimal, and one at least.
+fn outwards_with_exponent(value: f64, decimals: usize, side: f64) -> String {
+    if value == 0.0 {
+        return "0".into();
+    }
+    let power = value.abs().log10().floor() as i32;
+    let digits = (decimals as i32 + power).clamp(0, 16);
+    let bounds = |text: &String| text.parse::<f64>().is_ok_and(|t| side * (t - value) >= 0.0);
+    let text = |value: f64| format!("{value:.*e}", digits as usize);
+    let next = value + side * 10f64.powi(power - digits);
+    // The number itself, where a step is too small for a double.
+    let exact = format!("{value:e}");
+    [text(value), text(next)].into_iter().find(bounds).unwrap_or(exact)
 }
 
 fn without_negative_zero(text: String) -> String {
@@ -144,6 +178,30 @@ mod tests {
                 let (low, high) = (rounded_down(value, decimals), rounded_up(value, decimals));
                 assert!(low.parse::<f64>().unwrap() <= value, "{low}");
                 assert!(high.parse::<f64>().unwrap() >= value, "{high}");
+            }
+        }
+    }
+
+    #[test]
+    fn tiny_bounds_have_exponents() {
+        let digits = decimals(7e-31, 1e-17);
+        assert_eq!(rounded_down(1e-17, digits), "1.000000000000000e-17");
+        assert_eq!(rounded_up(1.234_567_891_234_567_8e-17, digits), "1.234567891234568e-17");
+        assert_eq!(rounded_up(-1.26e-12, decimals(1e-13, 2e-12)), "-1.2600e-12");
+        assert_eq!(rounded_down(-2e-40, digits), "-2e-40");
+        assert_eq!(rounded_up(0.0, digits), "0");
+        assert_eq!(rounded_down(0.0, decimals(0.0, 0.0)), "0.000000000000000");
+        assert_eq!(decimals(1e-12, 1e-9), 13);
+        for value in [1e-10_f64, 9.999_999_999e-12, 1.0 / 3e15, 7.7e-200, 2.3e-308, 5e-324] {
+            for value in [value, -value] {
+                for gap in [0.0, 1e-3 * value.abs(), value.abs()] {
+                    let digits = decimals(gap, value.abs());
+                    let (low, high) = (rounded_down(value, digits), rounded_up(value, digits));
+                    assert!(low.contains('e') && high.contains('e'), "{low} {high}");
+                    let [low, high] = [low, high].map(|t| t.parse::<f64>().unwrap());
+                    assert!(low <= value && value <= high, "{low} {value} {high}");
+                    assert!(high - low <= 0.2 * gap.max(1e-14 * value.abs()), "{low} {high}");
+                }
             }
         }
     }

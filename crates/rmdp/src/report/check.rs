@@ -33,7 +33,7 @@ fn draw(result: Solved, traces: Vec<(usize, Trace)>) -> Result<(), Failure> {
     Ok(())
 }
 
-const SOME_RESULT: &str = r#"{"status":"certified","objective":"min-cost","discount":0.5,
+pub(super) const SOME_RESULT: &str = r#"{"status":"certified","objective":"min-cost","discount":0.5,
 "set":"kl","radius":0.1,"rectangular":"s","support":"nominal","method":"vi","oracle":"exact",
 "value":{"lower":1,"upper":2},"lower":[1],"upper":[2],"gap":1,"policy":[[1]],"sweeps":3,
 "seconds":0.1,"warnings":[]}"#;

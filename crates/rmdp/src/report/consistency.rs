@@ -1,5 +1,6 @@
 //! A result against itself: what must hold in it whoever wrote it, and whatever model it is of.
 
+use robust_mdp::Objective;
 use robust_mdp::uncertainty::{Distance, Rectangularity, Support};
 
 use super::solved::{Budget, File, Interval};
@@ -36,12 +37,17 @@ fn lengths(file: &File) -> Result<(), String> {
     }
 }
 
+/// The objective that the file names.
+pub(super) fn objective(file: &File) -> Result<Objective, String> {
+    let known = [Objective::MinCost, Objective::MaxReward];
+    let found = &file.objective;
+    let named = known.into_iter().find(|objective| objective.name() == found);
+    named.ok_or_else(|| format!("objective “{found}”, expected “min-cost” or “max-reward”"))
+}
+
 /// Objective, discount and set.
 fn question(file: &File) -> Result<(), String> {
-    if !matches!(file.objective.as_str(), "min-cost" | "max-reward") {
-        let found = &file.objective;
-        return Err(format!("objective “{found}”, expected “min-cost” or “max-reward”"));
-    }
+    objective(file)?;
     if !(0.0..1.0).contains(&file.discount) {
         return Err(format!("discount {}, expected a number in [0, 1)", file.discount));
     }

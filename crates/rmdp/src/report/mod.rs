@@ -23,7 +23,7 @@ use crate::interrupt;
 use crate::model::{FORMATS, Reading, Source};
 use crate::output::{self, Losses};
 use crate::page::{self, Block, Page, Section};
-use crate::render::number::{rounded_down, rounded_up};
+use crate::render::number::{TINY, rounded_down, rounded_up};
 use crate::render::solution::table_decimals;
 use radii::Radii;
 use solved::Solved;
@@ -298,8 +298,11 @@ fn file_name(path: &str) -> String {
 
 /// Decimals that show bounds, seven digits in all at most.
 fn digits_of(lower: f64, upper: f64) -> usize {
-    let whole = lower.abs().max(upper.abs()).max(1.0).log10().floor() as usize;
-    table_decimals(upper - lower, &[&[lower, upper]]).min(6_usize.saturating_sub(whole))
+    let largest = lower.abs().max(upper.abs());
+    // Digits before the point leave fewer; very small numbers have an exponent.
+    let size = if largest > 0.0 && largest < TINY { largest } else { largest.max(1.0) };
+    let most = (6.0 - size.log10().floor()).max(0.0) as usize;
+    table_decimals(upper - lower, &[&[lower, upper]]).min(most)
 }
 
 /// “between 1.2 and 1.3”, rounded outwards.

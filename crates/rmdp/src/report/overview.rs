@@ -8,8 +8,8 @@ use crate::choice::in_a_row;
 use crate::method::names;
 use crate::page::{Block, Section, Table};
 use crate::render::number::{gap_text, grouped, short, time_text};
-use crate::render::sizes;
 use crate::render::solution::ending;
+use crate::render::{aim, sizes};
 
 /// One paragraph: the model and the question.
 pub(super) fn summary(material: &Material<'_>) -> String {
@@ -18,12 +18,9 @@ pub(super) fn summary(material: &Material<'_>) -> String {
         Some(source) => format!("{}: {}", super::file_name(&source.name), sizes(&source.model)),
         None => format!("A model of {} states", grouped(first.states() as u64)),
     };
-    let what = match first.file.objective.as_str() {
-        "max-reward" => "maximise the expected discounted reward",
-        _ => "minimise the expected discounted cost",
-    };
     format!(
-        "{size}. To {what} at discount {}, whatever kernel of the uncertainty set is the true one. {}",
+        "{size}. To {} at discount {}, whatever kernel of the uncertainty set is the true one. {}",
+        aim(first.objective),
         short(first.discount()),
         standing(material)
     )
@@ -32,10 +29,7 @@ pub(super) fn summary(material: &Material<'_>) -> String {
 /// How far the bounds can be trusted.
 fn standing(material: &Material<'_>) -> String {
     let reported = "Bounds are those that the results report";
-    let again = match material.evaluated.iter().any(|e| e.status != Status::Interrupted) {
-        true => "; the worst case of each policy was computed again from the model, and agrees",
-        false => "",
-    };
+    let again = computed_again(material);
     let proved = (material.results.iter().zip(&material.proved)).filter(|(_, proved)| **proved);
     let proved: Vec<&str> = proved.map(|(result, _)| result.name.as_str()).collect();
     match proved.len() {
@@ -49,6 +43,20 @@ fn standing(material: &Material<'_>) -> String {
             in_a_row(&proved, "and")
         ),
     }
+}
+
+/// Whose worst case was computed again from the model: what was interrupted was not.
+fn computed_again(material: &Material<'_>) -> String {
+    let evaluated = material.results.iter().zip(&material.evaluated);
+    let done = evaluated.filter(|(_, evaluated)| evaluated.status != Status::Interrupted);
+    let done: Vec<&str> = done.map(|(result, _)| result.name.as_str()).collect();
+    let whose = match done.len() {
+        0 => return String::new(),
+        n if n == material.results.len() => "each policy".to_owned(),
+        1 => format!("the policy of {}", done[0]),
+        _ => format!("the policies of {}", in_a_row(&done, "and")),
+    };
+    format!("; the worst case of {whose} was computed again from the model, and agrees")
 }
 
 /// Whether all results have the same kind of set, with radii of their own.
@@ -117,4 +125,48 @@ pub(super) fn section(material: &Material<'_>) -> Section {
 /// Where values are taken.
 pub(super) fn start(model: Option<&Model>) -> &'static str {
     model.map_or("at the initial distribution", crate::render::solution::start)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use robust_mdp::{Interrupt, ModelBuilder, evaluate};
+
+    use super::super::check::SOME_RESULT;
+    use super::super::solved::parse;
+    use super::*;
+    use crate::model::Source;
+
+    /// What the summary says of runs of which some were interrupted before their worst case was known.
+    #[test]
+    fn what_was_interrupted_was_not_computed_again() {
+        let action = ModelBuilder::new(0.5).state("a").action("b", 0.75, &[(0, 1.0)]);
+        let (name, warnings) = ("m.json".to_owned(), Vec::new());
+        let source = Source { model: action.build().unwrap(), warnings, name };
+        let told = |interrupted: &[bool]| {
+            let name = |i| format!("r{i}.json");
+            let read = |i| parse(Path::new(&name(i)), SOME_RESULT.as_bytes()).unwrap();
+            let results: Vec<Solved> = (0..interrupted.len()).map(read).collect();
+            let evaluated = |(result, &interrupted): (&Solved, &bool)| {
+                let interrupt = Interrupt::new();
+                if interrupted {
+                    interrupt.raise();
+                }
+                let (set, policy) = (result.set(&source.model).unwrap(), result.policy());
+                evaluate(&source.model, &set, &policy, None, Some(1), &interrupt).unwrap()
+            };
+            let evaluated = results.iter().zip(interrupted).map(evaluated).collect();
+            let proved = vec![false; results.len()];
+            let (source, traces) = (Some(&source), Vec::new());
+            standing(&Material { results, source, evaluated, traces, proved })
+        };
+        let all = "the worst case of each policy was computed again from the model, and agrees.";
+        assert!(told(&[false, false]).ends_with(all));
+        assert_eq!(told(&[true, true]), "Bounds are those that the results report.");
+        let one = "the worst case of the policy of r0.json was computed again";
+        assert!(told(&[false, true]).contains(one), "{}", told(&[false, true]));
+        let two = "the worst case of the policies of r0.json and r1.json was computed again";
+        assert!(told(&[false, false, true]).contains(two), "{}", told(&[false, false, true]));
+    }
 }

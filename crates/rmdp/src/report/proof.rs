@@ -42,7 +42,8 @@ pub(super) fn of_all(
     Ok(proved)
 }
 
-/// Whether the certificate is about the result's set and policy and proves its bounds.
+/// Whether the certificate is about the result's set and policy and proves all bounds that the page shows:
+/// of every state, at the initial distribution, and of the gap.
 fn proves(
     certificate: &Certificate,
     verified: &Verified,
@@ -56,5 +57,8 @@ fn proves(
     Ok(certificate.expect_set(&set).is_ok()
         && weights.iter().all(|x| x.abs() <= ROUNDING)
         && verified.lower.iter().zip(&file.lower).all(|(proved, said)| proved >= said)
-        && verified.upper.iter().zip(&file.upper).all(|(proved, said)| proved <= said))
+        && verified.upper.iter().zip(&file.upper).all(|(proved, said)| proved <= said)
+        && verified.initial.0 >= file.value.lower
+        && verified.initial.1 <= file.value.upper
+        && verified.gap <= file.gap)
 }

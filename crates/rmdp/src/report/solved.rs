@@ -5,7 +5,7 @@ use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
 
 use robust_mdp::uncertainty::{Distance, Radius, Rectangularity, Support, UncertaintySet};
-use robust_mdp::{Error, Evaluated, Method, Model, Oracle, Status};
+use robust_mdp::{Error, Evaluated, Method, Model, Objective, Oracle, Status};
 use serde::Deserialize;
 
 use super::consistency;
@@ -19,6 +19,7 @@ pub(super) struct Solved {
     /// What the page calls it.
     pub(super) name: String,
     path: PathBuf,
+    pub(super) objective: Objective,
     pub(super) file: File,
 }
 
@@ -105,8 +106,9 @@ pub(super) fn parse(path: &Path, reader: impl Read) -> Result<Solved, Failure> {
         }
     })?;
     consistency::check(&file).map_err(wrong)?;
+    let objective = consistency::objective(&file).map_err(wrong)?;
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    Ok(Solved { name, path: path.to_owned(), file })
+    Ok(Solved { name, path: path.to_owned(), objective, file })
 }
 
 /// A reader that remembers how the file began.
@@ -232,8 +234,8 @@ impl Solved {
             let what = format!("state {s}: number of actions");
             return differ(&what, mine[s].to_string(), theirs[s].to_string());
         }
-        if self.file.objective != first.file.objective {
-            let of = |r: &Solved| r.file.objective.clone();
+        if self.objective != first.objective {
+            let of = |r: &Solved| r.objective.name().to_owned();
             return differ("objective", of(self), of(first));
         }
         if self.discount() != first.discount() {
@@ -266,8 +268,8 @@ impl Solved {
                 )));
             }
         }
-        if self.file.objective != model.objective().name() {
-            let (a, b) = (&self.file.objective, model.objective().name());
+        if self.objective != model.objective() {
+            let (a, b) = (self.objective.name(), model.objective().name());
             return Err(misfit(format!("objective {a}, not {b}")));
         }
         Ok(())
@@ -296,6 +298,31 @@ impl Solved {
                 )));
             }
         }
-        Ok(())
+        self.check_start(source)
+    }
+
+    /// Whether the result's value is that of its bounds at the model's initial distribution.
+    fn check_start(&self, source: &Source) -> Result<(), Failure> {
+        let (file, model) = (&self.file, &source.model);
+        let said = [file.value.lower, file.value.upper];
+        let (lower, upper) = (&file.lower, &file.upper);
+        let found = [lower, upper].map(|bounds| model.initial_mean(bounds));
+        let sizes: Vec<f64> = lower.iter().zip(upper).map(|(l, u)| l.abs().max(u.abs())).collect();
+        // Rounding of two ways to the same sum.
+        let slack = 1e-9 * model.initial_mean(&sizes);
+        if said.iter().zip(found).all(|(said, found)| (said - found).abs() <= slack) {
+            return Ok(());
+        }
+        Err(Failure::usage(format!(
+            "{} is no result for the model {}: “value” lies between {} and {}, but the bounds of the \
+             states are between {} and {} {}",
+            self.path.display(),
+            source.name,
+            said[0],
+            said[1],
+            found[0],
+            found[1],
+            super::overview::start(Some(model)),
+        )))
     }
 }

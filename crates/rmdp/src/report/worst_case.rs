@@ -1,13 +1,15 @@
 //! Where the worst-case kernel of a policy differs from the nominal one.
 
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
+use robust_mdp::model::Row;
 use robust_mdp::{Interrupt, Model, SparseKernel, worst_kernel_rows};
 
 use super::Material;
 use crate::failure::Failure;
 use crate::page::{Block, HeatMap, Section, Table};
-use crate::render::number::probability;
+use crate::render::number::{probability, short};
 
 /// State-action pairs that the map shows.
 const PAIRS: usize = 16;
@@ -18,6 +20,38 @@ const LISTED: usize = 15;
 /// Differences below this are rounding.
 const LEAST: f64 = 1e-9;
 
+/// Where a transition leads, and at which cost or reward where its row lists the next state at several:
+/// nature may move mass between these.
+#[derive(Clone, Copy, Debug)]
+struct Target {
+    next: usize,
+    cost: Option<f64>,
+}
+
+impl Ord for Target {
+    fn cmp(&self, other: &Target) -> Ordering {
+        let costs = match (self.cost, other.cost) {
+            (Some(a), Some(b)) => a.total_cmp(&b),
+            (a, b) => a.is_some().cmp(&b.is_some()),
+        };
+        self.next.cmp(&other.next).then(costs)
+    }
+}
+
+impl PartialOrd for Target {
+    fn partial_cmp(&self, other: &Target) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Target {
+    fn eq(&self, other: &Target) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+
+impl Eq for Target {}
+
 /// A row of the kernel and how the worst case changes it.
 struct Change {
     state: usize,
@@ -26,8 +60,8 @@ struct Change {
     played: f64,
     /// The mass that moves, as often as the action is played.
     weight: f64,
-    /// Next state, nominal and worst-case probability, where they differ.
-    moves: Vec<(usize, f64, f64)>,
+    /// Nominal and worst-case probability of each target, where they differ.
+    moves: Vec<(Target, f64, f64)>,
 }
 
 /// A transition of a row that changes.
@@ -36,7 +70,7 @@ struct Move {
     state: usize,
     row: usize,
     played: f64,
-    next: usize,
+    target: Target,
     nominal: f64,
     worst: f64,
 }
@@ -59,11 +93,11 @@ struct Changes {
 impl Changes {
     fn take(&mut self, change: Change) {
         let Change { state, row, played, .. } = change;
-        let of = |&(next, nominal, worst): &(usize, f64, f64)| Move {
+        let of = |&(target, nominal, worst): &(Target, f64, f64)| Move {
             state,
             row,
             played,
-            next,
+            target,
             nominal,
             worst,
         };
@@ -80,7 +114,7 @@ impl Changes {
     fn cut(&mut self) {
         self.rows.sort_by(|a, b| b.weight.total_cmp(&a.weight).then(a.row.cmp(&b.row)));
         self.rows.truncate(PAIRS);
-        let place = |m: &Move| (m.row, m.next);
+        let place = |m: &Move| (m.row, m.target);
         self.moves.sort_by(|a, b| b.weight().total_cmp(&a.weight()).then(place(a).cmp(&place(b))));
         self.moves.truncate(LISTED);
     }
@@ -147,28 +181,47 @@ fn changes(
     Ok(Some(all))
 }
 
-/// Next states of a row whose probability changes, rising: both kernels list theirs in that order.
-fn differences(model: &Model, worst: &SparseKernel, row: usize) -> Vec<(usize, f64, f64)> {
-    let nominal = model.row(row);
-    let mut nominal = nominal.entries().map(|(next, p, _)| (next, p)).peekable();
+/// Transitions of a row whose probability changes, next states rising. Both kernels list theirs in that
+/// order, and those to one next state at several costs in the order of the model: each is compared with
+/// its own.
+fn differences(model: &Model, worst: &SparseKernel, row: usize) -> Vec<(Target, f64, f64)> {
+    let listed = model.row(row);
+    let mut nominal = listed.entries().enumerate().peekable();
     let mut worst = worst.row(row).map(|(next, y)| (next as usize, y)).peekable();
     let mut moves = Vec::new();
     loop {
         let next = match (nominal.peek(), worst.peek()) {
-            (Some(a), Some(b)) => a.0.min(b.0),
-            (Some(a), None) | (None, Some(a)) => a.0,
+            (Some((_, a)), Some(b)) => a.0.min(b.0),
+            (Some((_, a)), None) => a.0,
+            (None, Some(b)) => b.0,
             (None, None) => return moves,
         };
-        let (mut p, mut y) = (0.0, 0.0);
-        while let Some((_, more)) = nominal.next_if(|entry| entry.0 == next) {
-            p += more;
-        }
-        while let Some((_, more)) = worst.next_if(|entry| entry.0 == next) {
-            y += more;
-        }
+        let entry = nominal.next_if(|(_, entry)| entry.0 == next);
+        let p = entry.map_or(0.0, |(_, (_, p, _))| p);
+        let y = worst.next_if(|entry| entry.0 == next).map_or(0.0, |(_, y)| y);
         if f64::abs(y - p) > LEAST {
-            moves.push((next, p, y));
+            let cost = entry.and_then(|(k, _)| cost_among_several(model, listed, k));
+            moves.push((Target { next, cost }, p, y));
         }
+    }
+}
+
+/// The cost or reward of entry `k` where the row lists its next state at several.
+fn cost_among_several(model: &Model, row: Row<'_>, k: usize) -> Option<f64> {
+    let next = row.next?;
+    let same = |other: Option<usize>| other.and_then(|i| next.get(i)) == Some(&next[k]);
+    let further = row.transition_cost?[k];
+    (same(k.checked_sub(1)) || same(k.checked_add(1)))
+        .then(|| model.objective().sign() * (row.cost + further) + 0.0)
+}
+
+/// “worn”, or “worn at cost 10” where the row lists it at several costs.
+fn in_words(material: &Material<'_>, name: String, target: Target) -> String {
+    match (target.cost, material.model()) {
+        (Some(cost), Some(model)) => {
+            format!("{name} at {} {}", model.objective().noun(), short(cost))
+        }
+        (None, _) | (_, None) => name,
     }
 }
 
@@ -181,19 +234,22 @@ fn pair(material: &Material<'_>, state: usize, row: usize) -> String {
 fn map(material: &Material<'_>, i: usize, changes: &Changes) -> HeatMap {
     let mut shown: Vec<&Change> = changes.rows.iter().collect();
     shown.sort_by_key(|c| c.row);
-    let mut moved: BTreeMap<usize, f64> = BTreeMap::new();
+    let mut moved: BTreeMap<Target, f64> = BTreeMap::new();
     for change in &shown {
-        for (next, p, y) in &change.moves {
-            *moved.entry(*next).or_default() += change.played * (y - p).abs();
+        for (target, p, y) in &change.moves {
+            *moved.entry(*target).or_default() += change.played * (y - p).abs();
         }
     }
     let count = moved.len();
-    let mut next: Vec<(usize, f64)> = moved.into_iter().collect();
+    let mut next: Vec<(Target, f64)> = moved.into_iter().collect();
     next.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
     next.truncate(NEXT);
-    let mut next: Vec<usize> = next.into_iter().map(|(s, _)| s).collect();
+    let mut next: Vec<Target> = next.into_iter().map(|(target, _)| target).collect();
     next.sort_unstable();
     let mut told = String::new();
+    if next.iter().any(|target| target.cost.is_some()) {
+        told += " A next state that is listed at several costs has a column for each of them.";
+    }
     let count_rows = changes.changed_rows;
     if count_rows > shown.len() {
         told += &format!(" Of {count_rows} pairs the {PAIRS} with most mass moved are shown.");
@@ -201,8 +257,8 @@ fn map(material: &Material<'_>, i: usize, changes: &Changes) -> HeatMap {
     if count > next.len() {
         told += &format!(" Of {count} next states the {NEXT} with most mass moved are shown.");
     }
-    let cell = |change: &Change, s: usize| {
-        change.moves.iter().find(|(next, ..)| *next == s).map(|(_, p, y)| y - p)
+    let cell = |change: &Change, target: Target| {
+        change.moves.iter().find(|(t, ..)| *t == target).map(|(_, p, y)| y - p)
     };
     HeatMap {
         id: format!("worst-case-{}", i + 1),
@@ -212,8 +268,8 @@ fn map(material: &Material<'_>, i: usize, changes: &Changes) -> HeatMap {
              is played (row); a dot where nothing changes.{told}"
         ),
         rows: shown.iter().map(|c| pair(material, c.state, c.row)).collect(),
-        columns: next.iter().map(|&s| material.state(s)).collect(),
-        values: shown.iter().map(|c| next.iter().map(|&s| cell(c, s)).collect()).collect(),
+        columns: next.iter().map(|&t| in_words(material, material.state(t.next), t)).collect(),
+        values: shown.iter().map(|c| next.iter().map(|&t| cell(c, t)).collect()).collect(),
     }
 }
 
@@ -229,7 +285,7 @@ fn table(material: &Material<'_>, i: usize, changes: &Changes) -> Table {
         vec![
             pair(material, m.state, m.row),
             probability(m.played, 4),
-            material.state_in_words(m.next),
+            in_words(material, material.state_in_words(m.target.next), m.target),
             probability(m.nominal, 4),
             probability(m.worst, 4),
             changed(m.worst - m.nominal),
