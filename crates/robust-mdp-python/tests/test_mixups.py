@@ -16,7 +16,7 @@ import robust_mdp as rm
 # As many actions as states, so that no shape tells them apart.
 P = np.array([[[0.9, 0.1], [1.0, 0.0]], [[0.2, 0.8], [0.7, 0.3]]])
 COST = np.array([[0.0, 1.0], [5.0, 2.0]])
-RADII = np.array([[0.0, 0.3], [0.5, 0.1]])
+RADII = np.array([[0.0, 0.03], [0.1, 0.02]])
 ACTION_FIRST = [
     ("action", "state"), ("action", None), (None, "state"), ("Action", "State"), ("actions", "states"),
 ]  # fmt: skip

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ._arrays import FloatArray, IntArray, flat, is_labelled, is_series, is_table, numbers
+from ._orders import refuse_two_orders, turned
 
 # What users may give for numbers of states or of states and actions.
 NumbersLike = Union[ArrayLike, Mapping[Any, Any]]
@@ -282,8 +283,8 @@ class Labelled:
 
         made = read(self)
         if self.told_by == "levels":
-            turned = replace(self, labels=tuple((second, first) for first, second in self.labels))
-            _refuse_two_orders(what, made, lambda: read(turned))
+            swapped = replace(self, labels=tuple((second, first) for first, second in self.labels))
+            refuse_two_orders(what, made, lambda: read(swapped))
         return made
 
     def _in_rows(self, what: str, pairs: Pairs, absent: float | None) -> FloatArray:
@@ -323,43 +324,8 @@ class Labelled:
                 )
 
 
-def _refuse_two_orders(
-    what: str, made: NDArray[Any], other_order: Callable[[], NDArray[Any]]
-) -> None:
-    """Refuses labels without names that fit in the other order too and mean something else there."""
-    try:
-        other = other_order()
-    except ValueError:
-        return
-    if not np.array_equal(made, other):
-        raise ValueError(
-            f"{what}: the labels fit as (state, action) and as (action, state); name the levels state and "
-            "action"
-        )
-
-
-def _says(name: Any, kind: str) -> bool:
-    """Whether an axis or level is named after a kind of things."""
-    return isinstance(name, str) and name.strip().lower() in (kind, f"{kind}s")
-
-
-def _turned(what: str, given: Any, kinds: tuple[str, str] = ("state", "action")) -> tuple[Any, bool]:
-    """A table or a Series of two levels in the order of `kinds`, and whether names tell the order."""
-    names = [given.index.name, given.columns.name] if is_table(given) else list(given.index.names)
-    first, second = (next((kind for kind in kinds if _says(name, kind)), None) for name in names)
-    if kinds[0] == kinds[1] or (first is None and second is None):
-        return given, False
-    if first == second:
-        raise ValueError(
-            f"{what}: labels named {quoted(names)}, expected {kinds[0]} and {kinds[1]}"
-        )
-    if first == kinds[1] or second == kinds[0]:
-        given = given.T if is_table(given) else given.swaplevel()
-    return given, True
-
-
 def _of_table(what: str, table: Any) -> Labelled:
-    table, _ = _turned(what, table)
+    table, _ = turned(what, table)
     values = np.asarray(table)
     there = np.argwhere(~np.asarray(table.isna()))
     rows, columns = table.index.tolist(), table.columns.tolist()
@@ -373,7 +339,7 @@ def _of_series(what: str, series: Any) -> Labelled:
         raise TypeError(f"{what}: labels of {index.nlevels} levels, expected states or states and actions")
     if index.nlevels == 1:
         return Labelled(tuple(index.tolist()), tuple(series.tolist()), False)
-    series, is_told = _turned(what, series)
+    series, is_told = turned(what, series)
     labels, values = tuple(series.index.tolist()), tuple(series.tolist())
     return Labelled(labels, values, True, told_by="names" if is_told else "levels")
 
@@ -416,13 +382,13 @@ def _each_in_order(what: str, parts: Sequence[Any], axes: tuple[Axis, ...]) -> l
 
 def _of_pandas(what: str, given: Any, axes: tuple[Axis, ...]) -> Any:
     if len(axes) == 2 and (is_table(given) or (is_series(given) and given.index.nlevels == 2)):
-        given, is_told = _turned(what, given, (axes[0].kind, axes[1].kind))
+        given, is_told = turned(what, given, (axes[0].kind, axes[1].kind))
         if is_table(given):
             return _in_cells(what, given, axes)
         table = given.unstack()
         made = _in_cells(what, table, axes)
         if not is_told and axes[0].kind != axes[1].kind:
-            _refuse_two_orders(what, made, lambda: _in_cells(what, table.T, axes))
+            refuse_two_orders(what, made, lambda: _in_cells(what, table.T, axes))
         return made
     if is_series(given) and given.index.nlevels == len(axes) == 1:
         return np.asarray(given)[_order(what, given.index.tolist(), axes[0])]
