@@ -289,9 +289,9 @@ impl Model {
     /// Whether states and whether actions have names beyond their numbers.
     fn are_named(&self) -> (bool, bool) {
         let model = &self.model;
-        let states = (0..model.states()).take(1).any(|s| is_kept(&model.state_name(s)));
+        let states = (0..model.states()).take(1).any(|s| is_kept(model.state_name(s)));
         let first = (0..model.states()).find(|&s| !model.rows_of(s).is_empty());
-        let actions = first.is_some_and(|s| is_kept(&model.action_name(s, model.rows_of(s).start)));
+        let actions = first.is_some_and(|s| is_kept(model.action_name(s, model.rows_of(s).start)));
         (states, actions)
     }
 
@@ -357,7 +357,7 @@ impl Model {
 }
 
 /// Whether a name is one that the model keeps, not one made from a number.
-fn is_kept(name: &Cow<'_, str>) -> bool {
+fn is_kept(name: Cow<'_, str>) -> bool {
     match name {
         Cow::Borrowed(_) => true,
         Cow::Owned(_) => false,

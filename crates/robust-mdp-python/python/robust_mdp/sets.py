@@ -30,7 +30,7 @@ class UncertaintySet:
         a state and action, as a table of shape (S, A) or flat in the order of the model's pairs.
         Labels are kept and looked up in the model of each call: ``{state: radius}``,
         ``{(state, action): radius}``, a Series with such an index, a table of states and actions, or one
-        with the columns state (and action) and one for the radius.
+        with the columns state (and action) and radius.
         A label is a name or a number; none but those of terminal states may be missing.
     rectangular : {"s", "sa"}
         Whether the actions of a state share its budget or each has its own.
