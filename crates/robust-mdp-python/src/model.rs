@@ -1,5 +1,6 @@
 //! The model that Python holds.
 
+use std::borrow::Cow;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -7,7 +8,7 @@ use numpy::{PyArray1, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray3};
 use pyo3::exceptions::{PyKeyboardInterrupt, PyOverflowError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use robust_mdp::Objective;
-use robust_mdp::io::{read_model, read_policy, write_model, write_policy};
+use robust_mdp::io::{losses, read_model, read_policy, write_model, write_policy};
 
 use crate::background::{run_borrowing, run_quietly};
 use crate::errors::{at, raised};
@@ -206,6 +207,13 @@ impl Model {
         run_quietly(py, move || write_model(&model, &path, format))?.map_err(|e| raised(py, e))
     }
 
+    /// What a file of this format does not hold.
+    fn losses(&self, py: Python<'_>, format: &str) -> PyResult<Vec<String>> {
+        let format = format.parse().map_err(|e| raised(py, e))?;
+        let model = self.model.clone();
+        run_quietly(py, move || losses(&model, format))
+    }
+
     /// The same model with another discount factor.
     fn with_discount(&self, py: Python<'_>, discount: f64) -> PyResult<Model> {
         if discount == self.model.discount() {
@@ -218,14 +226,16 @@ impl Model {
 
     /// The same model with another cost or reward of next states that are not listed.
     fn with_unlisted_cost(&self, py: Python<'_>, cost: f64) -> PyResult<Model> {
-        let model = py.detach(|| robust_mdp::Model::clone(&self.model).with_unlisted_cost(cost));
-        Ok(model.map_err(|e| raised(py, e))?.into())
+        let model = self.model.clone();
+        let job = move || robust_mdp::Model::clone(&model).with_unlisted_cost(cost);
+        Ok(run_quietly(py, job)?.map_err(|e| raised(py, e))?.into())
     }
 
     /// Least and largest cost or reward of next states that are not listed, if there are any.
     #[getter]
-    fn unlisted_costs(&self, py: Python<'_>) -> Option<(f64, f64)> {
-        py.detach(|| self.model.unlisted_costs())
+    fn unlisted_costs(&self, py: Python<'_>) -> PyResult<Option<(f64, f64)>> {
+        let model = self.model.clone();
+        run_quietly(py, move || model.unlisted_costs())
     }
 
     #[getter]
@@ -274,6 +284,15 @@ impl Model {
     fn fingerprint(&self, py: Python<'_>) -> PyResult<u128> {
         let model = self.model.clone();
         run_quietly(py, move || model.fingerprint())
+    }
+
+    /// Whether states and whether actions have names beyond their numbers.
+    fn are_named(&self) -> (bool, bool) {
+        let model = &self.model;
+        let states = (0..model.states()).take(1).any(|s| is_kept(model.state_name(s)));
+        let first = (0..model.states()).find(|&s| !model.rows_of(s).is_empty());
+        let actions = first.is_some_and(|s| is_kept(model.action_name(s, model.rows_of(s).start)));
+        (states, actions)
     }
 
     fn state_names(&self) -> Vec<String> {
@@ -334,6 +353,14 @@ impl Model {
 
     fn __reduce__(&self) -> PyResult<()> {
         Err(PyTypeError::new_err("pickle robust_mdp.Model instead"))
+    }
+}
+
+/// Whether a name is one that the model keeps, not one made from a number.
+fn is_kept(name: Cow<'_, str>) -> bool {
+    match name {
+        Cow::Borrowed(_) => true,
+        Cow::Owned(_) => false,
     }
 }
 

@@ -47,6 +47,12 @@ impl UncertaintySet {
         self.set.validate(&model.model).map_err(|e| raised(py, e))
     }
 
+    /// What makes the set one that says nothing about this model, if it is.
+    fn vacuity(&self, py: Python<'_>, model: &Model) -> PyResult<Option<String>> {
+        let (set, model) = (self.set.clone(), model.model.clone());
+        run_quietly(py, move || set.vacuity(&model))
+    }
+
     /// From which radius on every kernel is allowed.
     fn largest_useful_radius(&self, py: Python<'_>, model: &Model) -> PyResult<f64> {
         let (set, model) = (self.set.clone(), model.model.clone());

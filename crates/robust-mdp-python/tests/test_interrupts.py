@@ -125,6 +125,19 @@ def test_long_tables_are_sorted_elsewhere(labels, monkeypatch):
     assert labels or back.fingerprint == model.fingerprint
 
 
+def test_transfers_are_sized_by_the_larger_kernel(monkeypatch):
+    """A small model may be given a large kernel, which takes as long as a large model's."""
+    from robust_mdp import model as module
+
+    table = {s: {0: [(0.5, s, 1.0, False), (0.5, (s + 1) % 8, 2.0, False)]} for s in range(8)}
+    model, sizes = rm.Model.from_gymnasium(table, discount=0.9), []
+    kept = module.interruptibly
+    monkeypatch.setattr(module, "interruptibly", lambda n, job: sizes.append(n) or kept(n, job))
+    model.with_kernel(np.full((8, 1, 8), 1 / 8))
+    model.with_kernel(np.eye(8)[:, None, :])
+    assert sizes == [64, 16]
+
+
 # All of it, in a process of its own
 
 CHILD = """

@@ -6,24 +6,32 @@ silently wrong whenever it has another order, so that it is looked up by its lab
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Union
+from typing import Any, Literal, TypeVar, Union
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from ._arrays import FloatArray, IntArray, flat, is_labelled, is_series, is_table, numbers
+from ._orders import refuse_two_orders, turned
 
 # What users may give for numbers of states or of states and actions.
 NumbersLike = Union[ArrayLike, Mapping[Any, Any]]
+# Names of the column of values in a table with one line a state or pair.
+_VALUES = ("radius", "probability", "value")
+_Read = TypeVar("_Read")
 
 
 def quoted(labels: Sequence[Any]) -> str:
     """A few labels in words; names in quotation marks, numbers without."""
     words = [f"“{label}”" if isinstance(label, str) else str(label) for label in labels[:5]]
     return ", ".join(words) + (", …" if len(labels) > 5 else "")
+
+
+def _is_whole(label: Any) -> bool:
+    return isinstance(label, (int, np.integer)) and not isinstance(label, bool)
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,9 +66,8 @@ class Axis:
     def find(self, what: str, label: Any) -> int | None:
         """The place of what is called `label`, if there is one."""
         text = str(label)
-        whole = isinstance(label, (int, np.integer)) and not isinstance(label, bool)
         meant = set(self._by_name.get(text, ()))
-        if whole or (self.names is None and text.isdecimal()):
+        if _is_whole(label) or (self.names is None and text.isdecimal()):
             number = self._numbered(int(text))
             meant |= {number} if number is not None else set()
         if len(meant) > 1:
@@ -71,9 +78,25 @@ class Axis:
             )
         return meant.pop() if meant else None
 
+    def find_each(self, what: str, labels: Sequence[Any]) -> list[int | None]:
+        """Places of labels that were given together: their whole numbers are all names or all numbers."""
+        places = [self.find(what, label) for label in labels]
+        if self.names is None:
+            return places
+        whole = {int(label) for label in labels if _is_whole(label)}
+        named = {number for number in whole if str(number) in self._by_name}
+        numbered = {number for number in whole if self._numbered(number) is not None}
+        only_named, only_numbered = sorted(named - numbered), sorted(numbered - named)
+        if only_named and only_numbered:
+            raise ValueError(
+                f"{what}: {self.kind} {quoted(only_named)} can only be a name and {quoted(only_numbered)} "
+                "only a number; give names alone or numbers alone"
+            )
+        return places
+
     def find_all(self, what: str, labels: Sequence[Any]) -> IntArray:
         """Places of all labels, each there once."""
-        places = [self.find(what, label) for label in labels]
+        places = self.find_each(what, labels)
         self.refuse_unknown(
             what, [label for label, place in zip(labels, places, strict=True) if place is None]
         )
@@ -159,6 +182,9 @@ class Labelled:
     is_by_pair: bool
     # Of a table, which has cells also for actions that a state does not have.
     is_rectangle: bool = False
+    # What says that labels are states with actions: names or nesting do; unnamed levels of a Series and
+    # keys of a dictionary may also be names of states, such as cells of a grid.
+    told_by: Literal["names", "levels", "keys"] = "names"
 
     @staticmethod
     def of(what: str, given: Any) -> Labelled:
@@ -168,9 +194,15 @@ class Labelled:
         if is_table(given):
             keys = [name for name in ("state", "action") if name in given.columns]
             if "state" not in keys or len(given.columns) != len(keys) + 1:
-                return _of_table(given)
+                return _of_table(what, given)
             # One line a state or pair, with a column for the value.
-            given = given.set_index(keys).iloc[:, 0]
+            (value,) = (name for name in given.columns if name not in keys)
+            if value not in _VALUES:
+                raise ValueError(
+                    f"{what}: a column {quoted([value])} beside {' and '.join(keys)}, expected one of "
+                    f"{', '.join(_VALUES)}"
+                )
+            given = given.set_index(keys)[value]
         if is_series(given):
             return _of_series(what, given)
         if isinstance(given, Mapping):
@@ -188,8 +220,44 @@ class Labelled:
         """Equal for equal values."""
         return (self.labels, self.values, self.is_by_pair, self.is_rectangle)
 
+    def read(
+        self,
+        what: str,
+        states: Axis,
+        by_state: Callable[[Labelled], _Read],
+        by_pair: Callable[[Labelled], _Read],
+    ) -> _Read:
+        """What is read of labels of states or of states and actions. Keys of two parts may be either where
+        names of states look like them; if both readings fit, neither is taken."""
+        cells = self._as_states(what, states)
+        if cells is None:
+            return by_pair(self) if self.is_by_pair else by_state(self)
+        try:
+            of_pairs = by_pair(self)
+        except (TypeError, ValueError):
+            return by_state(cells)
+        try:
+            by_state(cells)
+        except (TypeError, ValueError):
+            return of_pairs
+        raise ValueError(
+            f"{what}: {self.labels[0]} may be the name of a state, or a state and an action; give "
+            "{state: {action: …}} or an array in the model's order"
+        )
+
+    def _as_states(self, what: str, states: Axis) -> Labelled | None:
+        """The same with whole keys as names of states, if they all are."""
+        if not self.is_by_pair or self.told_by == "names" or not self.labels:
+            return None
+        if any(states.find(what, label) is None for label in self.labels):
+            return None
+        return replace(self, is_by_pair=False)
+
     def by_state(self, what: str, states: Axis, needed: IntArray) -> FloatArray:
         """One number a state, 0 where there is none; the `needed` ones have to be there."""
+        cells = self._as_states(what, states)
+        if cells is not None:
+            return cells.by_state(what, states, needed)
         if self.is_by_pair:
             raise ValueError(f"{what}: labels of states and actions, expected one number a state")
         made, places = np.zeros(states.size), states.find_all(what, self.labels)
@@ -199,9 +267,31 @@ class Labelled:
             raise ValueError(f"{what}: nothing for state {quoted(states.labels(missing))}")
         return made
 
-    def by_pair(self, what: str, pairs: Pairs, absent: float | None = None) -> FloatArray:
-        """One number a pair; `absent`, if given, where there is none."""
-        states = {label: pairs.states.find(what, label) for label, _ in self.labels}
+    def by_pair(
+        self,
+        what: str,
+        pairs: Pairs,
+        absent: float | None = None,
+        check: Callable[[FloatArray], None] = lambda _: None,
+    ) -> FloatArray:
+        """One number a pair; `absent`, if given, where there is none. `check` refuses what does not fit."""
+
+        def read(labelled: Labelled) -> FloatArray:
+            made = labelled._in_rows(what, pairs, absent)
+            check(made)
+            return made
+
+        made = read(self)
+        if self.told_by == "levels":
+            swapped = replace(self, labels=tuple((second, first) for first, second in self.labels))
+            refuse_two_orders(what, made, lambda: read(swapped))
+        return made
+
+    def _in_rows(self, what: str, pairs: Pairs, absent: float | None) -> FloatArray:
+        """The first of two labels is the state."""
+        distinct = list(dict.fromkeys(label for label, _ in self.labels))
+        found = pairs.states.find_each(what, distinct)
+        states = dict(zip(distinct, found, strict=True))
         pairs.states.refuse_unknown(what, [label for label, s in states.items() if s is None])
         values = self.numbers(what)
         rows = [pairs.row(what, states[s], a) for s, a in self.labels]
@@ -234,9 +324,8 @@ class Labelled:
                 )
 
 
-def _of_table(table: Any) -> Labelled:
-    if table.index.name == "action" or table.columns.name == "state":
-        table = table.T
+def _of_table(what: str, table: Any) -> Labelled:
+    table, _ = turned(what, table)
     values = np.asarray(table)
     there = np.argwhere(~np.asarray(table.isna()))
     rows, columns = table.index.tolist(), table.columns.tolist()
@@ -248,9 +337,11 @@ def _of_series(what: str, series: Any) -> Labelled:
     index = series.index
     if index.nlevels > 2:
         raise TypeError(f"{what}: labels of {index.nlevels} levels, expected states or states and actions")
-    if list(index.names) == ["action", "state"]:
-        index = index.swaplevel()
-    return Labelled(tuple(index.tolist()), tuple(series.tolist()), index.nlevels == 2)
+    if index.nlevels == 1:
+        return Labelled(tuple(index.tolist()), tuple(series.tolist()), False)
+    series, is_told = turned(what, series)
+    labels, values = tuple(series.index.tolist()), tuple(series.tolist())
+    return Labelled(labels, values, True, told_by="names" if is_told else "levels")
 
 
 def _of_mapping(what: str, given: Mapping[Any, Any]) -> Labelled:
@@ -261,7 +352,7 @@ def _of_mapping(what: str, given: Mapping[Any, Any]) -> Labelled:
         flat = {(s, a): value for s, inner in given.items() for a, value in inner.items()}
         return Labelled(tuple(flat), tuple(flat.values()), True)
     in_pairs = bool(given) and all(isinstance(key, tuple) and len(key) == 2 for key in given)
-    return Labelled(tuple(given), tuple(given.values()), in_pairs)
+    return Labelled(tuple(given), tuple(given.values()), in_pairs, told_by="keys")
 
 
 def distribution(given: NumbersLike, states: Axis) -> FloatArray:
@@ -290,18 +381,27 @@ def _each_in_order(what: str, parts: Sequence[Any], axes: tuple[Axis, ...]) -> l
 
 
 def _of_pandas(what: str, given: Any, axes: tuple[Axis, ...]) -> Any:
-    if is_series(given) and given.index.nlevels == len(axes) == 2:
-        given = given.unstack()
-    if is_table(given) and len(axes) == 2:
-        rows = _order(what, given.index.tolist(), axes[0])
-        columns = _order(what, given.columns.tolist(), axes[1])
-        return np.asarray(given)[np.ix_(rows, columns)]
+    if len(axes) == 2 and (is_table(given) or (is_series(given) and given.index.nlevels == 2)):
+        given, is_told = turned(what, given, (axes[0].kind, axes[1].kind))
+        if is_table(given):
+            return _in_cells(what, given, axes)
+        table = given.unstack()
+        made = _in_cells(what, table, axes)
+        if not is_told and axes[0].kind != axes[1].kind:
+            refuse_two_orders(what, made, lambda: _in_cells(what, table.T, axes))
+        return made
     if is_series(given) and given.index.nlevels == len(axes) == 1:
         return np.asarray(given)[_order(what, given.index.tolist(), axes[0])]
     raise TypeError(
         f"{what}: the labels of this {type(given).__name__} are not understood here; give an array in "
         "the model's order"
     )
+
+
+def _in_cells(what: str, table: Any, axes: tuple[Axis, ...]) -> NDArray[Any]:
+    rows = _order(what, table.index.tolist(), axes[0])
+    columns = _order(what, table.columns.tolist(), axes[1])
+    return np.asarray(np.asarray(table)[np.ix_(rows, columns)])
 
 
 def _order(what: str, labels: list[Any], axis: Axis) -> IntArray:

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from ._arrays import FloatArray, common_cost, compressed, is_series, is_sparse, numbers
 from ._conventions import depth, is_single, of_pairs
 from ._labels import Axis, in_order
+from ._messages import ModelWarning, warn
 from ._parts import Compressed, Given, Parts
 
 
@@ -107,6 +108,7 @@ def _sparse_rewards(
         raise ValueError(f"{len(given)} matrices in {name}, expected {len(tables)}")
     base = np.zeros((states, len(tables)))
     made: list[Compressed] = []
+    dropped = 0
     for a, (reward, (starts, next_states, prob, _)) in enumerate(zip(given, tables, strict=True)):
         if reward.shape != (states, states):
             raise ValueError(
@@ -117,7 +119,16 @@ def _sparse_rewards(
         taken = rows[row, next_states]
         taken = taken.toarray() if hasattr(taken, "toarray") else taken
         values = np.asarray(taken, dtype=np.float64).ravel()
+        paid = np.transpose(rows.nonzero()).astype(np.int64)
+        listed = row * states + next_states
+        dropped += int((~np.isin(paid[:, 0] * states + paid[:, 1], listed)).sum())
         cost, further = common_cost(starts, values)
         base[:, a] = cost
         made.append((starts, next_states, prob, further))
+    if dropped:
+        warn(
+            f"{name}: {dropped} numbers belong to transitions that P does not list and are left out; they "
+            "matter to sets that may leave the nominal support (list them with probability 0)",
+            ModelWarning,
+        )
     return base.ravel(), made

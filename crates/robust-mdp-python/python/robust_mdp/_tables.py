@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import operator
-import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -62,16 +61,18 @@ def of_gymnasium(env: Any, initial: NumbersLike | None) -> Parts:
     return _assembled(len(states), rows, row, prob, target, reward, ended, state_of_row, initial)
 
 
+# Wrappers that watch, and the time limit, which has a warning of its own.
+_HARMLESS = frozenset(
+    ("OrderEnforcing", "PassiveEnvChecker", "TimeLimit", "RecordEpisodeStatistics", "RecordVideo")
+)
+
+
 def _warn_of_wrappers(env: Any) -> None:
     """What wrappers change is not in the transition dictionary: what is seen, done or paid, and when an
     episode is cut short."""
     limit = getattr(getattr(env, "spec", None), "max_episode_steps", None)
-    gymnasium = sys.modules.get("gymnasium")
-    kinds = tuple(
-        getattr(gymnasium, f"{what}Wrapper", ()) for what in ("Observation", "Action", "Reward")
-    )
     while hasattr(env, "env") and env is not getattr(env, "unwrapped", env):
-        if isinstance(env, kinds):
+        if type(env).__name__ not in _HARMLESS:
             warn(
                 f"{type(env).__name__} is left out: the model is that of the environment inside",
                 ModelWarning,
@@ -122,14 +123,14 @@ def _assembled(
     inside = (target >= 0) & (target < states)
     known = np.where(inside, target, 0)
     lost = ended & inside & ~keeps[known]
-    sink = bool(np.any(lost & (prob > 0.0)))
     target = np.where(lost, states, target)
     entered = np.zeros(states, dtype=bool)
     entered[known[ended & inside & keeps[known]]] = True
     final = keeps & entered
     # Rows of states that became terminal go.
     kept_rows = ~final[state_of_row] if len(state_of_row) else np.zeros(0, dtype=bool)
-    kept = kept_rows[row] & ((prob != 0.0) | np.isnan(prob))
+    kept = kept_rows[row]
+    sink = bool(np.any(lost & kept))
     number = np.cumsum(kept_rows) - 1
     row, prob, target, reward = number[row[kept]], prob[kept], target[kept], reward[kept]
     count = int(kept_rows.sum())

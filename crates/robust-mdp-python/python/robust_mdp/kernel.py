@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from ._arrays import FloatArray, IntArray, indices, numbers
 from ._interrupts import interruptibly
+from ._names import Names
 from ._native import ModelError
 
 if TYPE_CHECKING:
@@ -41,10 +42,25 @@ class Kernel:
     indptr: NDArray[Any]
     indices: NDArray[Any]
     data: FloatArray
+    _names: Names | None = None
 
     def __post_init__(self) -> None:
-        for array in (self.state_starts, self.indptr, self.indices, self.data):
+        for name in ("state_starts", "indptr", "indices", "data"):
+            array = getattr(self, name)
+            if array.flags.writeable:
+                # It may be somebody else's.
+                array = array.copy()
+                array.flags.writeable = False
+                object.__setattr__(self, name, array)
+
+    @staticmethod
+    def _of(
+        model: Model, indptr: NDArray[Any], next_states: NDArray[Any], data: FloatArray
+    ) -> Kernel:
+        """A kernel of a model, from arrays that nobody else has."""
+        for array in (indptr, next_states, data):
             array.flags.writeable = False
+        return Kernel(model.state_starts, indptr, next_states, data, Names.of(model))
 
     @property
     def n_states(self) -> int:
@@ -112,6 +128,8 @@ def as_kernel(model: Model, kernel: Any) -> Kernel:
         made.state_starts, starts
     ):
         raise ValueError("the kernel is one of another model: its states or actions differ")
+    if made._names is not None:
+        made._names.refuse_others("kernel", model)
     interruptibly(len(made.data), lambda: _check(model, made))
     return made
 
@@ -128,7 +146,7 @@ def _of_array(model: Model, dense: FloatArray) -> Kernel:
         raise ValueError(f"the kernel has shape {dense.shape}, expected {expected}")
     at, next_states = np.nonzero(rows)
     starts = np.concatenate(([0], np.cumsum(np.bincount(at, minlength=len(rows)))))
-    return Kernel(model.state_starts, starts, next_states.astype(np.int64), rows[at, next_states])
+    return Kernel._of(model, starts, next_states.astype(np.int64), rows[at, next_states])
 
 
 def _check(model: Model, kernel: Kernel) -> None:

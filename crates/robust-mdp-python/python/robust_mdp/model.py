@@ -65,6 +65,8 @@ class Model(Frozen):
             if np.array_equal(plain, actions):
                 actions = None
             else:
+                # It may be the user's.
+                actions = actions.copy()
                 actions.flags.writeable = False
         model._set(
             _native=native,
@@ -208,7 +210,8 @@ class Model(Frozen):
             ``s * A + a``, or the pair that `s_indices` and `a_indices` name.
         R : array, optional
             Rewards of shape (S,) or (S, A), one a row of `P`, or a sequence of sparse matrices like
-            `P`. Rewards on transitions that `P` does not have count for nothing.
+            `P`. Rewards on transitions that `P` does not list are left out, with a
+            :class:`ModelWarning` that counts them; an entry of `P` that is 0 and stored is listed.
         cost : array, optional
             In place of `R`, to be minimised.
         s_indices, a_indices, discount, beta, initial, state_names, action_names
@@ -328,7 +331,7 @@ class Model(Frozen):
             has_discount = False
         for note in notes:
             warn(note, ModelWarning)
-        return Model._of(native, has_discount)
+        return Model._of(native, has_discount, _numbers_of(native))
 
     @staticmethod
     def from_csv(path: Path, *, discount: float | None = None) -> Model:
@@ -351,6 +354,13 @@ class Model(Frozen):
             )
         for lost in self._native.save(path, format):
             warn(lost, ModelWarning)
+        restored = _numbers_of(self._native)
+        if not np.array_equal(self._pairs()[1] if restored is None else restored, self.action_ids):
+            warn(
+                "numbers of actions are lost: a model that is loaded numbers them by names that are whole "
+                "numbers, or else 0, 1, 2, … in every state",
+                ModelWarning,
+            )
 
     # What it is
 
@@ -425,8 +435,8 @@ class Model(Frozen):
 
     def kernel(self) -> Kernel:
         """The nominal kernel."""
-        starts, indptr, next_states, data, _, _ = self._native.arrays()
-        return Kernel(starts, indptr, next_states, data)
+        _, indptr, next_states, data, _, _ = self._native.arrays()
+        return Kernel._of(self, indptr, next_states, data)
 
     def expected_costs(self) -> FloatArray:
         """Expected immediate cost, or reward, of every pair under the nominal kernel."""
@@ -437,9 +447,16 @@ class Model(Frozen):
         return frozen(cost)
 
     def to_dataframe(self) -> Any:
-        """A pandas table of the transitions, as :meth:`from_dataframe` reads it."""
+        """A pandas table of the transitions, as :meth:`from_dataframe` reads it.
+
+        A :class:`ModelWarning` says what it does not hold: names, the initial distribution and what next
+        states cost that are not listed. The discount factor is not in it either.
+        """
         import pandas as pd
 
+        for lost in self._native.losses("csv"):
+            if not lost.startswith("the discount factor"):
+                warn(lost, ModelWarning)
         _, indptr, next_states, data, cost, further = self._native.arrays()
 
         def table() -> Any:
@@ -504,7 +521,7 @@ class Model(Frozen):
         if further is not None:
             own, extra = (indptr, next_states, data), further
             rows, further, divided = interruptibly(
-                len(data), lambda: transfer(self.n_states, own, extra, rows)
+                max(len(data), len(made.data)), lambda: transfer(self.n_states, own, extra, rows)
             )
         if divided:
             warn(
@@ -611,6 +628,20 @@ def _discount_of(discount: float | None, beta: float | None) -> float | None:
     if discount is not None and beta is not None:
         raise TypeError("beta and discount are the same thing: give one of them")
     return discount if beta is None else beta
+
+
+def _numbers_of(native: NativeModel) -> IntArray | None:
+    """Numbers of actions whose names are all whole numbers, each once in its state."""
+    if not native.are_named()[1]:
+        return None
+    names = native.action_names()
+    # Eighteen digits are always 64 bits.
+    if any(len(name) > 18 or not name.isdecimal() or str(int(name)) != name for name in names):
+        return None
+    made, starts = np.array([int(name) for name in names], dtype=np.int64), native.state_starts()
+    owner = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
+    distinct = len(set(zip(owner.tolist(), names, strict=True)))
+    return made if distinct == len(names) else None
 
 
 def _restore(

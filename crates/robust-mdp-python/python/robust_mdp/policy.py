@@ -13,6 +13,7 @@ from . import _checks
 from ._arrays import FloatArray, IntArray, frozen, is_labelled, numbers
 from ._frozen import Frozen
 from ._labels import Labelled, NumbersLike, quoted
+from ._names import Names
 
 if TYPE_CHECKING:
     from .model import Model
@@ -51,12 +52,13 @@ class Policy(Frozen):
     array([0., 1.])
     """
 
-    __slots__ = ("_actions", "_ends", "_starts", "probabilities")
+    __slots__ = ("_actions", "_ends", "_names", "_starts", "probabilities")
 
     probabilities: FloatArray
     _starts: IntArray
     _actions: IntArray
     _ends: FloatArray | None
+    _names: Names
 
     def __init__(self, model: Model, probabilities: NumbersLike) -> None:
         flat = _flat_policy(_checks.model(model), probabilities)
@@ -65,10 +67,11 @@ class Policy(Frozen):
             _starts=model.state_starts,
             _actions=model.action_ids,
             _ends=None,
+            _names=Names.of(model),
         )
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (_restore, (self.probabilities, self._starts, self._actions))
+        return (_restore, (self.probabilities, self._starts, self._actions, self._names))
 
     def __len__(self) -> int:
         return len(self._starts) - 1
@@ -157,6 +160,7 @@ class Policy(Frozen):
 
     def save(self, path: str | os.PathLike[str], model: Model) -> None:
         """Write a CSV table state, action, probability, with the names that `model` gives."""
+        as_policy(model, self)
         model._native.write_policy(os.fspath(path), self.probabilities)
 
     @staticmethod
@@ -172,10 +176,16 @@ class Policy(Frozen):
 _SHARED = np.random.default_rng()
 
 
-def _restore(probabilities: FloatArray, starts: IntArray, actions: IntArray) -> Policy:
+def _restore(
+    probabilities: FloatArray, starts: IntArray, actions: IntArray, names: Names
+) -> Policy:
     policy = Policy.__new__(Policy)
     policy._set(
-        probabilities=frozen(probabilities), _starts=starts, _actions=actions, _ends=None
+        probabilities=frozen(probabilities),
+        _starts=starts,
+        _actions=actions,
+        _ends=None,
+        _names=names,
     )
     return policy
 
@@ -188,7 +198,8 @@ def as_policy(model: Model, policy: Any) -> Policy:
     if not isinstance(policy, Policy):
         return Policy(model, policy)
     if not np.array_equal(policy._starts, model.state_starts):
-        raise ValueError("the policy is one of another model")
+        raise ValueError("the policy is one of another model: its states or actions differ")
+    policy._names.refuse_others("policy", model)
     return policy
 
 
@@ -213,20 +224,34 @@ def draw(
 def _flat_policy(model: Model, policy: NumbersLike) -> FloatArray:
     """Probabilities in the order of the model's pairs, checked by the native module later on."""
     if is_labelled(policy):
-        given = Labelled.of("policy", policy)
-        if not given.is_by_pair:
-            places = model._labels().states.find_all("policy", given.labels)
-            return _of_actions(model, dict(zip(places.tolist(), given.values, strict=True)))
-        flat = given.by_pair("policy", model._labels(), absent=0.0)
-    else:
-        array = np.asarray(policy)
-        if array.dtype.kind in "iu" and array.shape == (model.n_states,):
-            return _of_action_numbers(model, array)
-        if array.dtype.kind in "UTO" and array.shape == (model.n_states,):
-            return _of_actions(model, dict(enumerate(array.tolist())))
-        flat = model._flat("policy", numbers("policy", array), absent_zero=True)
+        return Labelled.of("policy", policy).read(
+            "policy",
+            model._labels().states,
+            lambda given: _of_labelled_actions(model, given),
+            lambda given: _of_labelled_pairs(model, given),
+        )
+    array = np.asarray(policy)
+    if array.dtype.kind in "iu" and array.shape == (model.n_states,):
+        return _of_action_numbers(model, array)
+    if array.dtype.kind in "UTO" and array.shape == (model.n_states,):
+        return _of_actions(model, dict(enumerate(array.tolist())))
+    flat = model._flat("policy", numbers("policy", array), absent_zero=True)
     _refuse_no_distributions(model, flat)
     return flat.copy()
+
+
+def _of_labelled_actions(model: Model, given: Labelled) -> FloatArray:
+    places = model._labels().states.find_all("policy", given.labels)
+    return _of_actions(model, dict(zip(places.tolist(), given.values, strict=True)))
+
+
+def _of_labelled_pairs(model: Model, given: Labelled) -> FloatArray:
+    return given.by_pair(
+        "policy",
+        model._labels(),
+        absent=0.0,
+        check=lambda flat: _refuse_no_distributions(model, flat),
+    )
 
 
 def _refuse_no_distributions(model: Model, flat: FloatArray) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 
 from . import _native
 from ._arrays import FloatArray, frozen, is_labelled, numbers
-from ._labels import Labelled, NumbersLike
+from ._labels import Labelled, NumbersLike, Pairs
 
 if TYPE_CHECKING:
     from .model import Model
@@ -30,7 +30,7 @@ class UncertaintySet:
         a state and action, as a table of shape (S, A) or flat in the order of the model's pairs.
         Labels are kept and looked up in the model of each call: ``{state: radius}``,
         ``{(state, action): radius}``, a Series with such an index, a table of states and actions, or one
-        with the columns state (and action) and one for the radius.
+        with the columns state (and action) and radius.
         A label is a name or a number; none but those of terminal states may be missing.
     rectangular : {"s", "sa"}
         Whether the actions of a state share its budget or each has its own.
@@ -92,19 +92,17 @@ class UncertaintySet:
         """What each radius is for, and the radii in the model's order."""
         shared = self.rectangular == "s" and self._distance != "none"
         if isinstance(self.radius, Labelled):
-            labels = model._labels()
-            if not self.radius.is_by_pair:
-                return "state", self.radius.by_state("radius", labels.states, labels.playing)
-            if not shared:
-                return "row", self.radius.by_pair("radius", labels)
-            raise ValueError(
-                "radius has labels of states and actions, expected one a state: the set is "
-                's-rectangular (rectangular="sa" gives every action its own budget)'
-            )
+            return self._by_label(model._labels(), self.radius, shared)
         radius = self._amounts()
         if radius.ndim == 0:
             return "all", radius.reshape(1)
         if radius.shape == (model.n_states,):
+            by_state = radius[model._pairs()[0]]
+            if not shared and model.n_pairs == model.n_states and np.any(by_state != radius):
+                raise ValueError(
+                    f"radius has shape {radius.shape}, which may be one a state or one a pair: there are as "
+                    "many of both; give a table of states and actions, or a dictionary"
+                )
             return "state", radius
         if shared:
             raise ValueError(
@@ -112,6 +110,21 @@ class UncertaintySet:
                 'state: the set is s-rectangular (rectangular="sa" gives every action its own budget)'
             )
         return "row", model._flat("radius", radius)
+
+    @staticmethod
+    def _by_label(pairs: Pairs, radius: Labelled, shared: bool) -> tuple[str, FloatArray]:
+        def by_pair(given: Labelled) -> tuple[str, FloatArray]:
+            if shared:
+                raise ValueError(
+                    "radius has labels of states and actions, expected one a state: the set is "
+                    's-rectangular (rectangular="sa" gives every action its own budget)'
+                )
+            return "row", given.by_pair("radius", pairs)
+
+        def by_state(given: Labelled) -> tuple[str, FloatArray]:
+            return "state", given.by_state("radius", pairs.states, pairs.playing)
+
+        return radius.read("radius", pairs.states, by_state, by_pair)
 
     def __repr__(self) -> str:
         parts = [f"radius={self._radius_in_words()}"]

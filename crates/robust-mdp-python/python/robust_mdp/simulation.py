@@ -139,9 +139,11 @@ def _first_states(
             uniform = rng.random(part.stop - part.start)
             drawn[part] = np.minimum(np.searchsorted(ends, uniform, side="right"), last)
         return drawn
-    given = np.asarray(in_order("start", start, Axis("episode", episodes)))
+    ordered = in_order("start", start, Axis("episode", episodes))
+    given = np.asarray(ordered)
     if given.dtype.kind in "UTO":
-        given = _named_states(model, given)
+        # As objects, among which numbers stay numbers.
+        given = _named_states(model, np.asarray(ordered, dtype=object))
     if given.dtype.kind not in "iu" or given.shape not in ((), (episodes,)):
         raise ValueError(f"start={start!r}, expected a state or one for each of {episodes} episodes")
     state = np.broadcast_to(given, (episodes,)).astype(np.int64)
@@ -151,11 +153,11 @@ def _first_states(
 
 
 def _named_states(model: Model, given: Any) -> Any:
-    """Numbers of states that are given by name."""
-    states = model._labels().states
-    names, where = np.unique(given.astype(str), return_inverse=True)
-    found = [states.find("start", str(name)) for name in names]
-    states.refuse_unknown(
-        "start", [str(name) for name, place in zip(names, found, strict=True) if place is None]
-    )
-    return np.array(found, dtype=np.int64)[where].reshape(given.shape)
+    """Numbers of states that are given by name, or by numbers among objects."""
+    states, labels = model._labels().states, given.ravel().tolist()
+    distinct = list(dict.fromkeys(labels))
+    found = states.find_each("start", distinct)
+    unknown = [label for label, place in zip(distinct, found, strict=True) if place is None]
+    states.refuse_unknown("start", unknown)
+    place = dict(zip(distinct, found, strict=True))
+    return np.array([place[label] for label in labels], dtype=np.int64).reshape(given.shape)

@@ -176,7 +176,7 @@ class Solution(Frozen):
             self.values,
             self._threads,
         )
-        return Kernel(self.model.state_starts, *found)
+        return Kernel._of(self.model, *found)
 
     @cached_property
     def certificate(self) -> Certificate:

@@ -264,16 +264,20 @@ def _values(model: Model, start: Solution | NumbersLike | None) -> FloatArray | 
     return flat("start", start)  # type: ignore[arg-type]
 
 
-def _speak(solution: Solution) -> None:
-    logger.info("%r", solution)
-    for warning in solution.warnings:
-        warn(warning, ModelWarning)
-    if not solution.is_certified:
-        warn(
-            f"{solution.status}: the gap is {solution.gap:.3g}, {solution.target_gap:.3g} was asked "
-            "for; the bounds hold",
-            ConvergenceWarning,
-        )
+def _speak(*solutions: Solution) -> None:
+    """Logs every solution; what several have to say is said once."""
+    said: dict[str, type[RobustMDPWarning]] = {}
+    for solution in solutions:
+        logger.info("%r", solution)
+        said.update(dict.fromkeys(solution.warnings, ModelWarning))
+        if not solution.is_certified:
+            message = (
+                f"{solution.status}: the gap is {solution.gap:.3g}, {solution.target_gap:.3g} was asked "
+                "for; the bounds hold"
+            )
+            said[message] = ConvergenceWarning
+    for message, category in said.items():
+        warn(message, category)
 
 
 def evaluate(
@@ -308,15 +312,19 @@ def evaluate(
     """
     model = _question(model, set, discount)
     policy = as_policy(model, policy)
+    native_set = set._native(model)
     answer = _native.evaluate(
         model._native,
-        set._native(model),
+        native_set,
         policy.probabilities,
         _maybe(number, "gap", gap),
         _maybe(count, "threads", threads, 1),
     )
     evaluation = Evaluation(*answer)
     logger.info("%r", evaluation)
+    vacuity = native_set.vacuity(model._native)
+    if vacuity is not None:
+        warn(vacuity, ModelWarning)
     if evaluation.status != "certified":
         warn(f"{evaluation.status}: the bounds hold but are wide", ConvergenceWarning)
     return evaluation
@@ -387,7 +395,6 @@ def sweep_radius(
         Solution(model, one, native, nothing, None, threads)
         for one, (native, _) in zip(sets, answers, strict=True)
     ]
-    for solution in solutions:
-        _speak(solution)
+    _speak(*solutions)
     nominal = np.array([0.5 * (low + high) for _, (low, high) in answers])
     return RadiusSweep(listed, solutions, nominal)
