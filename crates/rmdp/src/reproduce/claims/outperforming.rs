@@ -69,13 +69,11 @@ pub(super) fn outperforming(records: &Records<'_>) -> Verdict {
     });
     Verdict {
         claim:
-            "FOM-VI clearly outperforms every variant of VI on machine replacement, and performs \
-                significantly better on large Garnet models."
+            "FOM-VI clearly outperforms every variant of VI on machine replacement and large Garnet models."
                 .into(),
         ruling: together(&[machine.ruling(), garnet.ruling()], MISSING),
         short: format!(
-            "Machine replacement: at {} of {} sizes{}, median factor {}. Garnet, largest size: {} of {} \
-             families{}, median factor {}.",
+            "Machine replacement: {} of {} sizes{}, factor {}. Garnet: {} of {} families{}, factor {}.",
             machine.paper.agree,
             machine.paper.pairs,
             machine.paper.left_out(),
