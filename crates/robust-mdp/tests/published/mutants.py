@@ -125,8 +125,8 @@ MUTANTS = {
     ),
     "best output instead of the last": (
         "algorithm/certification.rs",
-        "Checks::EveryEpoch => run.incumbent.replace(",
-        "Checks::EveryEpoch => run.incumbent.improve(",
+        "run.incumbent.replace(&policy",
+        "run.incumbent.improve(&policy",
     ),
 }
 
