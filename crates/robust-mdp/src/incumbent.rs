@@ -19,21 +19,26 @@ impl Incumbent {
 
     /// Lower bounds are kept state by state; an upper bound belongs to its policy.
     pub(crate) fn improve(&mut self, policy: &[f64], lower: &[f64], upper: Vec<f64>) {
-        for (best, lower) in self.lower.iter_mut().zip(lower) {
-            *best = best.max(*lower); // a NaN changes nothing
-        }
-        let sound = policy.iter().all(|x| x.is_finite());
-        if sound && widest(&self.lower, &upper) < self.gap() {
-            self.policy.keep(policy);
-            self.upper = upper;
+        self.raise(lower);
+        if widest(&self.lower, &upper) < self.gap() {
+            self.adopt(policy, upper);
         }
     }
 
     /// Makes this the answer, whatever was known of earlier ones; lower bounds hold for all of them.
     pub(crate) fn replace(&mut self, policy: &[f64], lower: &[f64], upper: Vec<f64>) {
+        self.raise(lower);
+        self.adopt(policy, upper);
+    }
+
+    fn raise(&mut self, lower: &[f64]) {
         for (best, lower) in self.lower.iter_mut().zip(lower) {
-            *best = best.max(*lower);
+            *best = best.max(*lower); // a NaN changes nothing
         }
+    }
+
+    /// A policy that is no distribution changes nothing.
+    fn adopt(&mut self, policy: &[f64], upper: Vec<f64>) {
         if policy.iter().all(|x| x.is_finite()) {
             self.policy.keep(policy);
             self.upper = upper;
