@@ -3,39 +3,31 @@
 use std::path::Path;
 use std::process::Command;
 
-use robust_mdp::machine;
+use robust_mdp_measure::machine::Machine;
 use serde::{Deserialize, Serialize};
 
 use crate::Failure;
 
 /// The machine, the compiler and the state of the source.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub(crate) struct Machine {
+pub(crate) struct Provenance {
     pub(crate) date: String,
-    pub(crate) cpu: String,
-    pub(crate) cores: usize,
-    pub(crate) memory_bytes: Option<u64>,
-    pub(crate) instruction_set: String,
+    #[serde(flatten)]
+    pub(crate) machine: Machine,
     pub(crate) rustc: Option<String>,
     pub(crate) commit: Option<String>,
-    /// Load average over a minute when the run began: numbers of a busy machine mean little.
-    pub(crate) load: Option<f64>,
     /// Tiny sizes and few repeats.
     #[serde(default)]
     pub(crate) quick: bool,
 }
 
-impl Machine {
-    pub(crate) fn here(date: &str, quick: bool) -> Machine {
-        Machine {
+impl Provenance {
+    pub(crate) fn here(date: &str, quick: bool) -> Provenance {
+        Provenance {
             date: date.into(),
-            cpu: machine::cpu().unwrap_or_else(|| "unknown".into()),
-            cores: machine::cores(),
-            memory_bytes: machine::memory_bytes(),
-            instruction_set: robust_mdp::lanes::instruction_set().into(),
+            machine: Machine::here(),
             rustc: output("rustc", &["--version"]),
             commit: output("git", &["describe", "--always", "--dirty", "--abbrev=12"]),
-            load: machine::load(),
             quick,
         }
     }
@@ -45,7 +37,7 @@ impl Machine {
     }
 }
 
-pub(crate) fn read(path: &Path) -> Result<Machine, Failure> {
+pub(crate) fn read(path: &Path) -> Result<Provenance, Failure> {
     let text = std::fs::read_to_string(path).map_err(|e| format!("{}: {e}", path.display()))?;
     Ok(serde_json::from_str(&text)?)
 }

@@ -4,7 +4,6 @@
 //! measures and the schema of a result are in `bench/README.md`.
 
 mod instance;
-mod journal;
 mod machine;
 mod parts;
 mod record;
@@ -15,6 +14,11 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Parser;
+use robust_mdp_measure::journal::{self, Journal};
+use robust_mdp_measure::machine::today;
+
+/// The name of the journal in its folder.
+const RESULTS: &str = "results.jsonl";
 
 /// What went wrong, in words.
 type Failure = Box<dyn std::error::Error>;
@@ -69,7 +73,7 @@ fn run(cli: Cli) -> Result<(), Failure> {
     if let Some(case) = &cli.scale_case {
         return parts::scale::child(case);
     }
-    let date = cli.date.clone().unwrap_or_else(robust_mdp::machine::today);
+    let date = cli.date.clone().unwrap_or_else(today);
     let folder = cli.output.clone().unwrap_or_else(|| match cli.quick {
         true => PathBuf::from("target/bench-quick"),
         false => PathBuf::from("bench/runs").join(&date),
@@ -79,11 +83,13 @@ fn run(cli: Cli) -> Result<(), Failure> {
         if cli.list {
             return parts::list(&plan);
         }
-        let mut journal = journal::Journal::open(&folder)?;
-        machine::Machine::here(&date, cli.quick).write(&folder.join("machine.json"))?;
+        std::fs::create_dir_all(&folder)
+            .map_err(|e| format!("{} cannot be created: {e}", folder.display()))?;
+        let mut journal = Journal::open(folder.join(RESULTS))?;
+        machine::Provenance::here(&date, cli.quick).write(&folder.join("machine.json"))?;
         parts::run(&plan, &mut journal)?;
     }
-    let records = record::once_each(journal::read(&folder)?);
+    let records = record::once_each(journal::read(&folder.join(RESULTS))?);
     let machine = machine::read(&folder.join("machine.json"))?;
     let page = table::page(&records, &machine);
     std::fs::write(folder.join("table.md"), &page)?;
@@ -117,8 +123,8 @@ mod tests {
         Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(name)
     }
 
-    fn recorded() -> (Vec<record::Record>, machine::Machine) {
-        let records = record::once_each(journal::read(&at(RUN)).unwrap());
+    fn recorded() -> (Vec<record::Record>, machine::Provenance) {
+        let records = record::once_each(journal::read(&at(RUN).join(RESULTS)).unwrap());
         (records, machine::read(&at(RUN).join("machine.json")).unwrap())
     }
 

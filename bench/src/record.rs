@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use robust_mdp::error::name_of;
 use robust_mdp::{Checks, FomSettings, Method, Oracle, Solution};
+use robust_mdp_measure::journal::Entry;
 use serde::{Deserialize, Serialize};
 
 use crate::instance::Case;
@@ -37,13 +39,13 @@ impl Choice {
 
     /// The method's name in results; FOM-VI with the paper's steps has one of its own.
     pub(crate) fn name(&self) -> String {
-        let name = word(&self.method);
+        let name = name_of(&self.method);
         if self.paper_steps { format!("{name}-paper") } else { name }
     }
 
     /// The oracle's name in results; whole programs have one of their own.
     pub(crate) fn oracle_name(&self) -> Option<String> {
-        let name = word(&self.oracle?);
+        let name = name_of(&self.oracle?);
         Some(if self.whole_programs { name + WHOLE } else { name })
     }
 }
@@ -161,11 +163,11 @@ impl Record {
 
     /// Takes over what a solution says of its run.
     pub(crate) fn fill(&mut self, solution: &Solution) {
-        self.status = word(&solution.status);
+        self.status = name_of(&solution.status);
         self.gap = Some(solution.gap);
         self.ran = Some(Ran {
-            method: word(&solution.method),
-            oracle: Some(word(&solution.oracle)),
+            method: name_of(&solution.method),
+            oracle: Some(name_of(&solution.oracle)),
             reason: solution.reason.clone(),
         });
         self.sweeps = Some(solution.work.sweeps);
@@ -219,20 +221,21 @@ impl Record {
             && auto.ran.as_ref().is_some_and(same)
     }
 
-    /// Results of the same key replace each other.
-    pub(crate) fn key(&self) -> String {
-        let case = serde_json::to_string(&self.case).unwrap_or_default();
-        let asked = self.gap_asked.unwrap_or(0.0);
-        let oracle = self.oracle.as_deref().unwrap_or("");
-        format!("{} {case} {asked:e} {} {oracle} {}", self.suite, self.method, self.threads)
-    }
-
     /// Notes seconds ÷ `unit` under a name.
     pub(crate) fn set_ratio(&mut self, name: &str, unit: f64) {
         let ratio = self.seconds / unit;
         if unit.is_finite() && ratio.is_finite() {
             self.ratios.insert(name.into(), ratio);
         }
+    }
+}
+
+impl Entry for Record {
+    fn key(&self) -> String {
+        let case = serde_json::to_string(&self.case).unwrap_or_default();
+        let asked = self.gap_asked.unwrap_or(0.0);
+        let oracle = self.oracle.as_deref().unwrap_or("");
+        format!("{} {case} {asked:e} {} {oracle} {}", self.suite, self.method, self.threads)
     }
 }
 
@@ -249,12 +252,4 @@ pub(crate) fn once_each(records: Vec<Record>) -> Vec<Record> {
 pub(crate) fn active_share(policy: &[f64]) -> f64 {
     let positive = policy.iter().filter(|&&x| x > 1e-9).count();
     positive as f64 / policy.len().max(1) as f64
-}
-
-/// The name that serde gives a variant.
-pub(crate) fn word<T: Serialize>(value: &T) -> String {
-    match serde_json::to_value(value) {
-        Ok(serde_json::Value::String(text)) => text,
-        _ => String::new(),
-    }
 }

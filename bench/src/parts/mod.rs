@@ -10,9 +10,10 @@ mod threads;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
+use robust_mdp_measure::journal::Journal;
+
 use crate::Failure;
 use crate::instance::{self, Case};
-use crate::journal::Journal;
 use crate::record::Record;
 use crate::timing::Patience;
 
@@ -94,7 +95,7 @@ pub(crate) fn list(plan: &Plan) -> Result<(), Failure> {
 }
 
 /// Measures the chosen cases one after the other.
-pub(crate) fn run(plan: &Plan, journal: &mut Journal) -> Result<(), Failure> {
+pub(crate) fn run(plan: &Plan, journal: &mut Journal<Record>) -> Result<(), Failure> {
     let cases = chosen(plan);
     if cases.is_empty() {
         return Err("no case has this text in its name; --list shows them all".into());
@@ -102,9 +103,10 @@ pub(crate) fn run(plan: &Plan, journal: &mut Journal) -> Result<(), Failure> {
     for (k, (name, part, case)) in cases.iter().enumerate() {
         let started = Instant::now();
         let records = (part.measure)(plan, case)?;
-        journal.add(&records)?;
+        let count = records.len();
+        journal.add(records)?;
         let seconds = started.elapsed().as_secs_f64();
-        eprintln!("{}/{} {name}: {} results, {seconds:.1} s", k + 1, cases.len(), records.len());
+        eprintln!("{}/{} {name}: {count} results, {seconds:.1} s", k + 1, cases.len());
     }
     Ok(())
 }

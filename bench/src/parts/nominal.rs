@@ -43,18 +43,16 @@ fn external(
     model: &Model,
     repeats: u32,
 ) -> Result<Vec<Record>, Failure> {
-    let folder = std::env::temp_dir().join(format!("robust-mdp-bench-{}", std::process::id()));
-    std::fs::create_dir_all(&folder)?;
-    let file = folder.join("model.npz");
+    let folder = tempfile::tempdir()?;
+    let file = folder.path().join("model.npz");
     write_model(model, &file, None)?;
     let output = Command::new(python)
         .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("external/nominal.py"))
         .arg(&file)
         .args(["--case", &serde_json::to_string(case)?])
         .args(["--gap", &GAP.to_string(), "--repeats", &repeats.to_string()])
-        .output();
-    std::fs::remove_dir_all(&folder)?;
-    let output = output.map_err(|e| format!("{}: {e}", python.display()))?;
+        .output()
+        .map_err(|e| format!("{}: {e}", python.display()))?;
     if !output.status.success() {
         let text = String::from_utf8_lossy(&output.stderr);
         return Err(format!("nominal.py failed: {}", text.trim()).into());

@@ -3,15 +3,16 @@
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use robust_mdp::error::name_of;
 use robust_mdp::{Method, Oracle};
+use robust_mdp_measure::machine::kilobytes;
 use serde::{Deserialize, Serialize};
 
 use super::Plan;
 use crate::Failure;
 use crate::instance::{Case, Instance, tight};
-use crate::record::{Choice, Record, word};
+use crate::record::{Choice, Record};
 use crate::timing::{Patience, Until, solve_case};
-use robust_mdp::machine::kilobytes;
 
 const GAP: f64 = 1e-4;
 const THREADS: usize = 2;
@@ -91,7 +92,7 @@ fn in_child(task: &Task) -> Result<Record, Failure> {
     let mut record = Record::new("scale", &task.case, 0, &task.choice().name());
     record.threads = THREADS;
     record.gap_asked = Some(GAP);
-    record.oracle = task.choice().oracle.map(|o| word(&o));
+    record.oracle = task.choice().oracle.map(|o| name_of(&o));
     record.status = "failed".into();
     record.note = Some(format!("{}: {}", output.status, text.trim()));
     Ok(record)

@@ -4,13 +4,14 @@
 use std::hint::black_box;
 use std::time::Instant;
 
+use robust_mdp::error::name_of;
 use robust_mdp::measure::{certificate_passes, exact_sweep_seconds, nominal_sweep};
 use robust_mdp::{Model, Options, Oracle, Stop, certify, solve, verify};
 
 use super::{Plan, product};
 use crate::Failure;
 use crate::instance::{self, Case};
-use crate::record::{Record, active_share, word};
+use crate::record::{Record, active_share};
 use crate::timing::least;
 
 /// How far the values of consecutive sweeps are apart.
@@ -45,7 +46,7 @@ pub(super) fn measure(plan: &Plan, case: &Case) -> Result<Vec<Record>, Failure> 
         let fit = (SECONDS / least(sweeps(2, threads)?.0)).clamp(4.0, most as f64);
         let (times, passes) = sweeps(fit as usize, threads)?;
         let mut robust = Record::new("sweep", case, model.transitions(), "sweep");
-        robust.oracle = Some(word(&Oracle::Exact));
+        robust.oracle = Some(name_of(&Oracle::Exact));
         robust.threads = threads;
         robust.repeats = times.len();
         robust.active = Some(active_share(&near.policy));

@@ -1,6 +1,8 @@
 //! What a certificate costs, for the page about certificates.
 
-use super::{Grid, distinct, number};
+use robust_mdp_measure::table::Table;
+
+use super::{distinct, number};
 use crate::record::Record;
 
 /// Between these the table is put.
@@ -18,7 +20,7 @@ pub(crate) fn put(page: &str, records: &[Record]) -> Option<String> {
 
 /// In nominal sweeps: to make a certificate and verify it once, and to verify it.
 fn table(records: &[Record]) -> String {
-    let mut grid = Grid::new(&["regime", "S", "certify", "verify", "certify ÷ verify"]);
+    let mut grid = Table::new(&["regime", "S", "certify", "verify", "certify ÷ verify"]);
     let large = |r: &&Record| r.suite == "sweep" && r.case.instance.states >= LARGE;
     let sweeps: Vec<&Record> = records.iter().filter(large).collect();
     for case in distinct(sweeps.iter().map(|r| &r.case)) {
@@ -35,5 +37,5 @@ fn table(records: &[Record]) -> String {
             number(certify / verify),
         ]);
     }
-    grid.render()
+    grid.markdown()
 }

@@ -1,7 +1,6 @@
 //! table.md: computed from the results alone.
 
 pub(crate) mod certificates;
-mod grid;
 pub(crate) mod methods;
 mod nominal;
 mod paper;
@@ -10,9 +9,10 @@ mod solve;
 mod sweep;
 mod threads;
 
-use crate::machine::Machine;
+use robust_mdp_measure::table::Table;
+
+use crate::machine::Provenance;
 use crate::record::Record;
-use grid::Grid;
 
 /// A part's name, title and renderer.
 type Section = (&'static str, &'static str, fn(&[&Record]) -> String);
@@ -27,8 +27,8 @@ const SECTIONS: [Section; 6] = [
 ];
 
 /// The whole page.
-pub(crate) fn page(records: &[Record], machine: &Machine) -> String {
-    let mut page = format!("# Benchmarks of {}\n\n{}\n", machine.date, set_up(machine));
+pub(crate) fn page(records: &[Record], made: &Provenance) -> String {
+    let mut page = format!("# Benchmarks of {}\n\n{}\n", made.date, set_up(made));
     for (suite, title, section) in SECTIONS {
         let records: Vec<&Record> = records.iter().filter(|r| r.suite == suite).collect();
         if !records.is_empty() {
@@ -38,16 +38,13 @@ pub(crate) fn page(records: &[Record], machine: &Machine) -> String {
     page + &failures(records)
 }
 
-fn set_up(machine: &Machine) -> String {
-    let mut parts = vec![
-        machine.cpu.clone(),
-        format!("{} cores", machine.cores),
-        machine.instruction_set.clone(),
-    ];
-    parts
-        .extend(machine.memory_bytes.map(|b| format!("{:.0} GiB", b as f64 / (1u64 << 30) as f64)));
-    parts.extend(machine.rustc.clone());
-    parts.extend(machine.commit.as_ref().map(|c| format!("commit {c}")));
+fn set_up(made: &Provenance) -> String {
+    let machine = &made.machine;
+    let cores = format!("{} cores", machine.cores);
+    let mut parts = vec![machine.cpu.clone(), cores, machine.instruction_set.clone()];
+    parts.extend(machine.memory());
+    parts.extend(made.rustc.clone());
+    parts.extend(made.commit.as_ref().map(|c| format!("commit {c}")));
     parts.extend(machine.load.map(|l| format!("load {l:.2} at the start")));
     let times = "Times are the least of the repeats. `>`: not certified within its time limit. \
                  `*`: the library ran something else than was asked.";
@@ -56,7 +53,7 @@ fn set_up(machine: &Machine) -> String {
 
 /// Results that failed or carry a note.
 fn failures(records: &[Record]) -> String {
-    let mut grid = Grid::new(&["part", "case", "method", "status", "note"]);
+    let mut grid = Table::new(&["part", "case", "method", "status", "note"]);
     for record in records.iter().filter(|r| r.note.is_some()) {
         grid.row([
             record.suite.clone(),
@@ -66,7 +63,7 @@ fn failures(records: &[Record]) -> String {
             record.note.clone().unwrap_or_default().replace(['|', '\n'], " "),
         ]);
     }
-    if grid.is_empty() { String::new() } else { format!("\n## Notes\n\n{}", grid.render()) }
+    if grid.is_empty() { String::new() } else { format!("\n## Notes\n\n{}", grid.markdown()) }
 }
 
 /// The values of a key, in the order in which they first occur.

@@ -1,12 +1,14 @@
 //! The nominal solve against other tools.
 
-use super::{Grid, count, milliseconds, number, ran};
+use robust_mdp_measure::table::Table;
+
+use super::{count, milliseconds, number, ran};
 use crate::record::Record;
 
 pub(super) fn section(records: &[&Record]) -> String {
     let head =
         ["S", "A", "λ", "method", "ran", "ms", "÷ auto", "sweeps", "kernel passes", "gap", "value"];
-    let mut grid = Grid::new(&head);
+    let mut grid = Table::new(&head);
     for record in records {
         let instance = &record.case.instance;
         let detail = match record.ran.as_ref().and_then(|r| r.reason.clone()) {
@@ -28,5 +30,5 @@ pub(super) fn section(records: &[&Record]) -> String {
         ]);
     }
     let about = "One thread, to a certified gap of 1e-6, compiling and building left out.";
-    format!("{about}\n\n{}", grid.render())
+    format!("{about}\n\n{}", grid.markdown())
 }

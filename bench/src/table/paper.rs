@@ -1,10 +1,12 @@
 //! The paper's comparison.
 
-use super::{Grid, count, marked, number, ran};
+use robust_mdp_measure::table::Table;
+
+use super::{count, marked, number, ran};
 use crate::record::{Record, WHOLE};
 
 pub(super) fn section(records: &[&Record]) -> String {
-    let mut grid = Grid::new(&[
+    let mut grid = Table::new(&[
         "regime", "S", "method", "oracle", "seconds", "÷ auto", "sweeps", "steps", "gap",
         "unsolved", "ran",
     ]);
@@ -33,7 +35,7 @@ pub(super) fn section(records: &[&Record]) -> String {
                  `interior-point, whole` all rows of every state, as the paper does; `unsolved`: \
                  programs of one sweep at the solution that the solver gives up on (what it \
                  leaves is repaired and bounded again).";
-    format!("{about}\n\n{}", grid.render())
+    format!("{about}\n\n{}", grid.markdown())
 }
 
 /// The oracle asked for; `, whole` where its programs were whole.

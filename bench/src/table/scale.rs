@@ -1,10 +1,12 @@
 //! Large sparse models: time and memory.
 
-use super::{Grid, count, marked, number, ran};
+use robust_mdp_measure::table::Table;
+
+use super::{count, marked, number, ran};
 use crate::record::Record;
 
 pub(super) fn section(records: &[&Record]) -> String {
-    let mut grid = Grid::new(&[
+    let mut grid = Table::new(&[
         "regime",
         "states",
         "transitions",
@@ -40,7 +42,7 @@ pub(super) fn section(records: &[&Record]) -> String {
                  case in a process of its own. Peaks are of resident memory: while building, and \
                  while solving with the model in memory; bytes a transition are of the larger \
                  one, i.e. of all that the process ever needed.";
-    format!("{about}\n\n{}", grid.render())
+    format!("{about}\n\n{}", grid.markdown())
 }
 
 pub(super) fn mebibytes(bytes: Option<u64>) -> String {

@@ -1,7 +1,10 @@
 //! Solves by every method: times in units of the nominal solve, sweeps over discount factors, and
 //! what the automatic choice chose.
 
-use super::{Grid, count, distinct, marked, milliseconds, number, percent, ran};
+use robust_mdp_measure::statistics::median;
+use robust_mdp_measure::table::Table;
+
+use super::{count, distinct, marked, milliseconds, number, percent, ran};
 use crate::instance::Case;
 use crate::record::Record;
 
@@ -38,7 +41,7 @@ fn times(records: &[&Record], cases: &[&Case], methods: &[&str]) -> String {
     let mut head = vec!["regime", "S", "A", "λ", "active", "nominal ms", "auto ms"];
     head.extend(methods);
     head.extend(["auto chose", "auto ÷ best other"]);
-    let mut grid = Grid::new(&head);
+    let mut grid = Table::new(&head);
     for case in cases {
         let Some(auto) = find(records, case, "auto") else { continue };
         let Some(nominal) = best_nominal(records, case) else { continue };
@@ -60,7 +63,7 @@ fn times(records: &[&Record], cases: &[&Case], methods: &[&str]) -> String {
         row.push(against_others(records, auto).map_or_else(|| "–".into(), number));
         grid.row(row);
     }
-    grid.render()
+    grid.markdown()
 }
 
 /// The fastest certified solve without uncertainty.
@@ -74,7 +77,7 @@ fn best_nominal<'r>(records: &[&'r Record], case: &Case) -> Option<&'r Record> {
 fn sweeps(records: &[&Record], cases: &[&Case], methods: &[&str]) -> String {
     let mut head = vec!["regime", "S"];
     head.extend(methods);
-    let mut grid = Grid::new(&head);
+    let mut grid = Table::new(&head);
     for series in series(cases) {
         let first = series[0];
         let mut row = vec![first.regime.clone(), first.instance.states.to_string()];
@@ -84,7 +87,7 @@ fn sweeps(records: &[&Record], cases: &[&Case], methods: &[&str]) -> String {
         }));
         grid.row(row);
     }
-    grid.render()
+    grid.markdown()
 }
 
 /// Sweeps, those of nature alone in brackets if there are any.
@@ -100,23 +103,21 @@ pub(super) fn sweep_count(record: Option<&Record>) -> String {
 
 /// How far the sweeps of a method depend on λ, over the series that it certified at every λ.
 fn spreads(records: &[&Record], cases: &[&Case], methods: &[&str]) -> String {
-    let mut grid = Grid::new(&["method", "series", "certified at every λ", "median", "largest"]);
+    let mut grid = Table::new(&["method", "series", "certified at every λ", "median", "largest"]);
     let series = series(cases);
     for method in methods {
         let spread = |cases: &Vec<&Case>| spread(records, cases, method);
-        let mut spreads: Vec<f64> = series.iter().filter_map(spread).collect();
-        spreads.sort_by(f64::total_cmp);
-        let at =
-            |k: Option<usize>| k.and_then(|k| spreads.get(k)).map_or("–".into(), |&x| number(x));
+        let spreads: Vec<f64> = series.iter().filter_map(spread).collect();
+        let shown = |x: Option<f64>| x.map_or("–".into(), number);
         grid.row([
             (*method).to_owned(),
             series.len().to_string(),
             spreads.len().to_string(),
-            at(Some(spreads.len() / 2)),
-            at(spreads.len().checked_sub(1)),
+            shown(median(spreads.iter().copied())),
+            shown(spreads.iter().copied().reduce(f64::max)),
         ]);
     }
-    grid.render()
+    grid.markdown()
 }
 
 /// The most sweeps over the fewest of a series.

@@ -1,10 +1,12 @@
 //! Warm sweeps in units of the nominal sweep.
 
-use super::{Grid, distinct, number, percent};
+use robust_mdp_measure::table::Table;
+
+use super::{distinct, number, percent};
 use crate::record::Record;
 
 pub(super) fn section(records: &[&Record]) -> String {
-    let mut grid = Grid::new(&[
+    let mut grid = Table::new(&[
         "regime",
         "S",
         "A",
@@ -54,5 +56,5 @@ pub(super) fn section(records: &[&Record]) -> String {
                  alone; banded models have indices too, and rows of 9 next states). `verify` \
                  checks a certificate of a solution to 1e-6 in outward-rounded arithmetic, and \
                  `certify` makes it and checks it once, on one thread.";
-    format!("{about}\n\n{}", grid.render())
+    format!("{about}\n\n{}", grid.markdown())
 }

@@ -1,11 +1,13 @@
 //! What a second thread gains.
 
-use super::{Grid, distinct, marked, ran};
+use robust_mdp_measure::table::Table;
+
+use super::{distinct, marked, ran};
 use crate::record::Record;
 
 pub(super) fn section(records: &[&Record]) -> String {
     let head = ["regime", "S", "A", "transitions", "1 thread s", "2 threads s", "gain", "ran"];
-    let mut grid = Grid::new(&head);
+    let mut grid = Table::new(&head);
     for case in distinct(records.iter().map(|r| &r.case)) {
         let of = |threads| records.iter().find(|r| r.case == *case && r.threads == threads);
         let (Some(one), Some(two)) = (of(1), of(2)) else { continue };
@@ -21,5 +23,5 @@ pub(super) fn section(records: &[&Record]) -> String {
             ran(one),
         ]);
     }
-    format!("λ = 0.95, to a certified gap of 1e-6.\n\n{}", grid.render())
+    format!("λ = 0.95, to a certified gap of 1e-6.\n\n{}", grid.markdown())
 }

@@ -5,12 +5,12 @@ use std::path::PathBuf;
 use robust_mdp::Model;
 use robust_mdp::io::{Format, write_model};
 use robust_mdp::model::Row;
+use robust_mdp_page::number::grouped;
 
 use crate::args;
 use crate::failure::{Ending, Failure};
 use crate::model::{FORMATS, Reading};
 use crate::output;
-use crate::render::number::grouped;
 use crate::render::sizes;
 
 #[derive(Debug, clap::Args)]

@@ -2,10 +2,10 @@
 
 use robust_mdp::geometry::Geometry;
 use robust_mdp::{Average, FomSettings, Setup, StepRule, saddle};
+use robust_mdp_page::number::short;
 
 use crate::args::exponent;
 use crate::choice::Choice;
-use crate::render::number::short;
 
 const L1: Geometry = Geometry::Entropy;
 const L2: Geometry = Geometry::Euclidean;

@@ -6,15 +6,15 @@ use std::path::{Path, PathBuf};
 use clap::Subcommand;
 use robust_mdp::Model;
 use robust_mdp::instances::{Costs, DEFAULT_DISCOUNT, Garnet, healthcare, machine_replacement};
-use robust_mdp::io::{Format, write_atomically, write_json, write_model};
+use robust_mdp::io::{Format, write_json, write_model, write_radii};
 use robust_mdp::uncertainty::Distance;
+use robust_mdp_page::number::{grouped, short};
 
 use crate::args;
 use crate::choice::Choice;
 use crate::failure::{Ending, Failure};
 use crate::model::{FORMATS, calibrated};
 use crate::output::{self, Losses};
-use crate::render::number::{grouped, short};
 use crate::render::sizes;
 
 #[derive(Debug, clap::Args)]
@@ -140,7 +140,7 @@ pub(crate) fn run(args: &Args) -> Result<Ending, Failure> {
     };
     let mut losses = Losses::default();
     if let (Some(path), Some(radii)) = (&common.radii, &radii) {
-        losses.note(write_radii(path, &model, radii));
+        losses.note(write_radii(path, &model, radii).map_err(Failure::output));
     }
     losses.note(match &common.output {
         Some(path) => write_model(&model, path, Some(format))
@@ -265,24 +265,4 @@ impl Common {
 /// Whether calibrating is quick enough to do without being asked.
 fn affordable(model: &Model) -> bool {
     model.rows() as f64 * model.states() as f64 <= 2e6
-}
-
-fn write_radii(path: &Path, model: &Model, radii: &[f64]) -> Result<(), Failure> {
-    write_atomically(path, |w| {
-        writeln!(w, "state,radius")?;
-        let numbered = (0..model.states()).zip(radii);
-        for (s, radius) in numbered {
-            writeln!(w, "{},{radius:?}", quoted(&model.state_name(s)))?;
-        }
-        Ok(())
-    })
-    .map_err(Failure::output)
-}
-
-/// A field of a table, quoted where it must be.
-fn quoted(field: &str) -> String {
-    match field.contains([',', '"', '\n', '\r']) {
-        true => format!("\"{}\"", field.replace('"', "\"\"")),
-        false => field.to_owned(),
-    }
 }

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use robust_mdp::uncertainty::UncertaintySet;
 use robust_mdp::{Model, Objective};
+use robust_mdp_page::number::{grouped, plain, short};
 use serde::{Serialize, Serializer};
 
 use crate::args;
@@ -11,7 +12,6 @@ use crate::failure::{Ending, Failure};
 use crate::model::Reading;
 use crate::output::{self, Sink};
 use crate::render::facts;
-use crate::render::number::{grouped, plain, short};
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]

@@ -20,7 +20,6 @@ mod interrupt;
 mod method;
 mod model;
 mod output;
-mod page;
 #[doc(hidden)]
 pub mod readers;
 mod render;

@@ -1,7 +1,8 @@
 //! The readers of what `rmdp` itself has written, on bytes, for the fuzzer. What they find is thrown
 //! away; what is wrong comes back as the message that the program would print.
 
-use crate::{report, reproduce};
+use crate::failure::json_in_words;
+use crate::report;
 
 /// A result of `rmdp solve --json`, with the page that shows it.
 pub fn result(bytes: &[u8]) -> Result<(), String> {
@@ -15,5 +16,6 @@ pub fn trace(bytes: &[u8]) -> Result<(), String> {
 
 /// A journal of `rmdp reproduce`.
 pub fn journal(bytes: &[u8]) -> Result<(), String> {
-    reproduce::check_journal(bytes).map_err(|(line, message)| format!("line {line}: {message}"))
+    robust_mdp_reproduce::check_journal(bytes)
+        .map_err(|(line, error)| format!("line {line}: {}", json_in_words(&error)))
 }

@@ -5,12 +5,12 @@ use std::path::PathBuf;
 use robust_mdp::Model;
 use robust_mdp::io::{RadiusTable, read_radii};
 use robust_mdp::uncertainty::{Distance, Radius, Rectangularity, Support, UncertaintySet};
+use robust_mdp_page::number::short;
 
 use crate::args::non_negative;
 use crate::choice::Choice;
 use crate::failure::Failure;
 use crate::model::calibrated;
-use crate::render::number::short;
 
 const SETS: Choice<Distance> = Choice {
     names: &[

@@ -3,16 +3,16 @@
 use std::path::PathBuf;
 
 use robust_mdp::{Certificate, Error, Rejection, Verified};
+use robust_mdp_measure::table::Table;
+use robust_mdp_page::number::{gap_text, rounded_down, rounded_up};
 
 use crate::args;
 use crate::failure::{Ending, Failure};
 use crate::method;
 use crate::model::{Reading, Source};
 use crate::output::{self, Losses, Sink};
-use crate::render::number::{gap_text, rounded_down, rounded_up};
 use crate::render::solution::{STATE_NAME, between, start, table_decimals};
-use crate::render::table::{Align, Table, shown_name};
-use crate::render::{SHOWN, facts, left_out, objective, sizes};
+use crate::render::{SHOWN, facts, left_out, objective, shown_name, sizes};
 use crate::result::VerifyReport;
 use crate::set::{ChosenSet, SetArgs};
 
@@ -110,16 +110,15 @@ fn page(source: &Source, certificate: Certificate, proved: &Verified, all_states
         ("value", format!("{} {}", between(proved.initial, digits), start(model))),
         ("gap", format!("at most {} in every state", gap_text(proved.gap))),
     ]);
-    let columns = [("state", Align::Left), ("lower", Align::Right), ("upper", Align::Right)];
-    let mut table = Table::new(&columns);
+    let mut table = Table::new(&["state", "lower", "upper"]);
     let shown = if all_states { model.states() } else { model.states().min(SHOWN) };
     for s in 0..shown {
-        table.row(vec![
+        table.row([
             shown_name(&model.state_name(s), STATE_NAME),
             rounded_down(proved.lower[s], digits),
             rounded_up(proved.upper[s], digits),
         ]);
     }
     let rest = left_out(model.states(), shown, "--json writes all of them");
-    format!("{header}\n{result}\n{}{rest}", table.render())
+    format!("{header}\n{result}\n{}{rest}", table.text(1))
 }

@@ -7,11 +7,11 @@ use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
 use robust_mdp::{DualityGap, Observer, Progress};
+use robust_mdp_page::number::{gap_text, time_text};
 use serde::{Deserialize, Serialize};
 
 use crate::failure::Failure;
 use crate::output;
-use crate::render::number::{gap_text, time_text};
 
 /// Seconds between two lines where there is no terminal.
 const LINE_EVERY: f64 = 10.0;

@@ -156,10 +156,10 @@ fn other_files() {
         ("solve m.json --radius 1 --checkpoint f", b"", "f is not a checkpoint"),
         ("solve m.json --radius 1 --checkpoint f --restart", b"mine", "f is not a checkpoint"),
         ("solve m.json --radius 1 --checkpoint f", b"rmdpckpt", "damaged or cut off"),
-        ("solve m.json --radius 1 --checkpoint f", b"rmdpckpt\x03\0\0\0\0\0\0\0", "format 3"),
+        ("solve m.json --radius 1 --checkpoint f", b"rmdpckpt\x04\0\0\0\0\0\0\0", "format 4"),
         (
             "solve m.json --radius 1 --checkpoint f",
-            b"rmdpckpt\x04\0\0\0\0\0\0\0\xFF\xFF\xFF\xFF\xFF\xFF\xFF\x7F",
+            b"rmdpckpt\x05\0\0\0\0\0\0\0\xFF\xFF\xFF\xFF\xFF\xFF\xFF\x7F",
             "damaged or cut off",
         ),
     ];

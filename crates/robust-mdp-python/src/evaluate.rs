@@ -3,12 +3,12 @@
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
+use robust_mdp::error::name_of;
 use robust_mdp::{Interrupt, PolicyValue};
 
 use crate::background::{self, Patience};
 use crate::errors::raised;
 use crate::model::Model;
-use crate::names::name;
 use crate::set::UncertaintySet;
 
 type Array<'py, T> = Bound<'py, PyArray1<T>>;
@@ -43,7 +43,7 @@ pub(crate) fn evaluate<'py>(
         background::run(py, Patience::default(), |_| Ok(()), job)?.map_err(|e| raised(py, e))?;
     let worst = valued(py, done.worst);
     let nominal = valued(py, done.nominal);
-    Ok((name(&done.status), worst, nominal, done.seconds, done.target_gap))
+    Ok((name_of(&done.status), worst, nominal, done.seconds, done.target_gap))
 }
 
 /// Row starts, next states and probabilities of the kernel that is worst for a policy.

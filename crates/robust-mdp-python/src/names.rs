@@ -2,7 +2,6 @@
 
 use pyo3::PyResult;
 use pyo3::exceptions::PyValueError;
-use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
@@ -10,12 +9,4 @@ use serde_json::Value;
 pub(crate) fn parse<T: DeserializeOwned>(what: &str, name: &str) -> PyResult<T> {
     serde_json::from_value(Value::String(name.to_owned()))
         .map_err(|e| PyValueError::new_err(format!("{what}: {e}")))
-}
-
-/// The name of a value.
-pub(crate) fn name<T: Serialize>(value: &T) -> String {
-    match serde_json::to_value(value) {
-        Ok(Value::String(name)) => name,
-        _ => String::new(),
-    }
 }

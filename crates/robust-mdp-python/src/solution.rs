@@ -5,11 +5,11 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use robust_mdp::certify;
+use robust_mdp::error::name_of;
 
 use crate::background::{run_quietly, threads as allowed};
 use crate::errors::raised;
 use crate::model::Model;
-use crate::names::name;
 use crate::set::UncertaintySet;
 
 /// A solution as the library has it.
@@ -45,7 +45,7 @@ impl Solution {
 
     #[getter]
     fn status(&self) -> String {
-        name(&self.solution.status)
+        name_of(&self.solution.status)
     }
 
     #[getter]
@@ -65,12 +65,12 @@ impl Solution {
 
     #[getter]
     fn method(&self) -> String {
-        name(&self.solution.method)
+        name_of(&self.solution.method)
     }
 
     #[getter]
     fn oracle(&self) -> String {
-        name(&self.solution.oracle)
+        name_of(&self.solution.oracle)
     }
 
     #[getter]

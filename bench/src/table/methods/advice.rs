@@ -1,5 +1,7 @@
 //! What the numbers say, in sentences that are computed from them.
 
+use robust_mdp_measure::statistics::median;
+
 use super::quotient::{Quotient, Quotients};
 use super::solves::{chosen, fastest};
 use super::{interior_point, is_banded};
@@ -113,11 +115,9 @@ fn policy_iteration(solve: &[&Record]) -> Option<String> {
     let cases = distinct(solve.iter().map(|r| &r.case));
     let spreads = |method: &str| {
         let series = series(&cases);
-        let mut all: Vec<f64> =
-            series.iter().filter_map(|cases| spread(solve, cases, method)).collect();
-        all.sort_by(f64::total_cmp);
-        let (middle, last) = (all.get(all.len() / 2)?, all.last()?);
-        Some(format!("`{method}` {} ({} at most)", number(*middle), number(*last)))
+        let all = || series.iter().filter_map(|cases| spread(solve, cases, method));
+        let (middle, most) = (median(all())?, all().reduce(f64::max)?);
+        Some(format!("`{method}` {} ({} at most)", number(middle), number(most)))
     };
     let spreads: Vec<String> = ["newton", "pi", "vi"].into_iter().filter_map(spreads).collect();
     let slow = fastest.iter().filter(|r| hard(r)).count();

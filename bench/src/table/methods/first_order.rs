@@ -1,9 +1,12 @@
 //! Where the first-order method wins or loses.
 
+use robust_mdp::error::name_of;
+use robust_mdp_measure::table::Table;
+
 use super::Source;
 use super::quotient::{Quotient, Quotients, shown};
-use crate::record::{Record, word};
-use crate::table::{Grid, count, distinct, marked, number};
+use crate::record::Record;
+use crate::table::{count, distinct, marked, number};
 
 pub(super) fn section(solve: &[&Record], paper: &[&Record], source: &Source) -> String {
     let (fine, coarse) = (of(solve, "fom-vi"), of(paper, "fom-vi"));
@@ -80,14 +83,14 @@ fn table(paper: &[&Record]) -> String {
         "steps",
         "fom-vi-paper ÷ auto",
     ];
-    let mut grid = Grid::new(&head);
+    let mut grid = Table::new(&head);
     for case in distinct(paper.iter().map(|r| &r.case)) {
         let find = |method: &str| paper.iter().find(|r| r.case == *case && r.method == method);
         let (Some(auto), Some(here)) = (find("auto"), find("fom-vi")) else { continue };
         let published = find("fom-vi-paper");
         grid.row([
             case.regime.clone(),
-            word(&case.set),
+            name_of(&case.set),
             case.instance.states.to_string(),
             marked(auto, 1e3 * auto.seconds),
             marked(here, 1e3 * here.seconds),
@@ -98,16 +101,16 @@ fn table(paper: &[&Record]) -> String {
             published.map_or_else(String::new, |r| shown(Quotient::of(r))),
         ]);
     }
-    grid.render()
+    grid.markdown()
 }
 
 fn by_discount(records: &[&Record]) -> String {
     let discounts = distinct(records.iter().map(|r| r.case.instance.discount));
     let mut head = vec!["regime".to_owned(), "set".to_owned()];
     head.extend(discounts.iter().map(|d| format!("λ = {d}")));
-    let mut grid = Grid::new(&head);
+    let mut grid = Table::new(&head);
     for (regime, set) in distinct(records.iter().map(|r| (&r.case.regime, r.case.set))) {
-        let mut row = vec![regime.clone(), word(&set)];
+        let mut row = vec![regime.clone(), name_of(&set)];
         row.extend(discounts.iter().map(|&discount| {
             let at =
                 |r: &&&Record| r.case.regime == *regime && r.case.instance.discount == discount;
@@ -115,5 +118,5 @@ fn by_discount(records: &[&Record]) -> String {
         }));
         grid.row(row);
     }
-    grid.render()
+    grid.markdown()
 }

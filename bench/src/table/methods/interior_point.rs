@@ -1,10 +1,13 @@
 //! The interior-point oracle as a baseline.
 
+use robust_mdp::error::name_of;
+use robust_mdp_measure::table::Table;
+
 use super::Source;
 use super::quotient::{Quotient, shown};
-use crate::record::{Record, WHOLE, word};
+use crate::record::{Record, WHOLE};
 use crate::table::paper::unsolved;
-use crate::table::{Grid, count, marked};
+use crate::table::{count, marked};
 
 /// Value iteration with this oracle, spared the rows that cannot matter.
 pub(super) fn runs<'r>(paper: &[&'r Record]) -> Vec<&'r Record> {
@@ -25,7 +28,7 @@ pub(super) fn section(paper: &[&Record], source: &Source) -> String {
     }
     // A case's two runs side by side.
     runs.sort_by_key(|run| paper.iter().position(|r| r.case == run.case));
-    let mut grid = Grid::new(&[
+    let mut grid = Table::new(&[
         "regime",
         "set",
         "S",
@@ -44,7 +47,7 @@ pub(super) fn section(paper: &[&Record], source: &Source) -> String {
         let exact = exact.filter(|r| r.certified());
         grid.row([
             run.case.regime.clone(),
-            word(&run.case.set),
+            name_of(&run.case.set),
             run.case.instance.states.to_string(),
             if run.oracle.as_deref() == Some("interior-point") { "pruned" } else { "whole" }.into(),
             marked(run, run.seconds),
@@ -62,7 +65,7 @@ pub(super) fn section(paper: &[&Record], source: &Source) -> String {
          rows that can matter; whole ones have all, as in the paper. `unsolved`: programs of one \
          sweep at the solution that the solver gives up on; what it leaves is repaired and bounded \
          again, so that the bounds hold.\n\n{}{}",
-        grid.render(),
+        grid.markdown(),
         source.of("paper")
     )
 }

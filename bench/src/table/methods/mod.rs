@@ -10,7 +10,7 @@ mod solves;
 
 use std::path::Path;
 
-use crate::machine::Machine;
+use crate::machine::Provenance;
 use crate::record::Record;
 
 /// Where the results lie and how they were made.
@@ -21,8 +21,8 @@ pub(crate) struct Source {
 }
 
 impl Source {
-    pub(crate) fn new(folder: &Path, machine: &Machine, page: &Path) -> Source {
-        Source { folder: shown(folder), page: shown(page), quick: machine.quick }
+    pub(crate) fn new(folder: &Path, made: &Provenance, page: &Path) -> Source {
+        Source { folder: shown(folder), page: shown(page), quick: made.quick }
     }
 
     /// The line under a table: the folder and the command that fills it.
@@ -46,7 +46,7 @@ fn shown(path: &Path) -> String {
 }
 
 /// The whole page.
-pub(crate) fn page(records: &[Record], machine: &Machine, source: &Source) -> String {
+pub(crate) fn page(records: &[Record], made: &Provenance, source: &Source) -> String {
     let of = |suite: &str| -> Vec<&Record> {
         records.iter().filter(|r| r.suite == suite && r.case.radius > 0.0).collect()
     };
@@ -56,7 +56,7 @@ pub(crate) fn page(records: &[Record], machine: &Machine, source: &Source) -> St
         "# Which method to use when\n\nNumbers and counts on this page come from `{folder}` by \
          `{RUN} --render -o {folder} --methods-page {page}`; edit the generator, not the page. \
          What the regimes and sets are is in `bench/README.md`. {}; {} cores; {}; {}.\n",
-        machine.date, machine.cores, machine.cpu, machine.instruction_set
+        made.date, made.machine.cores, made.machine.cpu, made.machine.instruction_set
     );
     if *quick {
         text +=

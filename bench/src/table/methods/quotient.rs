@@ -1,5 +1,7 @@
 //! Times relative to the automatic choice; of a run that ended early only a lower bound is known.
 
+use robust_mdp_measure::statistics::median_between;
+
 use crate::record::Record;
 use crate::table::number;
 
@@ -48,13 +50,11 @@ impl Quotients {
         self.0.iter().filter(|q| !q.open && q.x < x).count()
     }
 
-    /// The middle one, or the mean of the two in the middle. It is a lower bound if the true value
-    /// of any that is not larger is unknown.
+    /// A lower bound where it could be larger.
     pub(super) fn median(&self) -> Option<Quotient> {
-        let n = self.0.len();
-        let (a, b) = (self.0.get(n.checked_sub(1)? / 2)?, self.0.get(n / 2)?);
-        let x = if a.x == b.x { a.x } else { 0.5 * (a.x + b.x) };
-        Some(Quotient { x, open: self.0[..=n / 2].iter().any(|q| q.open) })
+        let bounds = |q: &Quotient| (q.x, if q.open { f64::INFINITY } else { q.x });
+        let (x, most) = median_between(&self.0.iter().map(bounds).collect::<Vec<_>>())?;
+        Some(Quotient { x, open: x < most || x.is_infinite() })
     }
 
     pub(super) fn least(&self) -> Option<Quotient> {

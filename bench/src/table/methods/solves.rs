@@ -1,11 +1,14 @@
 //! Every method on every regime, and sweeps against the discount factor.
 
+use robust_mdp::error::name_of;
+use robust_mdp_measure::table::Table;
+
 use super::quotient::{Quotients, shown};
 use super::{Source, is_banded};
 use crate::instance::Case;
-use crate::record::{Record, word};
+use crate::record::Record;
 use crate::table::solve::{find, series, spread, sweep_count};
-use crate::table::{Grid, distinct, number, ran};
+use crate::table::{distinct, number, ran};
 
 pub(super) fn section(records: &[&Record], source: &Source) -> String {
     if records.is_empty() {
@@ -51,7 +54,7 @@ fn times(records: &[&Record]) -> String {
     let methods = methods(records);
     let mut head = vec!["regime", "set", "λ", "sizes", "auto ÷ nominal"];
     head.extend(&methods);
-    let mut grid = Grid::new(&head);
+    let mut grid = Table::new(&head);
     let key = |r: &Record| (r.case.regime.clone(), r.case.instance.discount.to_bits());
     for group in distinct(records.iter().map(|r| key(r))) {
         let of = |method: &str| -> Vec<&Record> {
@@ -65,7 +68,7 @@ fn times(records: &[&Record]) -> String {
         let sizes: Vec<String> = auto.iter().map(|r| r.case.instance.states.to_string()).collect();
         let mut row = vec![
             first.case.regime.clone(),
-            word(&first.case.set),
+            name_of(&first.case.set),
             first.case.instance.discount.to_string(),
             sizes.join(", "),
             nominal.get(nominal.len() / 2).map_or_else(|| "–".into(), |&x| number(x)),
@@ -73,7 +76,7 @@ fn times(records: &[&Record]) -> String {
         row.extend(methods.iter().map(|method| shown(Quotients::of(of(method)).median())));
         grid.row(row);
     }
-    grid.render()
+    grid.markdown()
 }
 
 /// The fastest certified run of every case.
@@ -95,7 +98,7 @@ fn wins(records: &[&Record]) -> String {
         format!("{family} {}", f64::from_bits(discount))
     }));
     head.extend(["all", "certified"].map(String::from));
-    let mut grid = Grid::new(&head);
+    let mut grid = Table::new(&head);
     let fastest = fastest(records);
     for method in distinct(records.iter().map(|r| r.single())) {
         let of_method: Vec<&Record> =
@@ -111,7 +114,7 @@ fn wins(records: &[&Record]) -> String {
         row.push(format!("{certified} of {}", of_method.len()));
         grid.row(row);
     }
-    grid.render()
+    grid.markdown()
 }
 
 fn sweeps(records: &[&Record]) -> String {
@@ -120,7 +123,7 @@ fn sweeps(records: &[&Record]) -> String {
     let methods = methods(records);
     let mut head = vec!["regime", "S", "λ", "auto", "most ÷ fewest", "any size"];
     head.extend(&methods);
-    let mut grid = Grid::new(&head);
+    let mut grid = Table::new(&head);
     for regime in distinct(cases.iter().map(|c| &c.regime)) {
         let of_regime = series.iter().filter(|s| s[0].regime == *regime);
         let Some(largest) = of_regime.clone().max_by_key(|s| s[0].instance.states) else {
@@ -144,5 +147,5 @@ fn sweeps(records: &[&Record]) -> String {
         row.extend(methods.iter().map(|method| cells(method)));
         grid.row(row);
     }
-    grid.render()
+    grid.markdown()
 }

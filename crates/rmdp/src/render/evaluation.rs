@@ -1,11 +1,11 @@
 //! The page of `rmdp evaluate`: bounds of the worst case and of the nominal value.
 
 use robust_mdp::{Evaluated, Model, PolicyValue};
+use robust_mdp_measure::table::Table;
+use robust_mdp_page::number::{rounded_down, rounded_up, time_text};
 
-use super::number::{rounded_down, rounded_up, time_text};
 use super::solution::{Asked, STATE_NAME, between, ending, gap_line, start, table_decimals};
-use super::table::{Align, Table, shown_name};
-use super::{SHOWN, facts, left_out, objective, sizes};
+use super::{SHOWN, facts, left_out, objective, shown_name, sizes};
 
 /// What the header says beyond the model itself.
 pub(crate) struct Heading {
@@ -58,13 +58,8 @@ fn decimals_of(evaluated: &Evaluated) -> usize {
 
 fn states_table(model: &Model, evaluated: &Evaluated, shown: usize) -> String {
     let digits = decimals_of(evaluated);
-    let mut table = Table::new(&[
-        ("state", Align::Left),
-        ("worst lower", Align::Right),
-        ("worst upper", Align::Right),
-        ("nominal lower", Align::Right),
-        ("nominal upper", Align::Right),
-    ]);
+    let head = ["state", "worst lower", "worst upper", "nominal lower", "nominal upper"];
+    let mut table = Table::new(&head);
     for s in 0..shown {
         let mut cells = vec![shown_name(&model.state_name(s), STATE_NAME)];
         for value in [&evaluated.worst, &evaluated.nominal] {
@@ -73,5 +68,5 @@ fn states_table(model: &Model, evaluated: &Evaluated, shown: usize) -> String {
         }
         table.row(cells);
     }
-    table.render()
+    table.text(1)
 }

@@ -1,14 +1,12 @@
 //! Readable text: numbers, tables, and the pages of `solve` and `evaluate`.
 
 pub(crate) mod evaluation;
-pub(crate) mod number;
 pub(crate) mod policy;
 pub(crate) mod solution;
-pub(crate) mod table;
 
 use robust_mdp::{Model, Objective};
 
-use number::{grouped, short};
+use robust_mdp_page::number::{grouped, short};
 
 /// States that a table shows unless all are asked for.
 pub(crate) const SHOWN: usize = 20;
@@ -58,5 +56,25 @@ pub(crate) fn left_out(states: usize, shown: usize, rest_in: &str) -> String {
             if n == 1 { "" } else { "s" },
             if n == 1 { "it" } else { "them" }
         ),
+    }
+}
+
+/// A name as a table shows it: on one line, harmless to a terminal, and not too long.
+pub(crate) fn shown_name(name: &str, most: usize) -> String {
+    let clean = name.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c });
+    match name.chars().count() <= most {
+        true => clean.collect(),
+        false => clean.take(most.saturating_sub(1)).chain(['…']).collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::shown_name;
+
+    #[test]
+    fn names_are_made_harmless() {
+        assert_eq!(shown_name("a\nb\u{1b}[1m", 20), "a\u{fffd}b\u{fffd}[1m");
+        assert_eq!(shown_name("abcdef", 4), "abc…");
     }
 }

@@ -1,9 +1,9 @@
 //! The policy in one state, in words.
 
 use robust_mdp::Model;
+use robust_mdp_page::number::probability;
 
-use super::number::probability;
-use super::table::shown_name;
+use super::shown_name;
 
 /// Actions of a smaller probability are counted, not shown.
 const LEAST: f64 = 0.0005;

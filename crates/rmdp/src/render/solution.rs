@@ -1,10 +1,12 @@
 //! The page of `rmdp solve`: what was asked, what was found, the policy state by state.
 
 use robust_mdp::{Model, Solution, Status, Work};
+use robust_mdp_measure::table::Table;
+use robust_mdp_page::number::{
+    decimals, gap_text, grouped, rounded_down, rounded_up, short, time_text,
+};
 
-use super::number::{decimals, gap_text, grouped, rounded_down, rounded_up, short, time_text};
-use super::table::{Align, Table, shown_name};
-use super::{SHOWN, facts, left_out, objective, policy, sizes};
+use super::{SHOWN, facts, left_out, objective, policy, shown_name, sizes};
 
 /// Characters of a state's name.
 pub(crate) const STATE_NAME: usize = 32;
@@ -129,19 +131,14 @@ fn counted(n: u64, what: &str) -> String {
 
 fn states_table(model: &Model, solution: &Solution, shown: usize) -> String {
     let digits = table_decimals(solution.gap, &[&solution.lower, &solution.upper]);
-    let mut table = Table::new(&[
-        ("state", Align::Left),
-        ("policy", Align::Left),
-        ("lower", Align::Right),
-        ("upper", Align::Right),
-    ]);
+    let mut table = Table::new(&["state", "policy", "lower", "upper"]);
     for s in 0..shown {
-        table.row(vec![
+        table.row([
             shown_name(&model.state_name(s), STATE_NAME),
             policy::in_words(model, s, solution.policy_at(s)),
             rounded_down(solution.lower[s], digits),
             rounded_up(solution.upper[s], digits),
         ]);
     }
-    table.render()
+    table.text(2)
 }

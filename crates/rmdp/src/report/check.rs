@@ -3,12 +3,12 @@
 use std::path::Path;
 
 use robust_mdp::Interrupt;
+use robust_mdp_page::{Page, html};
 
 use super::solved::{self, Solved};
 use super::trace::{self, Trace};
 use super::{Material, convergence, overview, policy, worst_case};
 use crate::failure::Failure;
-use crate::page::{Page, html};
 
 /// Reads a result and draws its page.
 pub(crate) fn result(bytes: &[u8]) -> Result<(), Failure> {

@@ -1,9 +1,10 @@
 //! How the bounds came together, sweep by sweep.
 
+use robust_mdp_page::number::time_text;
+use robust_mdp_page::{Axis, Block, Figure, Point, Scale, Section, Series};
+
 use super::Material;
 use super::trace::{Line, Trace};
-use crate::page::{Axis, Block, Figure, Point, Scale, Section, Series};
-use crate::render::number::time_text;
 
 /// Points of one line.
 const MOST: usize = 250;

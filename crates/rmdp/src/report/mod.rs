@@ -16,14 +16,14 @@ use std::path::PathBuf;
 
 use robust_mdp::io::Format;
 use robust_mdp::{Evaluated, Interrupt, Model, Status, evaluate};
+use robust_mdp_page::number::{TINY, rounded_down, rounded_up};
+use robust_mdp_page::{Block, Page, Section, write_figures};
 
 use crate::args;
 use crate::failure::{Ending, Failure};
 use crate::interrupt;
 use crate::model::{FORMATS, Reading, Source};
 use crate::output::{self, Losses};
-use crate::page::{self, Block, Page, Section};
-use crate::render::number::{TINY, rounded_down, rounded_up};
 use crate::render::solution::table_decimals;
 use radii::Radii;
 use solved::Solved;
@@ -211,12 +211,15 @@ impl Args {
         let mut told = String::new();
         let drawn = page.sections.iter().flat_map(|s| &s.blocks);
         let drawn = drawn.filter(|b| matches!(b, Block::Figure(_) | Block::HeatMap(_))).count();
-        if losses.note(page::write(&self.output, page)).is_some() {
+        if losses
+            .note(robust_mdp_page::write(&self.output, page).map_err(Failure::output))
+            .is_some()
+        {
             let many = if drawn == 1 { "" } else { "s" };
             told += &format!("wrote {}: {drawn} figure{many}\n", self.output.display());
         }
         if let Some(folder) = &self.svg
-            && let Some(files) = losses.note(page::write_figures(folder, page))
+            && let Some(files) = losses.note(write_figures(folder, page).map_err(Failure::output))
         {
             let many = if files.len() == 1 { "" } else { "s" };
             told += &format!("wrote {} .svg file{many} into {}\n", files.len(), folder.display());

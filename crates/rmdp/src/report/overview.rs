@@ -1,13 +1,13 @@
 //! What was solved, and how each run ended.
 
 use robust_mdp::{Model, Status};
+use robust_mdp_page::number::{gap_text, grouped, short, time_text};
+use robust_mdp_page::{Block, Section, Table};
 
 use super::solved::Solved;
 use super::{Material, interval};
 use crate::choice::in_a_row;
 use crate::method::names;
-use crate::page::{Block, Section, Table};
-use crate::render::number::{gap_text, grouped, short, time_text};
 use crate::render::solution::ending;
 use crate::render::{aim, sizes};
 

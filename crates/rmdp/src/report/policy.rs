@@ -1,8 +1,9 @@
 //! The policy as a heat map of states and actions, and the bounds of every state.
 
+use robust_mdp_page::number::{probability, rounded_down, rounded_up};
+use robust_mdp_page::{Block, HeatMap, Section, Table};
+
 use super::Material;
-use crate::page::{Block, HeatMap, Section, Table};
-use crate::render::number::{probability, rounded_down, rounded_up};
 use crate::render::solution::table_decimals;
 
 /// States that a map shows.

@@ -8,6 +8,8 @@ use robust_mdp::uncertainty::{Distance, Radius, UncertaintySet};
 use robust_mdp::{
     Interrupt, Options, Solution, Status, Stop, evaluate, solve_observed, sweep_radius,
 };
+use robust_mdp_page::number::{short, time_text};
+use robust_mdp_page::{Axis, Block, Figure, Point, Scale, Section, Series, Table};
 
 use super::radii::Radii;
 use super::solved::Solved;
@@ -15,8 +17,6 @@ use super::{Args, Material, ending_of, interval};
 use crate::failure::{Ending, Failure};
 use crate::model::Source;
 use crate::output;
-use crate::page::{Axis, Block, Figure, Point, Scale, Section, Series, Table};
-use crate::render::number::{short, time_text};
 use crate::render::solution::ending;
 
 /// Seconds between two lines about the progress.

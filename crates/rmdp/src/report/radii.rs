@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use crate::page::Scale;
+use robust_mdp_page::Scale;
 
 /// Radii at most.
 const MOST: usize = 1000;

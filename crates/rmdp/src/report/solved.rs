@@ -6,12 +6,12 @@ use std::path::{Path, PathBuf};
 
 use robust_mdp::uncertainty::{Distance, Radius, Rectangularity, Support, UncertaintySet};
 use robust_mdp::{Error, Evaluated, Method, Model, Objective, Oracle, Status};
+use robust_mdp_page::number::short;
 use serde::Deserialize;
 
 use super::consistency;
 use crate::failure::{Failure, json_in_words};
 use crate::model::Source;
-use crate::render::number::short;
 
 /// One result.
 #[derive(Debug)]

@@ -5,11 +5,11 @@ use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
 use robust_mdp::Error;
+use robust_mdp_page::number::{gap_text, short};
 use serde::Deserialize;
 
 use super::solved::Solved;
 use crate::failure::{Failure, json_in_words};
-use crate::render::number::{gap_text, short};
 
 /// A line of a trace.
 #[derive(Clone, Debug, Deserialize)]

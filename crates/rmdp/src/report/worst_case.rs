@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 
 use robust_mdp::model::Row;
 use robust_mdp::{Interrupt, Model, SparseKernel, worst_kernel_rows};
+use robust_mdp_page::number::{probability, short};
+use robust_mdp_page::{Block, HeatMap, Section, Table};
 
 use super::Material;
 use crate::failure::Failure;
-use crate::page::{Block, HeatMap, Section, Table};
-use crate::render::number::{probability, short};
 
 /// State-action pairs that the map shows.
 const PAIRS: usize = 16;
