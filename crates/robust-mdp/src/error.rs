@@ -335,7 +335,8 @@ fn place(path: &std::path::Path, line: &Option<u64>) -> String {
 }
 
 /// The name that a choice has in files and on the command line.
-pub(crate) fn name_of(choice: &impl Serialize) -> String {
+#[doc(hidden)]
+pub fn name_of(choice: &impl Serialize) -> String {
     match serde_json::to_value(choice) {
         Ok(serde_json::Value::String(name)) => name,
         _ => String::new(),

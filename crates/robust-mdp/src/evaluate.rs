@@ -7,13 +7,14 @@
 use std::ops::ControlFlow;
 use std::time::Instant;
 
-use crate::algorithm::evaluation::Evaluation;
 use crate::error::{Error, MEMORY};
 use crate::incumbent::widest;
+use crate::loops::evaluation::Evaluation;
 use crate::model::Model;
 use crate::pool::in_pool;
+use crate::signal::Interrupt;
 use crate::solution::Evaluated;
-use crate::solve::{Interrupt, Status, Work, check_scale, target_gap};
+use crate::solve::{Status, Work, check_scale, target_gap};
 use crate::uncertainty::UncertaintySet;
 
 /// Worst-case and nominal cost of a given policy (flat over rows), with bounds. An interrupt ends it
@@ -49,8 +50,8 @@ pub fn evaluate(
     };
     let ((worst, work), (nominal, _)) =
         in_pool(threads, || (bound(set), bound(&UncertaintySet::none())))?;
-    let status = match signal.status() {
-        Some(status) => status,
+    let status = match signal.reason() {
+        Some(reason) => reason.into(),
         None if widest(&worst.lower, &worst.upper) <= gap => Status::Certified,
         None => Status::PrecisionLimit,
     };

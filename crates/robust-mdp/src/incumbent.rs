@@ -1,6 +1,6 @@
 //! The best certified answer of a run.
 
-use crate::checkpoint::{Snapshot, Tape};
+use crate::codec::{Codec, Snapshot};
 use crate::kept_policy::KeptPolicy;
 
 /// The best certified answer so far: lower ≤ v* ≤ v^policy ≤ upper.
@@ -52,13 +52,13 @@ impl Incumbent {
 }
 
 impl Snapshot for Incumbent {
-    fn pass(&mut self, tape: &mut Tape<'_>) {
-        self.policy.pass(tape);
-        let states = tape.states;
-        tape.all_or_none(&mut self.lower, states);
-        tape.all_or_none(&mut self.upper, states);
+    fn visit_fields(&mut self, codec: &mut Codec<'_>) {
+        self.policy.visit_fields(codec);
+        let states = codec.states;
+        codec.all_or_none(&mut self.lower, states);
+        codec.all_or_none(&mut self.upper, states);
         if self.lower.len() != states || self.upper.len() != states {
-            tape.refuse();
+            codec.refuse();
         }
     }
 }

@@ -3,7 +3,7 @@
 //!
 //! Most policies use one or two actions of a state, so that this is a fraction of one number a row.
 
-use crate::checkpoint::{Snapshot, Tape};
+use crate::codec::{Codec, Snapshot};
 use crate::model::Model;
 
 /// A policy, flat over rows, as it was to the last bit (but for the sign of zeros).
@@ -82,20 +82,20 @@ impl KeptPolicy {
 }
 
 impl Snapshot for KeptPolicy {
-    fn pass(&mut self, tape: &mut Tape<'_>) {
+    fn visit_fields(&mut self, codec: &mut Codec<'_>) {
         let (mut some, mut by_bits) = (self.rows > 0, !self.used.is_empty());
-        tape.flag(&mut some);
-        tape.flag(&mut by_bits);
-        let rows = if some { tape.rows } else { 0 };
-        if tape.is_reading() {
+        codec.flag(&mut some);
+        codec.flag(&mut by_bits);
+        let rows = if some { codec.rows } else { 0 };
+        if codec.is_reading() {
             self.rows = rows;
             self.used.resize(if by_bits { rows.div_ceil(64) } else { 0 }, 0);
         }
-        tape.bits(&mut self.used);
-        tape.up_to(&mut self.weights, rows);
+        codec.bits(&mut self.used);
+        codec.up_to(&mut self.weights, rows);
         let marked = self.used.iter().map(|bits| bits.count_ones() as usize).sum();
         if self.weights.len() != if by_bits { marked } else { rows } {
-            tape.refuse();
+            codec.refuse();
         }
     }
 }

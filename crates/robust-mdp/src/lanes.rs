@@ -98,6 +98,23 @@ pub(crate) fn padding<S: Simd>(len: usize) -> f64 {
     ((lanes - len % lanes) % lanes) as f64
 }
 
+/// Σx.
+pub(crate) fn sum(x: &[f64]) -> f64 {
+    struct Sum<'a>(&'a [f64]);
+    impl WithSimd for Sum<'_> {
+        type Output = f64;
+        #[inline(always)]
+        fn with_simd<S: Simd>(self, simd: S) -> f64 {
+            let mut sum = simd.splat_f64s(0.0);
+            walk!(simd, [self.0] => |x| {
+                sum = simd.add_f64s(sum, x);
+            });
+            simd.reduce_sum_f64s(sum)
+        }
+    }
+    dispatch(Sum(x))
+}
+
 /// `⟨a, b⟩` with four independent accumulators.
 #[inline(always)]
 pub(crate) fn dot<S: Simd>(simd: S, a: &[f64], b: &[f64]) -> f64 {

@@ -8,8 +8,9 @@
 //! > F(v)_s = min_{x ∈ Δ(A)} max_{y ∈ P_s} Σ_a x_a (c_sa + λ⟨y_a, v⟩).
 //!
 //! Rooms, in the order data walks through them: [`model`] (with [`io`] and [`instances`]) →
-//! [`uncertainty`] → oracles and outer loops → [`solve`](fn@solve) → [`Solution`] → [`certificate`]. The
-//! first-order methods in [`saddle`] and [`geometry`] know nothing of Markov decision processes.
+//! [`uncertainty`] → chains, oracles and outer loops → [`solve`](fn@solve) → [`Solution`] →
+//! [`certificate`]. The first-order methods in [`saddle`] and [`geometry`] know nothing of Markov
+//! decision processes.
 //!
 //! ```
 //! use robust_mdp::{ModelBuilder, Options, solve, uncertainty::UncertaintySet};
@@ -41,40 +42,44 @@ pub mod io;
 pub mod lanes;
 pub mod model;
 pub mod saddle;
-pub mod uncertainty;
+pub mod sets;
+pub use sets as uncertainty;
 
-mod algorithm;
+mod chain;
 mod checkpoint;
 mod choice;
+mod codec;
 mod evaluate;
 mod game;
 mod incumbent;
 mod kept_policy;
-#[doc(hidden)]
-pub mod machine;
+mod loops;
 #[doc(hidden)]
 pub mod measure;
 mod oracle;
 mod pool;
 mod radii;
+mod rows;
+mod signal;
 mod solution;
 mod solve;
 
-pub use algorithm::fom_vi::{Average, Checks, FomSettings};
 pub use certificate::{Certificate, Rejection, Verified, certify, verify};
 #[doc(hidden)]
 pub use checkpoint::seal_checkpoint;
 pub use checkpoint::{Checkpointer, is_checkpoint};
 pub use error::{Error, ModelError};
 pub use evaluate::{SparseKernel, evaluate, worst_kernel, worst_kernel_rows};
+pub use loops::fom_vi::{Average, Checks, FomSettings};
 pub use model::{Model, ModelBuilder, Objective};
 pub use oracle::first_order::{Setup, StepRule};
 pub use radii::sweep_radius;
+pub use signal::Interrupt;
 pub use solution::{Evaluated, PolicyValue, Solution};
 #[doc(hidden)]
 pub use solve::Published;
 pub use solve::{
-    DualityGap, Interrupt, Method, Observer, Options, Oracle, Progress, Status, Stop, Work, solve,
+    DualityGap, Method, Observer, Options, Oracle, Progress, Status, Stop, Work, solve,
     solve_checkpointed, solve_observed,
 };
 

@@ -6,24 +6,25 @@ use std::time::Instant;
 
 use pulp::{Simd, WithSimd};
 
-use crate::algorithm::bellman::{Bellman, Player};
-use crate::algorithm::evaluation::Evaluation;
-use crate::algorithm::fom_vi::{FomSettings, FomVi};
-use crate::algorithm::games::Games;
-pub use crate::algorithm::gap_trace::GapAt;
-use crate::algorithm::gap_trace::gap_trace;
-use crate::algorithm::linear::Chain;
-use crate::algorithm::response::Response;
 use crate::certificate::emit::emit;
+use crate::chain::Chain;
 use crate::error::Error;
 use crate::game::Layout;
 use crate::lanes::{dispatch, dot};
+use crate::loops::bellman::{Bellman, Player};
+use crate::loops::evaluation::Evaluation;
+pub use crate::loops::fom_vi::gap_trace::GapAt;
+use crate::loops::fom_vi::gap_trace::gap_trace;
+use crate::loops::fom_vi::response::Response;
+use crate::loops::fom_vi::{FomSettings, FomVi};
+use crate::loops::games::Games;
 use crate::model::{Model, Storage};
 use crate::oracle::exact::{Exact, RowMemory, Worker};
 use crate::oracle::first_order::Setup;
 use crate::pool::in_pool;
+use crate::signal::Interrupt;
 use crate::solution::Solution;
-use crate::solve::{Interrupt, Oracle, default_setup};
+use crate::solve::{Oracle, default_setup};
 use crate::uncertainty::UncertaintySet;
 
 /// out_s = min_a c_a + λ⟨y⁰_a, v⟩ where only actions cost, one thread: the unit that other costs are
@@ -195,15 +196,16 @@ pub struct ExactSweep {
 }
 
 /// Exact sweeps at one value vector after another, each with the memory of those before; where a
-/// policy is given, for that policy.
+/// policy is given, for that policy. With rows priced one by one if so, whatever their kind.
 pub fn exact_sweeps(
     model: &Model,
     set: &UncertaintySet,
     sweeps: &[(Vec<f64>, Option<Vec<f64>>)],
+    bracketed: bool,
 ) -> Result<Vec<ExactSweep>, Error> {
     set.validate(model)?;
     let states = model.states();
-    let mut bellman = Bellman::new(model, set);
+    let mut bellman = Bellman::new(model, set).bracketed(bracketed);
     let mut chain = Chain::new(states, |_| states);
     let mut all = Vec::new();
     for (values, policy) in sweeps {
@@ -230,7 +232,7 @@ pub fn exact_in_place(
 ) -> Result<(), Error> {
     set.validate(model)?;
     let oracle = Exact::new(model, set);
-    let (mut ahead, mut worker) = (oracle.outlook(), Worker::default());
+    let (mut ahead, mut worker) = (oracle.values(), Worker::default());
     let rows = model.rows();
     let (mut t, mut nu, mut x) = (vec![0.0; rows], vec![0.0; rows], vec![0.0; rows]);
     let mut floor = vec![f64::NEG_INFINITY; rows];

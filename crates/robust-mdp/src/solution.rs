@@ -4,9 +4,9 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
-use crate::algorithm::bounds::Bounds;
 use crate::certificate::Verified;
 use crate::choice::Chosen;
+use crate::loops::bounds::Bounds;
 use crate::model::Model;
 use crate::oracle::first_order::Setup;
 use crate::solve::{Method, Oracle, Run, Status, Work};

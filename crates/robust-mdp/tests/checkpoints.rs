@@ -4,7 +4,7 @@
 mod ran;
 
 use ran::assert_ran;
-use robust_mdp::instances::{Costs, Garnet, machine_replacement};
+use robust_mdp::instances::{Garnet, machine_replacement};
 use robust_mdp::uncertainty::{Radius, UncertaintySet};
 use robust_mdp::{
     Average, Checkpointer, Error, FomSettings, Interrupt, Method, Model, ModelBuilder, Observer,
@@ -123,19 +123,6 @@ const LOOPS: [Method; 6] =
 fn options(method: Method, oracle: Option<Oracle>, gap: f64, max_sweeps: u64) -> Options {
     let stop = Stop { max_sweeps, ..Stop::at_gap(gap) };
     Options { method, oracle, stop, threads: Some(2), ..Options::default() }
-}
-
-/// Values that were drafted, which a run that goes on does again and throws away.
-#[test]
-fn drafts_leave_no_trace() {
-    let (costs, discount) = (Costs::StateDriven, 0.97);
-    let sizes = Garnet { states: 44, actions: 20, branching: 0.6, ..Garnet::default() };
-    let model = Garnet { costs, discount, seed: 3, ..sizes }.model().unwrap();
-    for set in [UncertaintySet::ellipsoid(0.3), UncertaintySet::kl(20.0)] {
-        for method in LOOPS {
-            assert!(check(&model, &set, &options(method, None, 1e-7, 300), 5) > 0, "{method:?}");
-        }
-    }
 }
 
 #[test]

@@ -252,6 +252,16 @@ fn reproduces(case: &Case, s: usize, values: &[f64], value: f64, x: &[f64], chai
 /// first ones, and their chains stand for their values.
 #[test]
 fn exact_sweeps_agree_after_others() {
+    sweeps_agree_after_others(false);
+}
+
+/// The same of the driver that needs no more of a set than the price of a row.
+#[test]
+fn bracketed_sweeps_agree_after_others() {
+    sweeps_agree_after_others(true);
+}
+
+fn sweeps_agree_after_others(bracketed: bool) {
     let mut failures = Vec::new();
     for family in [Family::EverywhereEllipsoid, Family::NominalEllipsoid, Family::Kl] {
         for seed in 0..JOURNEYS {
@@ -261,13 +271,13 @@ fn exact_sweeps_agree_after_others() {
             }
             let mut record = Record::default();
             let mut sweeps: Vec<_> = journey(&case).into_iter().map(|v| (v, None)).collect();
-            let policies = exact_sweeps(&case.model, &case.set, &sweeps).unwrap();
+            let policies = exact_sweeps(&case.model, &case.set, &sweeps, bracketed).unwrap();
             for i in [2, 5] {
                 // Against the policy of another sweep.
                 let (values, policy) = (sweeps[i].0.clone(), policies[i - 1].policy.clone());
                 sweeps.insert(i, (values, Some(policy)));
             }
-            let answers = exact_sweeps(&case.model, &case.set, &sweeps).unwrap();
+            let answers = exact_sweeps(&case.model, &case.set, &sweeps, bracketed).unwrap();
             for (i, ((values, fixed), answer)) in sweeps.iter().zip(&answers).enumerate() {
                 for s in (0..case.model.states()).filter(|&s| !case.model.is_terminal(s)) {
                     let state = state_of(&case, s, values);

@@ -249,38 +249,21 @@ fn worst_kernels_have_the_value_of_the_worst_case() {
     }
 }
 
-/// A folder of its own, removed at the end.
-struct Folder(std::path::PathBuf);
-
-impl Folder {
-    fn new(name: &str) -> Folder {
-        let path = std::env::temp_dir().join(format!("robust-mdp-{name}-{}", std::process::id()));
-        std::fs::create_dir_all(&path).unwrap();
-        Folder(path)
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
-}
-
 #[test]
 fn files_keep_them_apart() {
-    let folder = Folder::new("repeated");
+    let folder = tempfile::tempdir().unwrap();
     let mut random = Xoshiro256::new(15);
     for _ in 0..20 {
         let model = random_model(&mut random);
         for (name, format) in [("m.json", Format::Json), ("m.npz", Format::Npz)] {
-            let path = folder.0.join(name);
+            let path = folder.path().join(name);
             assert!(write_model(&model, &path, None).unwrap().is_empty());
             let bytes = std::fs::read(&path).unwrap();
             let (again, _) = parse_model(Path::new(name), &bytes, format, None).unwrap();
             assert_eq!(again, model);
             assert_eq!(again.fingerprint(), model.fingerprint());
         }
-        let path = folder.0.join("m.csv");
+        let path = folder.path().join("m.csv");
         let losses = write_model(&model, &path, None).unwrap();
         let bytes = std::fs::read(&path).unwrap();
         let discount = Some(model.discount());
@@ -301,7 +284,7 @@ fn files_keep_them_apart() {
 /// Whatever unlisted next states cost, what is listed stays, also at a further cost of 0.
 #[test]
 fn other_costs_of_unlisted_states_leave_the_listed_ones() {
-    let folder = Folder::new("unlisted");
+    let folder = tempfile::tempdir().unwrap();
     let mut random = Xoshiro256::new(16);
     for case in 0..60 {
         let model = random_model(&mut random);
@@ -323,7 +306,7 @@ fn other_costs_of_unlisted_states_leave_the_listed_ones() {
         let (lower, upper) = reference::value_bounds(&moved, &set, start, 1e-8, 4000);
         overlap(&exact, &lower, &upper, &format!("case {case}, reference"));
         for (name, format) in [("m.json", Format::Json), ("m.npz", Format::Npz)] {
-            let path = folder.0.join(name);
+            let path = folder.path().join(name);
             write_model(&moved, &path, None).unwrap();
             let bytes = std::fs::read(&path).unwrap();
             let (again, _) = parse_model(Path::new(name), &bytes, format, None).unwrap();
@@ -358,7 +341,7 @@ fn long_rows_of_few_states_allow_for_their_rounding() {
 /// A kernel says what every entry gets and costs; as compressed rows it is a model of its own.
 #[test]
 fn files_of_kernels_say_what_entries_cost() {
-    let folder = Folder::new("kernels");
+    let folder = tempfile::tempdir().unwrap();
     let mut b = ModelBuilder::new(0.5).objective(Objective::MaxReward);
     b.add_state(None);
     b.add_action(None, 1.0);
@@ -376,13 +359,13 @@ fn files_of_kernels_say_what_entries_cost() {
     let mut row = |r: usize, out: &mut Vec<(u32, f64)>| {
         out.extend(kernel[r].iter().map(|&(to, p)| (to as u32, p)));
     };
-    let path = folder.0.join("k.csv");
+    let path = folder.path().join("k.csv");
     write_kernel(&path, &model, &mut row).unwrap();
     let text = std::fs::read_to_string(&path).unwrap();
     let expected =
         "state,action,next,probability,reward\n0,0,1,1.0,3.0\n0,0,1,0.0,5.0\n1,0,0,1.0,3.0\n";
     assert_eq!(text, expected);
-    let path = folder.0.join("k.npz");
+    let path = folder.path().join("k.npz");
     write_kernel(&path, &model, &mut row).unwrap();
     let bytes = std::fs::read(&path).unwrap();
     let (worst, _) = parse_model(&path, &bytes, Format::Npz, Some(0.5)).unwrap();

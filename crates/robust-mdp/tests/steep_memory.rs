@@ -46,7 +46,10 @@ fn bounds_hold_after_a_leap_of_the_spread() {
         let policy = (case % 8 > 5).then_some(uniform);
         let sweep = |at: &[&Vec<f64>]| {
             let sweeps: Vec<_> = at.iter().map(|v| (v.to_vec(), policy.clone())).collect();
-            exact_sweeps(&model, &set, &sweeps).expect("a valid call").pop().expect("a sweep")
+            exact_sweeps(&model, &set, &sweeps, false)
+                .expect("a valid call")
+                .pop()
+                .expect("a sweep")
         };
         let (warm, cold) = (sweep(&[&near, &far]), sweep(&[&far]));
         for s in 0..states {

@@ -82,4 +82,8 @@ fn settings_of_other_methods() {
     let whole = Options { whole_programs: true, ..asked(Method::Vi, None, None) };
     assert!(told(&whole).ends_with("of interior-point, but the oracle is exact"));
     runs(&Options { oracle: Some(Oracle::InteriorPoint), ..whole });
+    let bracketed =
+        Options { bracketed: true, ..asked(Method::Vi, Some(Oracle::FirstOrder), None) };
+    assert!(told(&bracketed).ends_with("of exact, but the oracle is first-order"));
+    runs(&Options { oracle: None, ..bracketed });
 }

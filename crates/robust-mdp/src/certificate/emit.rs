@@ -12,8 +12,8 @@ use super::objectives::Objectives;
 use super::rejection::Rejection;
 use super::verify::{MOST_ROWS, Proved, STEP, Verified, prove};
 use super::{Certificate, Claim, Lift, Weight};
-use crate::algorithm::bellman::{Bellman, Player};
 use crate::error::Error;
+use crate::loops::bellman::{Bellman, Player};
 use crate::model::{Model, Objective};
 use crate::oracle::exact::Goal;
 use crate::pool::{in_pool, join};
@@ -255,7 +255,6 @@ impl<'a> Emission<'a> {
     /// Multipliers of nature's answer to the policy at v_U.
     fn answer(&mut self, care: Care) -> (Vec<Weight>, Vec<f64>) {
         let (model, set, x) = (self.model, self.set, &self.solution.policy);
-        let kl = set.distance == Distance::Kl;
         let room = match care {
             Care::Coarse => COARSE_ROOM,
             Care::Joint => ROOM,
@@ -267,11 +266,9 @@ impl<'a> Emission<'a> {
         let bellman = &self.bellman;
         let found = bellman.collect(0..model.states(), &|s, mut memory, worker, out| {
             let (mut weight, mut total) = (0.0, 0.0);
-            if kl {
-                bellman.log_masses(s, &x[model.rows_of(s)], &mut memory, worker);
-            }
+            bellman.second_numbers(s, &x[model.rows_of(s)], &mut memory, worker);
             for (k, r) in model.rows_of(s).enumerate().filter(|(_, r)| x[*r] > 0.0) {
-                let (t, nu) = (memory.t[k].abs(), memory.nu[k]);
+                let (t, nu) = (memory.t[k], memory.nu[k]);
                 let moved = t > 0.0 && t.is_finite() && set.radius_at(s, r) > 0.0;
                 let shift = if moved && nu.is_finite() { nu } else { 0.0 };
                 let row = Weight { row: r as u32, probability: x[r], shift };

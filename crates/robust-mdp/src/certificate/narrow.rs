@@ -7,8 +7,8 @@
 
 use super::Certificate;
 use super::verify::Excess;
-use crate::algorithm::bellman::{Bellman, Player};
-use crate::algorithm::linear::Chain;
+use crate::chain::Chain;
+use crate::loops::bellman::{Bellman, Player};
 
 /// (v_L, v_U) of a certificate, moved by what the excess of either side is worth along its chain.
 pub(super) fn moved(

@@ -1,9 +1,9 @@
 //! What a checkpoint belongs to: the question and everything that its answer's bits depend on.
 
 use super::digest::Digest;
-use crate::algorithm::outer::ANDERSON;
 use crate::choice::Chosen;
 use crate::error::name_of;
+use crate::loops::anderson;
 use crate::model::{Model, Storage};
 use crate::oracle::first_order::Setup;
 use crate::solve::{Method, Options, Oracle};
@@ -48,7 +48,7 @@ pub(super) fn of_run(
         lines.push(("checks", name_of(&fom.checks)));
     }
     if chosen.method == Method::Anderson {
-        lines.push(("memory", options.anderson.unwrap_or(ANDERSON).to_string()));
+        lines.push(("memory", options.anderson.unwrap_or(anderson::MEMORY).to_string()));
     }
     if let Some(start) = &options.start {
         lines.push(("start", digest_of("values", start)));

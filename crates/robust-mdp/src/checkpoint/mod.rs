@@ -11,17 +11,16 @@
 
 mod digest;
 mod identity;
-mod tape;
 
 use std::time::{Duration, Instant};
 
 pub(crate) use identity::Identity;
-pub(crate) use tape::{Snapshot, Tape};
 
-use crate::algorithm::outer::ANDERSON;
 use crate::choice::Chosen;
+use crate::codec::Codec;
 use crate::error::Error;
 use crate::game::Layout;
+use crate::loops::anderson;
 use crate::model::Model;
 use crate::oracle::first_order::Setup;
 use crate::solve::{Options, Status};
@@ -29,7 +28,7 @@ use crate::uncertainty::UncertaintySet;
 use digest::Digest;
 
 const MARK: &[u8; 8] = b"rmdpckpt";
-const FORMAT: u64 = 4;
+const FORMAT: u64 = 5;
 /// Bytes that the question may take in a file.
 const LONGEST_IDENTITY: usize = 1 << 12;
 /// Snapshots that nobody asked for, in case the run is stopped, may take this share of the time.
@@ -119,8 +118,8 @@ impl<'a> Checkpoints<'a> {
         }
     }
 
-    /// A tape to put the state on, if it is wanted now.
-    pub(crate) fn tape(&mut self, model: &Model) -> Option<Tape<'static>> {
+    /// A codec to write the state, if it is wanted now.
+    pub(crate) fn writer(&mut self, model: &Model) -> Option<Codec<'static>> {
         self.due = self.to.as_mut()?.is_due();
         let cheap = self.spent * SHARE <= self.started.elapsed();
         if !self.due && !cheap {
@@ -133,12 +132,12 @@ impl<'a> Checkpoints<'a> {
         let identity = identity::to_text(&self.identity);
         bytes.extend_from_slice(&(identity.len() as u64).to_le_bytes());
         bytes.extend_from_slice(identity.as_bytes());
-        Some(Tape::writing(bytes, model.states(), model.rows()))
+        Some(Codec::writing(bytes, model.states(), model.rows()))
     }
 
-    /// Takes the state that was put on the tape, which took since `from`.
-    pub(crate) fn keep(&mut self, tape: Tape<'static>, from: Instant) {
-        self.latest = tape.into_bytes();
+    /// Takes the state that the codec wrote, which took since `from`.
+    pub(crate) fn keep(&mut self, codec: Codec<'static>, from: Instant) {
+        self.latest = codec.into_bytes();
         let mut digest = Digest::new();
         digest.bytes(&self.latest);
         self.latest.extend_from_slice(&digest.value().to_le_bytes());
@@ -172,9 +171,9 @@ pub(crate) struct Found {
 }
 
 impl Found {
-    pub(crate) fn tape(&self, model: &Model) -> Tape<'_> {
+    pub(crate) fn reader(&self, model: &Model) -> Codec<'_> {
         let state = &self.bytes[self.start..self.bytes.len() - 8];
-        Tape::reading(state, model.states(), model.rows())
+        Codec::reading(state, model.states(), model.rows())
     }
 }
 
@@ -224,7 +223,7 @@ fn longest(model: &Model, set: &UncertaintySet, options: &Options) -> u64 {
             pointers.last().map_or(0, |n| *n as u64)
         }
     };
-    let memory = (options.anderson.unwrap_or(0).max(ANDERSON) as u64).min(states);
+    let memory = (options.anderson.unwrap_or(0).max(anderson::MEMORY) as u64).min(states);
     let numbers = (states.saturating_mul(16 + 2 * memory))
         .saturating_add(rows.saturating_mul(24))
         .saturating_add(entries.saturating_mul(2));

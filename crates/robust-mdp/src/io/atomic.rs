@@ -3,7 +3,6 @@
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::error::Error;
 
@@ -41,7 +40,13 @@ fn try_replace(
         return direct.flush();
     }
     let target = follow(path)?;
-    let (file, temporary) = create_beside(&target)?;
+    let name = target.file_name().ok_or(io::ErrorKind::InvalidInput)?.to_string_lossy();
+    let (file, temporary) = tempfile::Builder::new()
+        .prefix(&format!(".{name}."))
+        .suffix(".tmp")
+        // A plain new file: tempfile's own are for the user's eyes only.
+        .make_in(target.parent().unwrap_or(Path::new("")), |path| File::create_new(path))?
+        .into_parts();
     let mut buffered = BufWriter::with_capacity(1 << 16, file);
     write(&mut buffered)?;
     let file = buffered.into_inner().map_err(io::IntoInnerError::into_error)?;
@@ -50,7 +55,7 @@ fn try_replace(
     }
     file.sync_all()?;
     drop(file);
-    temporary.rename(&target)
+    temporary.persist(&target).map_err(|e| e.error)
 }
 
 /// A link stays a link: what it points to is replaced, or made where it leads nowhere.
@@ -64,38 +69,6 @@ fn follow(path: &Path) -> io::Result<PathBuf> {
         }
     }
     Err(io::Error::other("too many links, one to the next"))
-}
-
-fn create_beside(target: &Path) -> io::Result<(File, Temporary)> {
-    static COUNT: AtomicU64 = AtomicU64::new(0);
-    let name = target.file_name().ok_or(io::ErrorKind::InvalidInput)?.to_string_lossy();
-    loop {
-        let count = COUNT.fetch_add(1, Ordering::Relaxed);
-        let temporary = format!(".{name}.{}.{count}.tmp", std::process::id());
-        let path = target.with_file_name(temporary);
-        match OpenOptions::new().write(true).create_new(true).open(&path) {
-            Ok(file) => return Ok((file, Temporary(path))),
-            Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {}
-            Err(e) => return Err(e),
-        }
-    }
-}
-
-/// Removed when dropped, unless renamed.
-struct Temporary(PathBuf);
-
-impl Temporary {
-    fn rename(self, target: &Path) -> io::Result<()> {
-        fs::rename(&self.0, target)?;
-        std::mem::forget(self);
-        Ok(())
-    }
-}
-
-impl Drop for Temporary {
-    fn drop(&mut self) {
-        let _ = fs::remove_file(&self.0);
-    }
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use std::path::Path;
 
 use super::names::Names;
 use super::npz::{self, Csr};
-use super::table::write_field;
+use super::table::quoted;
 use super::{Format, write_atomically};
 use crate::error::Error;
 use crate::model::{Model, Row};
@@ -82,11 +82,8 @@ impl Kernel<'_, '_> {
             for r in self.model.rows_of(s) {
                 let action = names.action_text(s, r);
                 for (next, p, cost) in self.entries(r) {
-                    write_field(w, &state)?;
-                    w.write_all(b",")?;
-                    write_field(w, &action)?;
-                    w.write_all(b",")?;
-                    write_field(w, &names.state_text(next as usize))?;
+                    let next = names.state_text(next as usize);
+                    write!(w, "{},{},{}", quoted(&state), quoted(&action), quoted(&next))?;
                     match self.costs {
                         true => writeln!(w, ",{p:?},{cost:?}")?,
                         false => writeln!(w, ",{p:?}")?,

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::names::Names;
 use super::source::Source;
-use super::table::{Table, write_field};
+use super::table::{Table, quoted};
 use super::within;
 use crate::error::Error;
 use crate::model::distribution;
@@ -91,10 +91,8 @@ pub fn write_policy(path: &Path, model: &Model, policy: &[f64]) -> Result<(), Er
         for s in 0..model.states() {
             let state = names.state_text(s);
             for r in model.rows_of(s) {
-                write_field(w, &state)?;
-                w.write_all(b",")?;
-                write_field(w, &names.action_text(s, r))?;
-                writeln!(w, ",{:?}", policy[r])?;
+                let action = names.action_text(s, r);
+                writeln!(w, "{},{},{:?}", quoted(&state), quoted(&action), policy[r])?;
             }
         }
         Ok(())

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::names::Names;
 use super::source::Source;
-use super::table::Table;
+use super::table::{Table, quoted};
 use super::within;
 use crate::error::Error;
 use crate::model::Model;
@@ -60,6 +60,16 @@ fn read_from(source: Source<'_>, model: &Model) -> Result<RadiusTable, Error> {
         radii[at] = value + 0.0;
     }
     complete(path, model, &names, radii, action.is_some())
+}
+
+/// Writes the radii of all states.
+pub fn write_radii(path: &Path, model: &Model, radii: &[f64]) -> Result<(), Error> {
+    let names = Names::new(model);
+    super::write_atomically(path, |w| {
+        writeln!(w, "state,radius")?;
+        let mut numbered = radii.iter().enumerate();
+        numbered.try_for_each(|(s, r)| writeln!(w, "{},{r:?}", quoted(&names.state_text(s))))
+    })
 }
 
 fn complete(

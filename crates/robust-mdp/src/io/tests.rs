@@ -2,43 +2,31 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::*;
 use crate::instances::{Garnet, healthcare, machine_replacement};
 use crate::model::{ModelBuilder, Objective};
 
 /// A folder of its own, removed at the end.
-pub(super) struct Folder(PathBuf);
+pub(super) struct Folder(tempfile::TempDir);
 
 impl Folder {
     pub(super) fn new() -> Self {
-        static COUNT: AtomicU64 = AtomicU64::new(0);
-        let name =
-            format!("robust-mdp-{}-{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
-        let path = std::env::temp_dir().join(name);
-        fs::create_dir(&path).unwrap();
-        Folder(path)
+        Folder(tempfile::tempdir().unwrap())
     }
 
     pub(super) fn path(&self) -> &Path {
-        &self.0
+        self.0.path()
     }
 
     pub(super) fn file(&self, name: &str) -> PathBuf {
-        self.0.join(name)
+        self.path().join(name)
     }
 
     pub(super) fn with(&self, name: &str, content: impl AsRef<[u8]>) -> PathBuf {
         let path = self.file(name);
         fs::write(&path, content).unwrap();
         path
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
     }
 }
 
@@ -185,6 +173,9 @@ fn radii() {
     let read = |text: &str| read_radii(&folder.with("r.csv", text), &model);
     let per_state = read("radius,state\n0.5,1\n0.25,0\n").unwrap();
     assert_eq!(per_state, RadiusTable::PerState(vec![0.25, 0.5, 0.0, 0.0]));
+    write_radii(&folder.file("w.csv"), &model, &[0.25, 0.5, 0.0, 1.0]).unwrap();
+    let written = read_radii(&folder.file("w.csv"), &model).unwrap();
+    assert_eq!(written, RadiusTable::PerState(vec![0.25, 0.5, 0.0, 1.0]));
     let per_row = read("idstate,idaction,budget\n1,0,3\n0,\"a,b\",2\n0,gö,1\n").unwrap();
     assert_eq!(per_row, RadiusTable::PerRow(vec![1.0, 2.0, 3.0]));
     for (text, message) in [

@@ -288,7 +288,7 @@ impl Model {
 }
 
 /// Least and largest of numbers, side by side.
-fn range(x: &[f64]) -> (f64, f64) {
+pub(crate) fn range(x: &[f64]) -> (f64, f64) {
     let wider = |(low, high): (f64, f64), x: f64| {
         (if x < low { x } else { low }, if x > high { x } else { high })
     };

@@ -11,16 +11,14 @@ use pulp::{Simd, WithSimd};
 use serde::{Deserialize, Serialize};
 
 use super::worst_case::{Memory, worst_case};
-use crate::algorithm::fom_vi::FomSettings;
 use crate::game::{Game, Reference, Values, shares_budget, widest_row};
 use crate::geometry::Geometry;
 use crate::lanes::{dispatch, exp};
 use crate::model::Model;
 use crate::saddle::{self, Iterate, Method, SaddlePoint, Schedule, Steps, Workspace};
-use crate::solve::Signal;
-use crate::uncertainty::{
-    Block, Distance, Emit, LOWEST_LOG, Scratch, UncertaintySet, Warm, ellipsoid, kl,
-};
+use crate::sets::proximal::{LOWEST_LOG, ellipsoid, kl};
+use crate::sets::{Block, Distance, Emit, Scratch, UncertaintySet, Warm};
+use crate::signal::Signal;
 
 /// Rule for the step sizes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -71,15 +69,16 @@ impl<'a> FirstOrder<'a> {
         model: &Model,
         set: &'a UncertaintySet,
         setup: Setup,
-        settings: &FomSettings,
+        rule: StepRule,
+        method: Method,
     ) -> FirstOrder<'a> {
         let (low, high) = model.cost_range(set.leaves_support());
         let bound = low.abs().max(high.abs()) / (1.0 - model.discount());
         FirstOrder {
             set,
             setup,
-            rule: settings.steps,
-            method: settings.method,
+            rule,
+            method,
             value_bound: if model.has_transition_costs() {
                 bound
             } else {

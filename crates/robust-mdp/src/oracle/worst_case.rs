@@ -3,7 +3,8 @@
 //! Bounded above by weak duality and below by the value of a point of the set.
 
 use crate::game::{Game, shares_budget};
-use crate::uncertainty::{Distance, Enclosure, Scratch, UncertaintySet, Warm, ellipsoid, kl};
+use crate::sets::proximal::{ellipsoid, kl};
+use crate::sets::{Distance, Enclosure, Scratch, UncertaintySet, Warm};
 
 /// The budget multipliers remembered between sweeps: one a row (the first alone for sets with one
 /// budget a state), and one further multiplier a row.

@@ -1,10 +1,10 @@
 //! What can be asked of a model and a set: gaps, settings, sizes of numbers and of memory.
 
 use super::Options;
-use crate::algorithm::fom_vi::FomSettings;
 use crate::error::{Error, MEMORY};
 use crate::game::Layout;
 use crate::geometry::Geometry;
+use crate::loops::fom_vi::FomSettings;
 use crate::model::{Model, largest};
 use crate::oracle::first_order::Setup;
 use crate::uncertainty::{Distance, UncertaintySet};

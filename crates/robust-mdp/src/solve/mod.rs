@@ -9,24 +9,25 @@ mod unused;
 
 pub(crate) use self::limits::{check_memory, check_scale, default_setup, target_gap};
 pub use self::options::{Method, Options, Oracle, Published, Status, Stop};
-pub use self::run::{DualityGap, Interrupt, Observer, Progress, Work};
-pub(crate) use self::run::{Run, Signal};
+pub(crate) use self::run::Run;
+pub use self::run::{DualityGap, Observer, Progress, Work};
 
 use self::limits::{check_fom, check_start};
 use self::run::Limits;
 use self::unused::refuse_unused;
-use crate::algorithm::bounds::value_range;
-use crate::algorithm::fom_vi::{self, FomSettings};
-use crate::algorithm::games::Games;
-use crate::algorithm::operator::Operator;
-use crate::algorithm::outer;
 use crate::checkpoint::{Checkpointer, Checkpoints};
 use crate::choice::{Chosen, choose};
 use crate::error::Error;
 use crate::game::widest_row;
+use crate::loops;
+use crate::loops::bounds::value_range;
+use crate::loops::fom_vi::{self, FomSettings};
+use crate::loops::games::Games;
+use crate::loops::operator::Operator;
 use crate::model::Model;
 use crate::oracle::first_order::Setup;
 use crate::pool::in_pool;
+use crate::signal::Interrupt;
 use crate::solution::Solution;
 use crate::uncertainty::UncertaintySet;
 
@@ -121,7 +122,7 @@ fn drive(
     run.work.kernel_entries = model.transitions() as u64;
     run.width = widest_row(model, set);
     let operator = match chosen.oracle {
-        Oracle::Exact => Operator::exact(model, set),
+        Oracle::Exact => Operator::exact(model, set, options.bracketed),
         Oracle::InteriorPoint => {
             let games = Games::interior_point(model, set, options.whole_programs);
             Operator::of_games(model, set, games)
@@ -131,5 +132,5 @@ fn drive(
             Operator::of_games(model, set, games)
         }
     };
-    outer::run(chosen.method, options.anderson, operator, run)
+    loops::run(chosen.method, options.anderson, operator, run)
 }

@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::algorithm::fom_vi::FomSettings;
+use crate::loops::fom_vi::FomSettings;
+use crate::signal::Reason;
 
 /// The algorithm of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -72,6 +73,15 @@ pub enum Status {
     Interrupted,
 }
 
+impl From<Reason> for Status {
+    fn from(reason: Reason) -> Status {
+        match reason {
+            Reason::Interrupted => Status::Interrupted,
+            Reason::TimeLimit => Status::TimeLimit,
+        }
+    }
+}
+
 /// When a run ends.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Stop {
@@ -124,6 +134,9 @@ pub struct Options {
     /// for comparison; otherwise it is spared the rows that cannot matter.
     #[doc(hidden)]
     pub whole_programs: bool,
+    /// Has the exact oracle price rows one by one, whatever their kind, for comparison.
+    #[doc(hidden)]
+    pub bracketed: bool,
 }
 
 /// How \[GCK21\] runs value iteration and its relatives: from v = 0, until ‖v⁺ − v‖_∞ is small.

@@ -1,17 +1,18 @@
 //! A run in progress: the clock, the limits, who watches it and who may stop it, the best answer so
 //! far.
 
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
 use super::{Published, Status};
-use crate::algorithm::bounds::rounding;
-use crate::checkpoint::{Checkpoints, Snapshot, Tape};
+use crate::checkpoint::Checkpoints;
+use crate::codec::{Codec, Snapshot};
 use crate::incumbent::{Incumbent, width};
 use crate::kept_policy::KeptPolicy;
+use crate::loops::bounds::rounding;
 use crate::model::Model;
+use crate::signal::{Interrupt, Signal};
 
 /// Work counted independently of the machine.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -78,57 +79,6 @@ pub trait Observer: Sync {
 
 impl Observer for () {}
 
-/// A flag that ends a run cleanly, from another thread or a signal handler.
-#[derive(Debug, Default)]
-pub struct Interrupt(AtomicBool);
-
-impl Interrupt {
-    /// A flag that is down.
-    pub const fn new() -> Interrupt {
-        Interrupt(AtomicBool::new(false))
-    }
-
-    /// Asks the run to end with the best certified answer so far.
-    pub fn raise(&self) {
-        self.0.store(true, Ordering::Relaxed);
-    }
-
-    /// Whether it was asked for.
-    pub fn is_raised(&self) -> bool {
-        self.0.load(Ordering::Relaxed)
-    }
-
-    pub(crate) fn signal(&self) -> Signal<'_> {
-        self.signal_until(None)
-    }
-
-    pub(super) fn signal_until(&self, deadline: Option<Instant>) -> Signal<'_> {
-        Signal { interrupt: self, deadline }
-    }
-}
-
-/// What ends a run early.
-pub(crate) struct Signal<'a> {
-    interrupt: &'a Interrupt,
-    deadline: Option<Instant>,
-}
-
-impl Signal<'_> {
-    pub(crate) fn raised(&self) -> bool {
-        self.status().is_some()
-    }
-
-    pub(crate) fn status(&self) -> Option<Status> {
-        if self.interrupt.is_raised() {
-            Some(Status::Interrupted)
-        } else if self.deadline.is_some_and(|d| Instant::now() >= d) {
-            Some(Status::TimeLimit)
-        } else {
-            None
-        }
-    }
-}
-
 pub(crate) struct Limits {
     pub(crate) gap: f64,
     /// No value is less than the first or more than the second, whatever anyone does.
@@ -189,6 +139,11 @@ impl<'a> Run<'a> {
             seconds_before: 0.0,
             observer,
         }
+    }
+
+    /// How a run that was stopped ends.
+    pub(crate) fn stopped(&self) -> Option<Status> {
+        self.signal.reason().map(Status::from)
     }
 
     /// Bounds that need no work.
@@ -268,17 +223,17 @@ impl<'a> Run<'a> {
 }
 
 impl Snapshot for Run<'_> {
-    fn pass(&mut self, tape: &mut Tape<'_>) {
+    fn visit_fields(&mut self, codec: &mut Codec<'_>) {
         let Work { sweeps, evaluations, oracle_calls, first_order_steps, entries, .. } =
             &mut self.work;
         for count in [sweeps, evaluations, oracle_calls, first_order_steps, entries] {
-            tape.count(count);
+            codec.count(count);
         }
-        self.incumbent.pass(tape);
-        tape.number(&mut self.check_seconds);
+        self.incumbent.visit_fields(codec);
+        codec.number(&mut self.check_seconds);
         let mut seconds = self.seconds();
-        tape.number(&mut seconds);
-        if tape.is_reading() {
+        codec.number(&mut seconds);
+        if codec.is_reading() {
             self.seconds_before = seconds;
         }
     }

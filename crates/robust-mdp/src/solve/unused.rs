@@ -2,9 +2,9 @@
 //! refused rather than ignored.
 
 use super::{Method, Options, Oracle};
-use crate::algorithm::fom_vi::FomSettings;
 use crate::choice::Chosen;
 use crate::error::Error;
+use crate::loops::fom_vi::FomSettings;
 
 pub(super) fn refuse_unused(options: &Options, chosen: &Chosen) -> Result<(), Error> {
     let Chosen { method, oracle, .. } = chosen;
@@ -36,6 +36,10 @@ pub(super) fn refuse_unused(options: &Options, chosen: &Chosen) -> Result<(), Er
         .or_else(|| {
             let given = options.whole_programs && *oracle != Oracle::InteriorPoint;
             given.then(|| of_oracle("whole programs are a setting", "interior-point"))
+        })
+        .or_else(|| {
+            let given = options.bracketed && *oracle != Oracle::Exact;
+            given.then(|| of_oracle("rows priced one by one are a setting", "exact"))
         });
     unused.map_or(Ok(()), |unused| Err(Error::Input(unused)))
 }

@@ -1,33 +1,34 @@
-//! The rows under work and the screen in front of the others.
+//! Active rows and the screening bounds in front of the others.
 //!
-//! A row k that is not under work matters only below `screen[k]` + drift, a lower bound of its
-//! nominal value; rows under work have screen ∞.
+//! A row k that is not active matters only below `screen[k]` + drift, a lower bound of its
+//! nominal value; active rows have screen ∞.
 
 use pulp::{Simd, WithSimd};
 
-use super::ball::Lifted;
-use super::prices::Candidate;
 use crate::lanes::dispatch;
+use crate::rows::Rows;
+use crate::sets::set::Priced;
 
 /// What a state remembers from sweep to sweep, one entry a row.
 #[derive(Debug)]
 pub(crate) struct RowMemory<'a> {
-    /// Multipliers t ≥ 0; ∞ where the row ended on its maximum, alone. Then other rows that were
-    /// priced at that time have −t or less.
+    /// The multiplier t ≥ 0 at which the row was last priced: 0 it is nominal, ∞ it is on its maximum.
     pub(crate) t: &'a mut [f64],
-    /// Shifts ν (ellipsoid). Beside t = ∞: the level, less the anchor, to which the budget lifts
-    /// all rows; beside t < 0: the multiplier at which the row was priced, ∞ on its maximum and 0
-    /// where there was none.
+    /// The second number of that point, see [`Priced`](crate::sets::set::Priced).
     pub(crate) nu: &'a mut [f64],
-    /// A lower bound of the row's nominal value, less the anchor at that time; −∞ where
-    /// nothing is known.
+    /// A screening bound: at most the row's nominal value (its worst case, where rows have budgets of
+    /// their own), less the anchor at that time; −∞ where nothing is known.
     pub(crate) floor: &'a mut [f64],
 }
 
 impl RowMemory<'_> {
-    /// The row to look at first where one row alone counts: that of the last sweep, which has a
-    /// multiplier, else the one of the lowest floor.
-    pub(super) fn likely_best(&self) -> usize {
+    /// The row that ended on its maximum.
+    pub(super) fn saturated(&self) -> Option<usize> {
+        dispatch(First { of: self.t, above: f64::MAX })
+    }
+
+    /// The first row with a multiplier, else the one of the lowest screening bound.
+    pub(super) fn in_use(&self) -> usize {
         let lowest = || {
             let least = dispatch(Least(self.floor));
             self.floor.iter().position(|floor| *floor == least).unwrap_or(0)
@@ -35,17 +36,26 @@ impl RowMemory<'_> {
         dispatch(First { of: self.t, above: 0.0 }).unwrap_or_else(lowest)
     }
 
-    /// The row that ended on its maximum, alone.
-    pub(super) fn peaked(&self) -> Option<usize> {
-        dispatch(First { of: self.t, above: f64::MAX })
+    /// The point at which row k was last priced.
+    pub(super) fn point(&self, k: usize) -> Option<Priced> {
+        let (t, nu) = (self.t[k], self.nu[k]);
+        (t > 0.0 && t.is_finite()).then_some(Priced { t, nu, value: 0.0, price: 0.0 })
+    }
+
+    /// Keeps the multipliers of the active rows, and no others.
+    pub(super) fn keep(&mut self, active: &Active) {
+        self.t.fill(0.0);
+        for (j, &k) in active.row.iter().enumerate() {
+            (self.t[k as usize], self.nu[k as usize]) = (active.t[j], active.nu[j]);
+        }
     }
 }
 
-/// Arrays over the rows under work are a multiple of this long, at least, so that kernels can visit
+/// Arrays over the active rows are a multiple of this long, at least, so that kernels can visit
 /// them by whole registers; what lies beyond the last row means nothing.
 pub(super) const PADDING: usize = 8;
 
-/// The rows under work: numbers, base costs, multipliers, shifts and floors.
+/// The active rows: numbers, base costs, multipliers, shifts and floors.
 #[derive(Debug, Default)]
 pub(super) struct Active {
     pub(super) row: Vec<u32>,
@@ -54,8 +64,10 @@ pub(super) struct Active {
     pub(super) nu: Vec<f64>,
     /// As in [`RowMemory`].
     pub(super) floor: Vec<f64>,
-    /// Nominal values of rows that were admitted in this sweep; not a number of others.
-    pub(super) nominal: Vec<f64>,
+    /// κ of the rows.
+    pub(super) kappa: Vec<f64>,
+    /// Nominal values, where they were read in this sweep.
+    pub(super) nominal: Vec<Option<f64>>,
     screen: Vec<f64>,
     /// Rows to be read, and what they say.
     pub(super) pending: Vec<u32>,
@@ -63,14 +75,12 @@ pub(super) struct Active {
     /// Multipliers to come.
     pub(super) fresh: Vec<f64>,
     pub(super) fresh_nu: Vec<f64>,
-    /// For the rare ways: rows with their prices, nominal values and lifts of all rows.
-    pub(super) candidates: Vec<Candidate>,
-    pub(super) nominal_of: Vec<f64>,
-    pub(super) lifted: Vec<Option<Lifted>>,
+    pub(super) candidates: Vec<super::saturation::Candidate>,
+    pub(super) bracket: super::bracketed::Bracket,
 }
 
 impl Active {
-    /// No row under work.
+    /// No active row.
     pub(super) fn clear(&mut self, floor: &[f64]) {
         self.row.clear();
         self.reserve(1);
@@ -86,25 +96,33 @@ impl Active {
                 &mut self.t,
                 &mut self.nu,
                 &mut self.floor,
-                &mut self.nominal,
+                &mut self.kappa,
                 &mut self.fresh,
                 &mut self.fresh_nu,
             ] {
                 array.resize(rows, 0.0);
             }
+            self.nominal.resize(rows, None);
         }
     }
 
     /// The rows that had multipliers at the end of the last sweep.
-    pub(super) fn resume(&mut self, memory: &RowMemory<'_>, base: &[f64]) {
+    pub(super) fn resume(
+        &mut self,
+        memory: &RowMemory<'_>,
+        rows: &mut Rows<'_>,
+        kappa: Option<&[f64]>,
+    ) {
         self.clear(memory.floor);
         dispatch(Between { of: memory.t, above: 0.0, below: f64::INFINITY, out: &mut self.row });
         self.reserve(self.row.len());
         for (j, &k) in self.row.iter().enumerate() {
             let k = k as usize;
-            (self.base[j], self.t[j]) = (base[k], memory.t[k]);
+            rows.make(k);
+            (self.base[j], self.t[j]) = (rows.base(k), memory.t[k]);
             (self.nu[j], self.floor[j]) = (memory.nu[k], memory.floor[k]);
-            (self.nominal[j], self.screen[k]) = (f64::NAN, f64::INFINITY);
+            self.kappa[j] = kappa.map_or(1.0, |kappa| kappa[k]);
+            (self.nominal[j], self.screen[k]) = (None, f64::INFINITY);
         }
     }
 
@@ -112,26 +130,19 @@ impl Active {
         self.row.len()
     }
 
-    /// The multipliers of the rows under work.
+    /// The multipliers of the active rows.
     pub(super) fn multipliers(&self) -> &[f64] {
         &self.t[..self.row.len()]
     }
 
-    pub(super) fn push(&mut self, k: usize, base: f64, t: f64, nu: f64) {
+    /// Adds row k, which was made.
+    pub(super) fn push(&mut self, k: usize, base: f64, kappa: f64, t: f64, nu: f64) {
         let j = self.row.len();
         self.reserve(j + 1);
         self.row.push(k as u32);
-        (self.base[j], self.t[j], self.nu[j]) = (base, t, nu);
-        (self.floor[j], self.nominal[j]) = (self.screen[k], f64::NAN);
+        (self.base[j], self.kappa[j], self.t[j], self.nu[j]) = (base, kappa, t, nu);
+        (self.floor[j], self.nominal[j]) = (self.screen[k], None);
         self.screen[k] = f64::INFINITY;
-    }
-
-    /// Row k, and no other one, as the last word on a state: the screen is left as it is.
-    pub(super) fn leave_alone(&mut self, k: usize, base: f64, t: f64) {
-        self.row.clear();
-        self.reserve(1);
-        self.row.push(k as u32);
-        (self.base[0], self.t[0], self.nu[0]) = (base, t, 0.0);
     }
 
     pub(super) fn swap(&mut self, i: usize, j: usize) {
@@ -144,12 +155,13 @@ impl Active {
             &mut self.t,
             &mut self.nu,
             &mut self.floor,
-            &mut self.nominal,
+            &mut self.kappa,
             &mut self.fresh,
             &mut self.fresh_nu,
         ] {
             array.swap(i, j);
         }
+        self.nominal.swap(i, j);
     }
 
     pub(super) fn truncate(&mut self, len: usize) {
@@ -159,16 +171,12 @@ impl Active {
         self.row.truncate(len);
     }
 
-    pub(super) fn is_at_work(&self, k: usize) -> bool {
-        self.screen[k] == f64::INFINITY
-    }
-
-    /// What is known of a row that is not under work.
+    /// What is known of a row that is not active.
     pub(super) fn set_screen(&mut self, k: usize, floor: f64) {
         self.screen[k] = floor;
     }
 
-    /// Lists in `pending` the rows not under work whose screen lies below `bar`.
+    /// Lists in `pending` the rows not active whose screen lies below `bar`.
     pub(super) fn list_below(&mut self, bar: f64) {
         let Active { screen, pending, .. } = self;
         dispatch(Between { of: screen, above: f64::NEG_INFINITY, below: bar, out: pending });

@@ -2,15 +2,20 @@
 //! rounding has put it outside.
 
 use super::active::RowMemory;
-use super::emit::STEEPEST;
-use super::outlook::Outlook;
-use super::rows::Rows;
+use super::chain_row::entries_beyond;
 use super::{Exact, Worker};
 use crate::model::Row;
-use crate::uncertainty::{Distance, Rectangularity};
+use crate::rows::SweepValues;
+use crate::sets::set::{Beyond, Priced, Set, shrink};
+use crate::uncertainty::Rectangularity;
 
-/// A row of a kernel: (next state, y, y⁰).
-type Entries = Vec<(usize, f64, f64)>;
+/// A row of a kernel: next states, y and p.
+#[derive(Default)]
+struct Entries {
+    next: Vec<usize>,
+    y: Vec<f64>,
+    p: Vec<f64>,
+}
 
 /// Entries of a row whose next states it lists at several costs, with these.
 fn repeated(row: Row<'_>) -> impl Iterator<Item = (usize, usize)> + '_ {
@@ -27,39 +32,46 @@ impl Exact<'_> {
     pub(crate) fn kernel(
         &self,
         s: usize,
-        ahead: &Outlook,
+        values: &SweepValues,
         memory: RowMemory<'_>,
         x: &[f64],
         worker: &mut Worker,
         mut visit: impl FnMut(usize, usize, f64),
     ) {
-        let rows = Rows::load(self.model, self.reading, s, ahead, &mut worker.rows);
-        let first_row = self.model.rows_of(s).start;
-        let mut kernel: Vec<Entries> = Vec::with_capacity(rows.len());
-        for k in 0..rows.len() {
-            let radius = self.set.radius_at(s, first_row + k);
-            let t = if x[k] > 0.0 && radius > 0.0 { memory.t[k].abs() } else { 0.0 };
-            kernel.push(self.row(&rows, ahead, k, t, memory.nu[k]));
+        let first = self.model.rows_of(s).start;
+        let Some(set) = self.set else {
+            for k in 0..x.len() {
+                let row = self.model.row(first + k);
+                let positive = row.entries().filter(|e| e.1 > 0.0 || row.transition_cost.is_some());
+                positive.for_each(|(next, p, _)| visit(k, next, p));
+            }
+            return;
+        };
+        let radius = |k: usize| self.uncertainty.radius_at(s, first + k);
+        let mut kernel = Vec::with_capacity(x.len());
+        {
+            let mut state = self.state(set, s, values, 0.0, memory, worker);
+            for k in 0..x.len() {
+                let moved = x[k] > 0.0 && radius(k) > 0.0;
+                let (t, nu) = (if moved { state.memory.t[k] } else { 0.0 }, state.memory.nu[k]);
+                let at = Priced { t, nu, value: 0.0, price: 0.0 };
+                kernel.push(entries(set, &mut state.problem.rows, k, at));
+            }
+            state.count();
         }
-        let used: Vec<f64> = kernel.iter().map(|row| self.distance(row)).collect();
-        let total: f64 = used.iter().sum();
-        for (k, row) in kernel.iter().enumerate() {
-            let used = match self.set.rectangularity {
+        let spent: Vec<f64> = kernel.iter().map(|row| set.distance(&row.p, &row.y)).collect();
+        let total: f64 = spent.iter().sum();
+        for (k, row) in kernel.iter_mut().enumerate() {
+            let spent = match self.uncertainty.rectangularity {
                 Rectangularity::State => total,
-                Rectangularity::StateAction => used[k],
+                Rectangularity::StateAction => spent[k],
             };
-            let radius = self.set.radius_at(s, first_row + k);
-            let share = match self.set.distance {
-                _ if used <= radius => 1.0,
-                Distance::Kl => radius / used,
-                Distance::Ellipsoid | Distance::None => (radius / used).sqrt(),
-            };
-            let within = |y: f64, y0: f64| match share < 1.0 {
-                true => share * y + (1.0 - share) * y0,
-                false => y,
-            };
-            let mut known = row.iter().map(|&(next, y, y0)| (next, within(y, y0))).peekable();
-            let own = self.model.row(first_row + k);
+            let share = shrink(set, spent, radius(k));
+            if share < 1.0 {
+                row.y.iter_mut().zip(&row.p).for_each(|(y, p)| *y = share * *y + (1.0 - share) * p);
+            }
+            let mut known = row.next.iter().copied().zip(row.y.iter().copied()).peekable();
+            let own = self.model.row(first + k);
             for (j, next) in repeated(own) {
                 // Before it, all that leads elsewhere.
                 while let Some((next, y)) = known.next_if(|e| e.0 < next) {
@@ -74,62 +86,34 @@ impl Exact<'_> {
             known.filter(|e| e.1 > 0.0).for_each(|(next, y)| visit(k, next, y));
         }
     }
+}
 
-    fn distance(&self, row: &Entries) -> f64 {
-        let entry = |&(_, y, y0): &(usize, f64, f64)| match self.set.distance {
-            Distance::Kl if y > 0.0 => y * (y / y0).ln(),
-            Distance::Kl => 0.0,
-            Distance::Ellipsoid | Distance::None => 0.5 * (y - y0) * (y - y0),
-        };
-        row.iter().map(entry).sum::<f64>().max(0.0)
+/// Row k at a point, with mass one; states that it does not list come last.
+fn entries(set: &dyn Set, rows: &mut crate::rows::Rows<'_>, k: usize, at: Priced) -> Entries {
+    rows.look_at(k);
+    let row = rows.row(k);
+    let mut out = Entries { next: Vec::new(), y: row.p.to_vec(), p: row.p.to_vec() };
+    let write = |at: Priced, y: &mut Vec<f64>| match at.t > 0.0 {
+        true => set.kernel(row, at, y),
+        false => Beyond::Nothing,
+    };
+    let mut beyond = write(at, &mut out.y);
+    let outside = row.outside;
+    let mass =
+        |beyond, y: &[f64]| y.iter().sum::<f64>() + super::chain_row::mass_beyond(beyond, outside);
+    if !(mass(beyond, &out.y) > 0.0) {
+        beyond = write(Priced { t: f64::INFINITY, ..at }, &mut out.y);
     }
-
-    /// Row k at (t, ν), with mass one.
-    fn row(&self, rows: &Rows<'_>, ahead: &Outlook, k: usize, t: f64, nu: f64) -> Entries {
-        let (nominal, gain) = rows.row(k);
-        let columns = rows.next_states(k);
-        let kl = self.set.distance == Distance::Kl;
-        let t = if !kl && t * rows.range > STEEPEST { f64::INFINITY } else { t };
-        // (next state, w, y⁰) wherever the row may have mass.
-        let mut row: Entries = nominal
-            .iter()
-            .zip(gain)
-            .enumerate()
-            .filter(|(_, (y0, _))| **y0 > 0.0 || !kl)
-            .map(|(i, (&y0, &w))| (columns.map_or(i, |c| c[i] as usize), w, y0))
-            .collect();
-        if t > 0.0 && !rows.level.is_empty() {
-            let shift = rows.shift[k];
-            let ranking = ahead.ranking.as_ref().expect("tails need a ranking");
-            for (&i, &level) in ranking.order.iter().zip(&ranking.level) {
-                let w = level - shift;
-                if t.is_finite() && t * w - nu <= 0.0 || t.is_infinite() && w < 0.0 {
-                    break;
-                }
-                if columns.is_none_or(|c| c.binary_search(&i).is_err()) {
-                    row.push((i as usize, w, 0.0));
-                }
-            }
+    let next = rows.next_states(k);
+    out.next = (0..out.y.len()).map(|j| next.map_or(j, |next| next[j] as usize)).collect();
+    if let Some(outside) = outside {
+        for (next, y) in entries_beyond(beyond, outside, next.unwrap_or(&[])) {
+            out.next.push(next);
+            out.y.push(y);
+            out.p.push(0.0);
         }
-        let top = row.iter().fold(f64::NEG_INFINITY, |m, e| m.max(e.1));
-        let at_top = row.iter().filter(|e| e.1 == top);
-        let (mass, count) = at_top.fold((0.0, 0.0), |(m, n), e| (m + e.2, n + 1.0));
-        for entry in &mut row {
-            let (w, y0) = (entry.1, entry.2);
-            entry.1 = if t == 0.0 {
-                y0
-            } else if t.is_infinite() && w < top {
-                0.0
-            } else if t.is_infinite() && !kl {
-                y0 + (1.0 - mass) / count
-            } else if kl {
-                if t.is_infinite() { y0 } else { y0 * (t * (w - top)).exp() }
-            } else {
-                (y0 + t * w - nu).max(0.0)
-            };
-        }
-        let total: f64 = row.iter().map(|e| e.1).sum();
-        row.iter_mut().for_each(|e| e.1 /= total);
-        row
     }
+    let total: f64 = out.y.iter().sum();
+    out.y.iter_mut().for_each(|y| *y /= total);
+    out
 }

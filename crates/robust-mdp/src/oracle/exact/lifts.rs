@@ -1,177 +1,133 @@
 //! The kernel of a lower bound, row by row, as multipliers.
 
-use super::ball::{Ball, Lifted, noise};
-use super::rows::Rows;
-use super::{Drive, Exact, Outlook, RowMemory, State, Worker};
-use crate::uncertainty::{Distance, Rectangularity};
+use super::active::RowMemory;
+use super::problem::Problem;
+use super::{Exact, Worker};
+use crate::rows::SweepValues;
+use crate::sets::set::Priced;
+use crate::uncertainty::Rectangularity;
 
 /// What the rows of a state are to be worth.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Goal {
     /// About the lower bound of the update, this one: its multipliers serve as they are.
     Near(f64),
-    /// As `Near`, where a row is on its peak or rows have budgets of their own; nothing elsewhere.
+    /// As `Near`, where a row is on its maximum or rows have budgets of their own; nothing elsewhere.
     Peaks(f64),
     /// This level, below the lower bound of the update, to rounding.
     Level(f64),
 }
 
-/// A row to be lifted: (action, t, ν).
+/// A row to be lifted: (action, t, ν), ν counted above t·max w.
 pub(crate) type RowLift = (usize, f64, f64);
 
 impl Exact<'_> {
-    /// The rows that must be lifted to the goal, and how; t = ∞ is a row's peak. An update has left the
-    /// multipliers near which to look.
+    /// The rows that must be lifted to the goal, and how; t = ∞ is a row's maximum. An update has left
+    /// the multipliers near which to look.
     pub(crate) fn lifts(
         &self,
         s: usize,
-        ahead: &Outlook,
+        values: &SweepValues,
         goal: Goal,
         memory: RowMemory<'_>,
         worker: &mut Worker,
     ) -> Vec<RowLift> {
-        let shared = self.set.rectangularity == Rectangularity::State;
-        let kl = self.set.distance == Distance::Kl;
+        let shared = self.uncertainty.rectangularity == Rectangularity::State;
         let first = self.model.rows_of(s).start;
-        if self.nominal || memory.t.is_empty() || shared && self.set.radius_at(s, first) == 0.0 {
+        let radii: Vec<f64> =
+            self.model.rows_of(s).map(|r| self.uncertainty.radius_at(s, r)).collect();
+        let Some(set) = self.set else { return Vec::new() };
+        if memory.t.is_empty() || shared && self.uncertainty.radius_at(s, first) == 0.0 {
             return Vec::new();
         }
-        // Where a row is on its peak, others have prices in place of multipliers.
-        let peaks = shared && memory.t.contains(&f64::INFINITY);
+        // Where a row is on its maximum, others have the multipliers of their prices.
+        let on_maximum = shared && memory.t.contains(&f64::INFINITY);
         let (near, level) = match goal {
-            Goal::Peaks(_) if shared && !peaks => return Vec::new(),
-            Goal::Near(level) | Goal::Peaks(level) => (!peaks, level),
+            Goal::Peaks(_) if shared && !on_maximum => return Vec::new(),
+            Goal::Near(level) | Goal::Peaks(level) => (!on_maximum, level),
             Goal::Level(level) => (false, level),
         };
-        if near && shared && !kl {
-            let used = (0..memory.t.len()).filter(|&k| memory.t[k] > 0.0);
-            return used.map(|k| (k, memory.t[k], memory.nu[k])).collect();
-        }
-        let Worker { rows, scratch } = worker;
-        let rows = Rows::load(self.model, self.reading, s, ahead, rows);
-        let mut state = State { oracle: self, s, rows, ahead, tolerance: 0.0, memory, scratch };
-        let radii: Vec<f64> = (0..state.rows.len()).map(|k| state.radius(k)).collect();
-        state.on_ball(radii[0], LiftAll { near, level, shared, kl, radii: &radii })
+        let mut state = self.state(set, s, values, 0.0, memory, worker);
+        let task = Task { level, shared, radii: &radii };
+        let as_left = near.then(|| task.as_left(&mut state.problem, &state.memory)).flatten();
+        let lifts = as_left.unwrap_or_else(|| task.to_level(&mut state.problem, &state.memory));
+        state.count();
+        lifts
     }
-}
 
-impl Exact<'_> {
-    /// Puts ln Σ y⁰e^{tw'} in place of ν in rows of positive weight, at the multipliers that a sweep of
-    /// nature's over a KL set has left.
-    pub(crate) fn log_masses(
+    /// Puts the second number of their points in place in rows of positive weight, at the multipliers
+    /// that a sweep of nature's has left.
+    pub(crate) fn second_numbers(
         &self,
         s: usize,
-        ahead: &Outlook,
+        values: &SweepValues,
         x: &[f64],
         memory: &mut RowMemory<'_>,
         worker: &mut Worker,
     ) {
-        if self.nominal || x.is_empty() {
-            return;
-        }
-        let Worker { rows, scratch } = worker;
-        let rows = Rows::load(self.model, self.reading, s, ahead, rows);
+        let (Some(set), false) = (self.set, x.is_empty()) else { return };
         let RowMemory { t, nu, floor } = memory;
         let memory = RowMemory { t, nu, floor };
-        let mut state = State { oracle: self, s, rows, ahead, tolerance: 0.0, memory, scratch };
-        let radius = state.radius(0);
-        state.on_ball(radius, LogMasses { x });
-    }
-}
-
-struct LogMasses<'x> {
-    x: &'x [f64],
-}
-
-impl Drive<()> for LogMasses<'_> {
-    fn on<B: Ball>(self, ball: &mut B, memory: &mut RowMemory<'_>) {
-        ball.begin();
-        for k in (0..self.x.len()).filter(|&k| self.x[k] > 0.0) {
-            let t = memory.t[k].abs();
-            if t > 0.0 && t.is_finite() {
-                memory.nu[k] = log_mass(ball.peak(k).0, &ball.at(k, t));
+        let mut state = self.state(set, s, values, 0.0, memory, worker);
+        for k in (0..x.len()).filter(|&k| x[k] > 0.0) {
+            if let Some(point) = state.memory.point(k) {
+                let at = state.problem.at(k, point.t, Some(point)).at;
+                state.memory.nu[k] = at.nu;
             }
         }
+        state.count();
     }
 }
 
 /// Every row lifted to a level that the budget allows.
-struct LiftAll<'a> {
-    /// The multipliers of the update serve as they are.
-    near: bool,
+struct Task<'a> {
     level: f64,
-    /// One budget for all, and floors are those of nominal values.
+    /// One budget for all, and screening bounds are those of nominal values.
     shared: bool,
-    kl: bool,
     radii: &'a [f64],
 }
 
-impl Drive<Vec<RowLift>> for LiftAll<'_> {
-    fn on<B: Ball>(self, ball: &mut B, memory: &mut RowMemory<'_>) -> Vec<RowLift> {
-        ball.begin();
-        let near = if self.near { self.as_left(ball, memory, self.level) } else { None };
-        near.unwrap_or_else(|| self.to_level(ball, memory, self.level))
-    }
-}
-
-impl LiftAll<'_> {
+impl Task<'_> {
     /// The multipliers of the update; `None` if a row that needs one has none.
-    fn as_left<B: Ball>(
-        &self,
-        ball: &mut B,
-        memory: &RowMemory<'_>,
-        level: f64,
-    ) -> Option<Vec<RowLift>> {
+    fn as_left(&self, problem: &mut Problem<'_>, memory: &RowMemory<'_>) -> Option<Vec<RowLift>> {
         let mut out = Vec::new();
-        for k in (0..ball.rows().len()).filter(|&k| self.radii[k] > 0.0) {
+        for k in (0..problem.rows.len()).filter(|&k| self.radii[k] > 0.0) {
+            let t = memory.t[k];
             // Rows with budgets of their own have a multiplier whether they need one or not.
-            let (t, needed) = match self.shared {
-                true => (memory.t[k], memory.t[k] > 0.0),
-                false => (memory.t[k].abs(), ball.nominal(k) < level),
-            };
+            let needed = if self.shared { t > 0.0 } else { problem.nominal(k) < self.level };
             if needed && (t.is_nan() || t <= 0.0) {
                 return None;
             }
             if needed {
-                let nu = match self.kl {
-                    _ if t.is_infinite() => 0.0,
-                    true => log_mass(ball.peak(k).0, &ball.at(k, t)),
-                    false => memory.nu[k],
-                };
-                out.push((k, t, nu));
+                let exact = |point: Priced| problem.at(k, point.t, Some(point)).at.nu;
+                out.push((k, t, memory.point(k).map_or(0.0, exact)));
             }
         }
         Some(out)
     }
 
-    fn to_level<B: Ball>(&self, ball: &mut B, memory: &RowMemory<'_>, level: f64) -> Vec<RowLift> {
-        let LiftAll { shared, kl, radii, .. } = *self;
-        let (slack, drift) = (noise(ball, level) / 64.0, ball.drift().0);
+    fn to_level(&self, problem: &mut Problem<'_>, memory: &RowMemory<'_>) -> Vec<RowLift> {
+        let Task { level, shared, radii } = *self;
+        let (slack, drift) = (problem.noise(level) / 64.0, problem.values().drift);
         let mut below = Vec::new();
-        for k in (0..ball.rows().len()).filter(|&k| radii[k] > 0.0) {
+        for k in (0..problem.rows.len()).filter(|&k| radii[k] > 0.0) {
             let out_of_question = shared && memory.floor[k] + drift >= level;
-            if !out_of_question && ball.nominal(k) < level {
-                below.push((k, ball.peak(k)));
+            if !out_of_question && problem.nominal(k) < level {
+                below.push((k, problem.rows.largest(k), problem.face(k)));
             }
         }
-        let total: f64 = below.iter().map(|(_, (_, cost))| cost).sum();
+        let total: f64 = below.iter().map(|(.., face)| face).sum();
         let mut out = Vec::with_capacity(below.len());
-        for (k, (peak, cost)) in below {
-            // The peak is exact; but near ties make it dearer than coming close to it.
-            if if shared { total } else { cost } <= radii[k] {
+        for (k, largest, face) in below {
+            // The maximum is exact; but near ties make it dearer than coming close to it.
+            if if shared { total } else { face } <= radii[k] {
                 out.push((k, f64::INFINITY, 0.0));
                 continue;
             }
-            let goal = level.min(peak - slack);
-            let lifted = ball.lift(k, goal, slack, memory.t[k].abs());
-            let nu = if kl { log_mass(peak, &lifted) } else { lifted.nu };
-            out.push((k, lifted.t, nu));
+            let goal = level.min(largest - slack);
+            let lifted = problem.price(k, goal, slack, memory.point(k));
+            out.push((k, lifted.at.t, lifted.at.nu));
         }
         out
     }
-}
-
-/// ln Σ y⁰e^{tw'} of a KL row, from the distance that it is part of.
-fn log_mass(peak: f64, lifted: &Lifted) -> f64 {
-    lifted.t * (lifted.value - peak) - lifted.cost
 }

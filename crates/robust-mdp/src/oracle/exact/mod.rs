@@ -1,78 +1,72 @@
-//! The exact oracle: a state's robust Bellman update to rounding, by Newton's method on the
-//! multipliers of its rows.
+//! The exact oracle: a state's robust Bellman update to rounding, from the price of its rows
+//! ([`crate::sets::set`]).
 //!
 //! `update` bounds F(v)_s = min_x max_y Σ_a x_a(c_a + ⟨b_a, y_a⟩) and leaves the policy of the
 //! upper bound; `respond` bounds F_x(v)_s for a policy that is given. Both can add the state's row
 //! Σ_a x_a·y_a to a chain.
+//!
+//! - [`driver`]: screening, saturation, joint steps, and when bounds have met
+//! - [`joint`]: what a driver of a kind of rows does; [`quadratic`], [`tilt`] (with [`table`])
+//! - [`bracketed`]: row by row, for every set
+//! - [`saturation`]: budgets that do not bind
+//! - [`problem`], [`active`]: one state, its active rows, what rows remember
+//! - [`chain_row`], [`kernel`], [`lifts`]: nature's rows, for chains, answers and certificates
+//! - [`nominal`]: states without uncertainty
 
 mod active;
-mod ball;
-mod centred;
-mod cumulants;
-mod draft;
+mod bracketed;
+mod chain_row;
 mod driver;
-mod ellipsoid;
-mod emit;
-mod forms;
+mod joint;
 mod kernel;
-mod kl;
 mod lifts;
-mod look_ahead;
-mod nested;
 mod nominal;
-pub(crate) mod outlook;
-mod pilot;
-mod prices;
-mod rows;
+mod problem;
+mod quadratic;
 mod saturation;
-mod standing;
-mod sums;
 mod table;
 mod tilt;
-mod tops;
-mod typical;
 
 pub(crate) use active::RowMemory;
 pub(crate) use lifts::Goal;
-pub(crate) use pilot::Pilot;
-pub(crate) use rows::Reading;
 
-use self::active::Active;
-use self::ball::{Ball, Outcome};
-use self::cumulants::Cumulants;
+use std::borrow::Cow;
+
+use self::active::{Active, Least};
 use self::driver::{fixed, free};
-use self::ellipsoid::Ellipsoid;
-use self::kl::Kl;
-use self::outlook::Outlook;
-use self::rows::{Nominals, Rows, RowsMemory};
-use self::sums::Sums;
+use self::joint::Joint;
+use self::problem::{Outcome, Problem};
+use self::quadratic::{Forms, QuadraticRows};
 use self::table::Table;
-use crate::algorithm::sweep::ChainRows;
+use self::tilt::{Cumulants, TiltedRows};
+use crate::chain::ChainRows;
 use crate::lanes::dispatch;
 use crate::model::Model;
-use crate::uncertainty::{Distance, Enclosure, Radius, Rectangularity, UncertaintySet};
+use crate::rows::{Reading, Rows, RowsMemory, Source, SweepValues};
+use crate::sets::set::{Kind, Set};
+use crate::uncertainty::{Enclosure, Radius, Rectangularity, UncertaintySet};
 
 /// The exact oracle of a model and a set.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Exact<'a> {
     pub(crate) model: &'a Model,
-    pub(crate) set: &'a UncertaintySet,
+    pub(crate) uncertainty: &'a UncertaintySet,
+    /// `None`: no state has any uncertainty.
+    set: Option<&'static dyn Set>,
     reading: Reading,
-    /// No state has any uncertainty.
-    nominal: bool,
+    /// c_a + Σ p·c(s,a,s'), and the largest further cost.
+    expected: Cow<'a, [f64]>,
+    dearest: f64,
+    /// Whether rows are priced one by one, whatever their kind.
+    pub(crate) bracketed: bool,
 }
 
 /// Working memory of a thread.
 #[derive(Debug, Default)]
 pub(crate) struct Worker {
     rows: RowsMemory,
-    scratch: Scratch,
-}
-
-#[derive(Debug, Default)]
-struct Scratch {
     active: Active,
-    sums: Sums,
+    forms: Forms,
     cumulants: Cumulants,
     table: Table,
     list: Vec<u32>,
@@ -85,41 +79,93 @@ struct Scratch {
 impl Worker {
     /// Row entries visited since the last call.
     pub(crate) fn take_entries(&mut self) -> u64 {
-        std::mem::take(&mut self.scratch.entries)
+        std::mem::take(&mut self.entries)
     }
 
     /// Gives back what was taken, to be counted later.
     pub(crate) fn give_entries(&mut self, entries: u64) {
-        self.scratch.entries += entries;
+        self.entries += entries;
     }
 }
 
 impl<'a> Exact<'a> {
-    pub(crate) fn new(model: &'a Model, set: &'a UncertaintySet) -> Exact<'a> {
-        let nominal = set.distance == Distance::None || set.radius == Radius::Uniform(0.0);
-        Exact { model, set, reading: Reading::new(model, set), nominal }
+    pub(crate) fn new(model: &'a Model, uncertainty: &'a UncertaintySet) -> Exact<'a> {
+        let set = uncertainty.distance.set();
+        let set = set.filter(|_| uncertainty.radius != Radius::Uniform(0.0));
+        let keeps_support = set.is_none_or(|set| !set.leaves_support());
+        let reading = Reading::new(model, uncertainty.leaves_support(), keeps_support);
+        let (expected, dearest) = match &model.transition_cost {
+            None => (Cow::Borrowed(&model.cost[..]), 0.0),
+            Some(further) => {
+                let mean = |r: usize| {
+                    let terms = model.row(r).entries().map(|(_, p, further)| p * further);
+                    model.cost[r] + terms.sum::<f64>()
+                };
+                let dearest = further.iter().copied().fold(0.0, f64::max);
+                (Cow::Owned((0..model.rows()).map(mean).collect()), dearest)
+            }
+        };
+        Exact { model, uncertainty, set, reading, expected, dearest, bracketed: false }
     }
 
-    /// Whether rows may put mass outside of their nominal support.
+    /// Whether rows may put mass on states that they do not list.
     pub(crate) fn spreads(&self) -> bool {
-        self.reading == Reading::WithTail
+        self.reading == Reading::Outside && self.set.is_some()
     }
 
     /// The values of a sweep, for this oracle.
-    pub(crate) fn outlook(&self) -> Outlook {
-        let ranked = match self.reading {
-            Reading::Shared => self.set.distance == Distance::Kl && !self.nominal,
-            Reading::Gathered => false,
-            Reading::WithTail => true,
-        };
-        Outlook::new(self.model.discount(), self.model.states(), self.reading, ranked)
+    pub(crate) fn values(&self) -> SweepValues {
+        let (discount, states) = (self.model.discount(), self.model.states());
+        let keeps_support = self.set.is_some_and(|set| !set.leaves_support());
+        let ranked = self.reading == Reading::Shared && keeps_support;
+        SweepValues::new(discount, states, self.model.is_dense(), ranked, self.spreads())
     }
 
-    /// Gives rows of which nothing is known the floors that their costs tell.
-    fn foresee(&self, s: usize, ahead: &Outlook, memory: &mut RowMemory<'_>) {
-        let unknown = memory.floor.first() == Some(&f64::NEG_INFINITY);
-        if unknown && !self.model.has_transition_costs() {
-            ahead.foresee(&self.model.cost[self.model.rows_of(s)], memory.floor);
+    fn source(&self) -> Source<'_> {
+        Source {
+            model: self.model,
+            reading: self.reading,
+            everywhere: self.uncertainty.leaves_support(),
+            expected: &self.expected,
+            dearest: self.dearest,
+        }
+    }
+
+    /// Gives rows of which nothing is known the screening bounds that their costs tell.
+    fn screen(&self, s: usize, values: &SweepValues, memory: &mut RowMemory<'_>) {
+        if memory.floor.first() == Some(&f64::NEG_INFINITY) {
+            let expected = &self.expected[self.model.rows_of(s)];
+            values.bound_by_costs(expected, self.dearest, memory.floor);
+        }
+    }
+
+    fn state<'w>(
+        &'w self,
+        set: &'static dyn Set,
+        s: usize,
+        values: &'w SweepValues,
+        tolerance: f64,
+        memory: RowMemory<'w>,
+        worker: &'w mut Worker,
+    ) -> State<'w> {
+        let Worker { rows, active, forms, cumulants, table, list, weight, value, entries } = worker;
+        let rows = Rows::new(self.source(), s, values, rows);
+        let problem = Problem { set, rows, radius: 0.0, kappa: None, active };
+        let kind = if self.bracketed { Kind::Bracketed } else { set.kind() };
+        State {
+            oracle: self,
+            s,
+            kind,
+            tolerance,
+            memory,
+            problem,
+            forms,
+            cumulants,
+            table,
+            list,
+            weight,
+            value,
+            entries,
         }
     }
 
@@ -127,31 +173,30 @@ impl<'a> Exact<'a> {
     pub(crate) fn update(
         &self,
         s: usize,
-        ahead: &Outlook,
+        values: &SweepValues,
         tolerance: f64,
         mut memory: RowMemory<'_>,
         x: &mut [f64],
         worker: &mut Worker,
         chain: Option<&mut ChainRows<'_>>,
     ) -> Enclosure {
-        self.foresee(s, ahead, &mut memory);
-        let Worker { rows, scratch } = worker;
-        if self.nominal {
-            let value = self.nominal_update(s, ahead, memory, x, &mut scratch.entries);
+        self.screen(s, values, &mut memory);
+        let Some(set) = self.set else {
+            let value = self.nominal_update(s, values, memory, x, &mut worker.entries);
             if let Some(chain) = chain {
                 self.nominal_chain_row(s, x, chain);
             }
             return value;
-        }
-        let rows = Rows::load(self.model, self.reading, s, ahead, rows);
-        let mut state = State { oracle: self, s, rows, ahead, tolerance, memory, scratch };
-        let value = match self.set.rectangularity {
+        };
+        let mut state = self.state(set, s, values, tolerance, memory, worker);
+        let value = match self.uncertainty.rectangularity {
             Rectangularity::State if state.radius(0) > 0.0 => state.shared(x),
             _ => state.separate(x),
         };
         if let Some(chain) = chain {
-            state.emit(x, chain);
+            state.add_to_chain(x, chain);
         }
+        state.count();
         value
     }
 
@@ -159,238 +204,201 @@ impl<'a> Exact<'a> {
     pub(crate) fn chain_row(
         &self,
         s: usize,
-        ahead: &Outlook,
+        values: &SweepValues,
         memory: RowMemory<'_>,
         x: &[f64],
         worker: &mut Worker,
         chain: &mut ChainRows<'_>,
     ) {
-        if self.nominal {
-            return self.nominal_chain_row(s, x, chain);
-        }
-        let Worker { rows, scratch } = worker;
-        let rows = Rows::load(self.model, self.reading, s, ahead, rows);
-        State { oracle: self, s, rows, ahead, tolerance: 0.0, memory, scratch }.emit(x, chain);
+        let Some(set) = self.set else { return self.nominal_chain_row(s, x, chain) };
+        let mut state = self.state(set, s, values, 0.0, memory, worker);
+        state.add_to_chain(x, chain);
+        state.count();
     }
 
     /// Encloses F_x(v)_s.
     pub(crate) fn respond(
         &self,
         s: usize,
-        ahead: &Outlook,
+        values: &SweepValues,
         tolerance: f64,
         mut memory: RowMemory<'_>,
         x: &[f64],
         worker: &mut Worker,
         chain: Option<&mut ChainRows<'_>>,
     ) -> Enclosure {
-        self.foresee(s, ahead, &mut memory);
-        let Worker { rows, scratch } = worker;
-        if self.nominal {
-            let value = self.nominal_response(s, ahead, x, &mut scratch.entries);
+        self.screen(s, values, &mut memory);
+        let Some(set) = self.set else {
+            let value = self.nominal_response(s, values, x, &mut worker.entries);
             if let Some(chain) = chain {
                 self.nominal_chain_row(s, x, chain);
             }
             return value;
-        }
-        let rows = Rows::load(self.model, self.reading, s, ahead, rows);
-        let mut state = State { oracle: self, s, rows, ahead, tolerance, memory, scratch };
-        let value = match self.set.rectangularity {
+        };
+        let mut state = self.state(set, s, values, tolerance, memory, worker);
+        let value = match self.uncertainty.rectangularity {
             Rectangularity::State if state.radius(0) > 0.0 => state.respond_shared(x),
             _ => state.respond_separate(x),
         };
         if let Some(chain) = chain {
-            state.emit(x, chain);
+            state.add_to_chain(x, chain);
         }
+        state.count();
         value
     }
 }
 
 /// One state under work.
-struct State<'a, 'w> {
-    oracle: &'a Exact<'a>,
+struct State<'w> {
+    oracle: &'w Exact<'w>,
     s: usize,
-    rows: Rows<'a>,
-    ahead: &'a Outlook,
+    kind: Kind<'w>,
     tolerance: f64,
     memory: RowMemory<'w>,
-    scratch: &'w mut Scratch,
+    problem: Problem<'w>,
+    forms: &'w mut Forms,
+    cumulants: &'w mut Cumulants,
+    table: &'w mut Table,
+    list: &'w mut Vec<u32>,
+    weight: &'w mut Vec<f64>,
+    value: &'w mut Vec<f64>,
+    entries: &'w mut u64,
 }
 
-impl State<'_, '_> {
+impl State<'_> {
     fn radius(&self, k: usize) -> f64 {
-        self.oracle.set.radius_at(self.s, self.oracle.model.rows_of(self.s).start + k)
+        self.oracle.uncertainty.radius_at(self.s, self.oracle.model.rows_of(self.s).start + k)
     }
 
-    /// Runs a driver on the ball of the set.
-    fn on_ball<T>(&mut self, radius: f64, drive: impl Drive<T>) -> T {
-        let Scratch { active, sums, cumulants, table, entries, .. } = &mut *self.scratch;
-        let (rows, ahead, memory) = (self.rows, self.ahead, &mut self.memory);
-        if self.oracle.set.distance == Distance::Kl {
-            cumulants.tops.clear(rows.len());
-            let mut ball = Kl { rows, ahead, radius, active, cumulants, table, entries };
-            drive.on(&mut ball, memory)
-        } else {
-            let mut ball = Ellipsoid { rows, ahead, radius, active, sums, entries };
-            drive.on(&mut ball, memory)
+    fn count(&mut self) {
+        *self.entries += std::mem::take(&mut self.problem.rows.visited);
+    }
+
+    /// Runs a driver of the kind of these rows.
+    fn drive<T>(
+        &mut self,
+        drive: impl FnOnce(&mut Problem<'_>, Option<&mut dyn Joint>, &mut RowMemory<'_>) -> T,
+    ) -> T {
+        let State { problem, memory, forms, cumulants, table, .. } = self;
+        match self.kind {
+            Kind::Bracketed => drive(problem, None, memory),
+            Kind::Quadratic(set) => drive(problem, Some(&mut QuadraticRows { set, forms }), memory),
+            Kind::Tilt(set) => {
+                drive(problem, Some(&mut TiltedRows { set, cumulants, table }), memory)
+            }
         }
     }
 
     /// Rows that share one budget.
     fn shared(&mut self, x: &mut [f64]) -> Enclosure {
-        let radius = self.radius(0);
+        self.problem.radius = self.radius(0);
         let tolerance = self.tolerance;
-        let outcome = self.on_ball(radius, Free { tolerance });
+        let outcome = self.drive(|problem, joint, memory| free(problem, joint, memory, tolerance));
         x.fill(0.0);
         match outcome {
             Outcome::Met(value) => {
-                self.remember();
-                let Active { row, t, .. } = &self.scratch.active;
-                let total: f64 = t[..row.len()].iter().sum();
-                for (&k, &t) in row.iter().zip(t) {
-                    x[k as usize] = t / total;
+                let active = &*self.problem.active;
+                self.memory.keep(active);
+                let weight = |j: usize| active.kappa[j] * active.t[j];
+                let total: f64 = (0..active.len()).map(weight).sum();
+                for (j, &k) in active.row.iter().enumerate() {
+                    x[k as usize] = weight(j) / total;
                 }
                 value
             }
-            Outcome::Peak { bounds, level } => {
-                let k = self.scratch.active.row[0] as usize;
-                x[k] = 1.0;
-                (self.memory.t[k], self.memory.nu[k]) = (f64::INFINITY, level);
+            Outcome::Saturated { row, bounds } => {
+                x[row] = 1.0;
                 bounds
             }
         }
     }
 
-    /// Keeps the multipliers of the rows under work.
-    fn remember(&mut self) {
-        let Active { row, t, nu, .. } = &self.scratch.active;
-        self.memory.t.fill(0.0);
-        for ((&k, &t), &nu) in row.iter().zip(t).zip(nu) {
-            (self.memory.t[k as usize], self.memory.nu[k as usize]) = (t, nu);
-        }
-    }
-
     /// Rows with budgets of their own, or none at all: the least row counts.
     fn separate(&mut self, x: &mut [f64]) -> Enclosure {
-        let rows = self.rows.len();
-        let best_before = (0..rows).find(|&k| self.memory.t[k] > 0.0);
-        let best_before = best_before.unwrap_or_else(|| self.floors_from_nominal());
-        let mut best = self.row_value(best_before);
-        let mut chosen = best_before;
-        let nominal = (0..rows).all(|k| self.radius(k) == 0.0);
-        if nominal {
-            (chosen, best) = self.least_nominal(chosen, best);
-        } else {
-            let mut lower = best.lower;
-            for k in 0..rows {
-                if k == best_before || self.memory.floor[k] + self.ahead.drift >= best.upper {
-                    continue;
-                }
-                let value = self.row_value(k);
-                lower = lower.min(value.lower);
-                if value.upper < best.upper {
-                    (chosen, best) = (k, value);
-                }
+        let rows = self.problem.rows.len();
+        let first = self.likely_best();
+        let mut best = self.row_value(first);
+        let mut chosen = first;
+        let mut lower = best.lower;
+        let drift = self.problem.values().drift;
+        for k in 0..rows {
+            if k == first || self.memory.floor[k] + drift >= best.upper {
+                continue;
             }
-            best.lower = lower.min(best.upper);
+            let value = self.row_value(k);
+            lower = lower.min(value.lower);
+            if value.upper < best.upper {
+                (chosen, best) = (k, value);
+            }
         }
+        best.lower = lower.min(best.upper);
         x.fill(0.0);
         x[chosen] = 1.0;
-        // The multiplier's sign tells the next sweep where to begin.
-        for k in (0..rows).filter(|&k| k != chosen) {
-            self.memory.t[k] = -self.memory.t[k].abs();
-        }
-        self.memory.t[chosen] = self.memory.t[chosen].abs();
         best
+    }
+
+    /// The row to look at first: the one of the lowest screening bound, of worst cases where rows have
+    /// been solved. Where none has been, nominal values, which are no more, tell; rows that cost more
+    /// than another can ever be worth are not read.
+    fn likely_best(&mut self) -> usize {
+        let State { problem, memory, list, value, .. } = self;
+        let lowest = |floor: &[f64]| {
+            let least = dispatch(Least(floor));
+            floor.iter().position(|floor| *floor == least).unwrap_or(0)
+        };
+        if memory.t.iter().any(|t| *t > 0.0) {
+            return lowest(memory.floor);
+        }
+        let (drift, anchor) = (problem.values().drift, problem.values().anchor);
+        let bar = dispatch(Least(problem.rows.bases())) - drift;
+        list.clear();
+        list.extend((0..problem.rows.len() as u32).filter(|&k| memory.floor[k as usize] < bar));
+        value.resize(list.len(), 0.0);
+        problem.rows.nominals(list, value);
+        for (&k, &nominal) in list.iter().zip(&**value) {
+            let bound = nominal - problem.slack(k as usize, nominal) - anchor;
+            let floor = &mut memory.floor[k as usize];
+            *floor = floor.max(bound);
+        }
+        lowest(memory.floor)
     }
 
     /// The worst case of row k alone.
     fn row_value(&mut self, k: usize) -> Enclosure {
         let radius = self.radius(k);
-        let anchor = self.ahead.anchor;
-        self.memory.t[k] = self.memory.t[k].abs();
         let value = if radius > 0.0 {
-            let (list, tolerance) = ([k as u32], self.tolerance);
-            let outcome = self.on_ball(radius, Fixed { rows: &list, x: &[1.0], tolerance });
-            self.memory.t[k] = self.scratch.active.t[0];
-            self.memory.nu[k] = self.scratch.active.nu[0];
+            self.problem.radius = radius;
+            let tolerance = self.tolerance;
+            let outcome = self.drive(|problem, joint, memory| {
+                fixed(problem, joint, memory, &[k as u32], &[1.0], tolerance)
+            });
+            self.memory.t[k] = self.problem.active.t[0];
+            self.memory.nu[k] = self.problem.active.nu[0];
             outcome.bounds()
         } else {
-            let mut out = [0.0];
-            self.scratch.entries += self.rows.span(k).len() as u64;
-            dispatch(Nominals { rows: self.rows, list: &[k as u32], out: &mut out });
-            self.memory.t[k] = f64::MIN_POSITIVE;
-            Enclosure { lower: out[0], upper: out[0] }
+            let value = self.problem.nominal(k);
+            Enclosure { lower: value, upper: value }
         };
-        let slack = 16.0 * f64::EPSILON * (value.lower.abs() + self.rows.range + anchor.abs());
-        self.memory.floor[k] = value.lower - slack - anchor;
+        let slack = self.problem.slack(k, value.lower);
+        self.memory.floor[k] = value.lower - slack - self.problem.values().anchor;
         value
     }
 
-    /// Where no row has been solved: nature does no worse than the nominal row, which one pass tells and
-    /// which leaves most rows out of the question. The least of them is where to begin. Rows that cost more
-    /// than another can ever be worth are not read.
-    fn floors_from_nominal(&mut self) -> usize {
-        let Scratch { list, value, entries, .. } = &mut *self.scratch;
-        let bar = dispatch(active::Least(self.rows.base)) - self.ahead.drift;
-        list.clear();
-        list.extend((0..self.rows.len() as u32).filter(|&k| self.memory.floor[k as usize] < bar));
-        value.resize(list.len(), 0.0);
-        *entries += list.iter().map(|&k| self.rows.span(k as usize).len() as u64).sum::<u64>();
-        dispatch(Nominals { rows: self.rows, list, out: value });
-        let (anchor, mut least) = (self.ahead.anchor, (f64::INFINITY, 0));
-        for (&k, &value) in list.iter().zip(&*value) {
-            let slack = 16.0 * f64::EPSILON * (value.abs() + self.rows.range + anchor.abs());
-            let floor = &mut self.memory.floor[k as usize];
-            *floor = floor.max(value - slack - anchor);
-            if value < least.0 {
-                least = (value, k as usize);
-            }
-        }
-        least.1
-    }
-
-    /// The least nominal value, rows that cannot have it left unread.
-    fn least_nominal(&mut self, mut chosen: usize, mut best: Enclosure) -> (usize, Enclosure) {
-        let Scratch { list, value, entries, .. } = &mut *self.scratch;
-        list.clear();
-        let bar = best.upper - self.ahead.drift;
-        list.extend((0..self.rows.len() as u32).filter(|&k| self.memory.floor[k as usize] < bar));
-        value.resize(list.len(), 0.0);
-        *entries += list.iter().map(|&k| self.rows.span(k as usize).len() as u64).sum::<u64>();
-        dispatch(Nominals { rows: self.rows, list, out: value });
-        for (&k, &value) in list.iter().zip(&*value) {
-            let anchor = self.ahead.anchor;
-            let slack = 16.0 * f64::EPSILON * (value.abs() + self.rows.range + anchor.abs());
-            self.memory.floor[k as usize] = value - slack - anchor;
-            if value < best.upper {
-                (chosen, best) = (k as usize, Enclosure { lower: value, upper: value });
-            }
-        }
-        self.memory.t[chosen] = f64::MIN_POSITIVE;
-        (chosen, best)
-    }
-
     fn respond_shared(&mut self, x: &[f64]) -> Enclosure {
-        let (radius, tolerance) = (self.radius(0), self.tolerance);
-        let mut rows = std::mem::take(&mut self.scratch.list);
-        let mut weight = std::mem::take(&mut self.scratch.weight);
+        self.problem.radius = self.radius(0);
+        let (mut rows, mut weight) = (std::mem::take(self.list), std::mem::take(self.weight));
         rows.clear();
         weight.clear();
         for (k, &x) in x.iter().enumerate().filter(|(_, x)| **x > 0.0) {
             rows.push(k as u32);
             weight.push(x);
         }
-        let outcome = self.on_ball(radius, Fixed { rows: &rows, x: &weight, tolerance });
-        self.memory.t.fill(0.0);
-        let Active { row, t, nu, .. } = &self.scratch.active;
-        for ((&k, &t), &nu) in row.iter().zip(t).zip(nu) {
-            (self.memory.t[k as usize], self.memory.nu[k as usize]) = (t, nu);
-        }
-        if let Outcome::Peak { level, .. } = outcome {
-            self.memory.nu.fill(level);
-        }
-        (self.scratch.list, self.scratch.weight) = (rows, weight);
+        let tolerance = self.tolerance;
+        let outcome = self.drive(|problem, joint, memory| {
+            fixed(problem, joint, memory, &rows, &weight, tolerance)
+        });
+        self.memory.keep(self.problem.active);
+        (*self.list, *self.weight) = (rows, weight);
         outcome.bounds()
     }
 
@@ -402,32 +410,5 @@ impl State<'_, '_> {
             total.upper += x * value.upper;
         }
         total
-    }
-}
-
-/// A driver for either ball.
-trait Drive<T> {
-    fn on<B: Ball>(self, ball: &mut B, memory: &mut RowMemory<'_>) -> T;
-}
-
-struct Free {
-    tolerance: f64,
-}
-
-impl Drive<Outcome> for Free {
-    fn on<B: Ball>(self, ball: &mut B, memory: &mut RowMemory<'_>) -> Outcome {
-        free(ball, memory, self.tolerance)
-    }
-}
-
-struct Fixed<'x> {
-    rows: &'x [u32],
-    x: &'x [f64],
-    tolerance: f64,
-}
-
-impl Drive<Outcome> for Fixed<'_> {
-    fn on<B: Ball>(self, ball: &mut B, memory: &mut RowMemory<'_>) -> Outcome {
-        fixed(ball, memory, self.rows, self.x, self.tolerance)
     }
 }

@@ -1,4 +1,4 @@
-//! Updates without uncertainty: F(v)_s = min_a c_a + Σ_i y⁰_ai (c(s,a,i) + λv_i), straight from the
+//! Updates without uncertainty: F(v)_s = min_a c_a + Σ_i p_ai (c(s,a,i) + λv_i), straight from the
 //! model's rows. The best row of the last sweep goes first; rows whose remembered value cannot have
 //! fallen below it are not read.
 
@@ -6,10 +6,10 @@ use pulp::{Simd, WithSimd};
 
 use super::Exact;
 use super::active::RowMemory;
-use super::outlook::Outlook;
-use crate::algorithm::sweep::ChainRows;
+use crate::chain::ChainRows;
 use crate::lanes::{dispatch, dot};
 use crate::model::{Model, Storage};
+use crate::rows::SweepValues;
 use crate::uncertainty::Enclosure;
 
 impl Exact<'_> {
@@ -17,18 +17,18 @@ impl Exact<'_> {
     pub(super) fn nominal_update(
         &self,
         s: usize,
-        ahead: &Outlook,
+        ahead: &SweepValues,
         memory: RowMemory<'_>,
         x: &mut [f64],
         entries: &mut u64,
     ) -> Enclosure {
-        let before = memory.likely_best();
+        let before = memory.in_use();
         let RowMemory { t, floor, .. } = memory;
         let first_row = self.model.rows_of(s).start;
         let sweep = Least { model: self.model, ahead, first_row, before, floor, entries };
         let (chosen, value) = dispatch(sweep);
         t[before] = 0.0;
-        t[chosen] = f64::MIN_POSITIVE;
+        t[chosen] = 1.0;
         x.fill(0.0);
         x[chosen] = 1.0;
         Enclosure { lower: value, upper: value }
@@ -38,7 +38,7 @@ impl Exact<'_> {
     pub(super) fn nominal_response(
         &self,
         s: usize,
-        ahead: &Outlook,
+        ahead: &SweepValues,
         x: &[f64],
         entries: &mut u64,
     ) -> Enclosure {
@@ -47,7 +47,7 @@ impl Exact<'_> {
         Enclosure { lower: value, upper: value }
     }
 
-    /// Adds Σ_a x_a·y⁰_a to the chain.
+    /// Adds Σ_a x_a·p_a to the chain.
     pub(super) fn nominal_chain_row(&self, s: usize, x: &[f64], chain: &mut ChainRows<'_>) {
         let mut filled = 0;
         for (r, &x) in self.model.rows_of(s).zip(x).filter(|(_, x)| **x > 0.0) {
@@ -63,9 +63,9 @@ impl Exact<'_> {
     }
 }
 
-/// c_a + Σ_i y⁰_i (c_i + λv_i) of row `r`.
+/// c_a + Σ_i p_i (c_i + λv_i) of row `r`.
 #[inline(always)]
-fn read<S: Simd>(simd: S, model: &Model, ahead: &Outlook, r: usize) -> f64 {
+fn read<S: Simd>(simd: S, model: &Model, ahead: &SweepValues, r: usize) -> f64 {
     let span = model.span(r);
     let prob = &model.prob[span.clone()];
     let mut total = model.cost[r];
@@ -95,14 +95,14 @@ fn read<S: Simd>(simd: S, model: &Model, ahead: &Outlook, r: usize) -> f64 {
 
 /// What stays true of a row's value until v falls.
 #[inline(always)]
-fn remembered(value: f64, ahead: &Outlook) -> f64 {
+fn remembered(value: f64, ahead: &SweepValues) -> f64 {
     let size = value.abs() + ahead.offset.abs() + ahead.range + ahead.anchor.abs();
     value - 16.0 * f64::EPSILON * size - ahead.anchor
 }
 
 struct Least<'a> {
     model: &'a Model,
-    ahead: &'a Outlook,
+    ahead: &'a SweepValues,
     first_row: usize,
     before: usize,
     floor: &'a mut [f64],
@@ -145,7 +145,7 @@ impl WithSimd for Least<'_> {
 
 struct Mean<'a> {
     model: &'a Model,
-    ahead: &'a Outlook,
+    ahead: &'a SweepValues,
     first_row: usize,
     x: &'a [f64],
     entries: &'a mut u64,

@@ -16,6 +16,7 @@ use pulp::{Simd, WithSimd};
 
 use super::active::PADDING;
 use crate::lanes::exp;
+use crate::rows::SweepValues;
 
 /// Terms of the series.
 pub(super) const ORDER: usize = 8;
@@ -41,13 +42,6 @@ pub(super) fn reach(tolerance: f64, range: f64) -> f64 {
         reach = (1.25 * reach).min(FARTHEST_REACH);
     }
     reach
-}
-
-/// What the series leave out of ψ' and ψ at most.
-pub(super) fn left_out(off: f64, range: f64) -> [f64; 2] {
-    let z = 0.5 * off;
-    let rest = REST * z.powi(7);
-    [0.5 * range * rest, 0.125 * rest * z]
 }
 
 /// Bases of the cells used so far, for one value vector.
@@ -78,6 +72,14 @@ pub(super) struct Grid<'a> {
 }
 
 impl Grid<'_> {
+    pub(super) fn of(values: &SweepValues) -> Grid<'_> {
+        let reach = match values.tolerance > 0.0 {
+            true => reach(values.tolerance, values.range),
+            false => REACH,
+        };
+        Grid { w: &values.shared, range: values.range, reach, stamp: values.stamp }
+    }
+
     /// The cell of t; `None` beyond the table.
     #[inline(always)]
     fn cell(&self, t: f64) -> Option<usize> {
@@ -167,20 +169,6 @@ impl Table {
             }
         }
     }
-
-    /// e^{t_c·w} of the cell around t and t_c; `None` beyond the table.
-    #[inline(always)]
-    pub(super) fn middle<S: Simd>(
-        &mut self,
-        simd: S,
-        t: f64,
-        grid: &Grid<'_>,
-    ) -> Option<(&[f64], f64)> {
-        let cell = grid.cell(t)?;
-        self.prepare();
-        self.fill(simd, cell, grid);
-        Some((&self.bases[cell][grid.w.len() * ORDER..], grid.middle_of(cell)))
-    }
 }
 
 /// What the moments of rows are read from.
@@ -194,7 +182,7 @@ pub(super) struct MomentPass<'a> {
     pub(super) row: &'a [u32],
     pub(super) t: &'a [f64],
     pub(super) centre: &'a mut [f64],
-    /// As in [`super::cumulants::Cumulants`].
+    /// As in [`super::tilt::Cumulants`].
     pub(super) moments: &'a mut [f64],
 }
 

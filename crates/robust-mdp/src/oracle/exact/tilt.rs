@@ -1,80 +1,504 @@
-//! One row tilted: ψ = ln Σ y⁰e^{tw} and its derivatives by a pass of exponentials.
+//! Joint steps for [tilted](crate::sets::tilt) rows.
+//!
+//! A row with multiplier t has the value base + ψ' at the price κ(tψ' − ψ). For any t ≥ 0, t ≠ 0, and
+//! x = κt/Σκt (weak duality),
+//!   F_x ≤ U(t) = [α + Σκ(t·base + ψ)]/Σκt,
+//! which is Newton's step for the common value μ. Each row then takes a Newton step on its distance G
+//! below its maximum, t += (G/ψ'')·pace(G/g), g the distance at μ. A policy has κt = r·x and Newton on
+//! ln(price) against ln r. The error of U is of second order in t; the lower bound, from the rows
+//! mixed with p as the budget allows, of first.
 
 use pulp::{Simd, WithSimd};
 
-use crate::lanes::{exp, exp_m1, walk};
+use super::active::{Active, PADDING};
+use super::joint::{Assessed, Joint, Moved};
+use super::problem::Problem;
+use super::quadratic::IOTA;
+use super::table::{Grid, MomentPass, ORDER, REACH, REST, Table, block};
+use crate::lanes::{dispatch, ln, ln_1p_small};
+use crate::sets::set::Set;
+use crate::sets::tilt::Tilt;
+use crate::uncertainty::Enclosure;
 
-/// ψ, ψ' and ψ'' of one row for w less `top`, the largest w where y⁰ is positive.
-pub(super) struct Tilt<'a> {
-    pub(super) nominal: &'a [f64],
-    pub(super) gain: &'a [f64],
-    pub(super) t: f64,
-    pub(super) top: f64,
-    /// Exponents are small: Σ y⁰(e^{tw} − 1) keeps the digits of ψ.
-    pub(super) small: bool,
+/// Multipliers beyond this, in units of 1/range, are left to the bracketed driver.
+const STEEPEST: f64 = 1e4;
+/// The longest first step, in the same units.
+const LONGEST: f64 = 6.0;
+/// Readings of a state after which moments have not helped.
+const READINGS: usize = 12;
+/// What rounding may hide of a row's price tψ' − ψ, as a share of t·|ψ'|: both terms grow with t, and
+/// what is left of them does not. Steep multipliers, such as those of values that nearly agreed, would
+/// cost nothing otherwise.
+const HIDDEN: f64 = 4.0 * f64::EPSILON;
+
+/// What the last reading says of the active rows: ψ, ψ' and ψ'', for w.
+#[derive(Debug, Default)]
+pub(super) struct Cumulants {
+    log: Vec<f64>,
+    mean: Vec<f64>,
+    variance: Vec<f64>,
+    /// The largest w of each row.
+    maximum: Vec<f64>,
+    /// Moments of rows that are read from the table, eight rows next to each other for each order,
+    /// and the middle of their cell; ∞: never read.
+    moments: Vec<f64>,
+    centre: Vec<f64>,
+    /// |t − centre|·range; beyond `reach` the row is to be read.
+    off: Vec<f64>,
+    reach: f64,
+    pace: Vec<f64>,
+    /// Readings of the state so far.
+    readings: usize,
+    rows: usize,
 }
 
-impl WithSimd for Tilt<'_> {
-    type Output = [f64; 3];
+impl Cumulants {
+    fn arrays(&mut self) -> [&mut Vec<f64>; 7] {
+        let Cumulants { log, mean, variance, maximum, centre, off, pace, .. } = self;
+        [log, mean, variance, maximum, centre, off, pace]
+    }
 
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, simd: S) -> [f64; 3] {
-        let Tilt { nominal, gain, t, top, small } = self;
-        let zero = simd.splat_f64s(0.0);
-        let (tv, topv) = (simd.splat_f64s(t), simd.splat_f64s(top));
-        let (mut s0, mut s1, mut s2) = (zero, zero, zero);
-        if small {
-            walk!(simd, [nominal, gain] => |y0, w| {
-                let w = simd.sub_f64s(w, topv);
-                let q = simd.mul_f64s(y0, exp_m1(simd, simd.mul_f64s(tv, w)));
-                let yw = simd.mul_f64s(simd.add_f64s(q, y0), w);
-                s0 = simd.add_f64s(s0, q);
-                s1 = simd.add_f64s(s1, yw);
-                s2 = simd.mul_add_e_f64s(yw, w, s2);
-            });
-        } else {
-            walk!(simd, [nominal, gain] => |y0, w| {
-                let w = simd.sub_f64s(w, topv);
-                let y = simd.mul_f64s(y0, exp(simd, simd.mul_f64s(tv, w)));
-                let yw = simd.mul_f64s(y, w);
-                s0 = simd.add_f64s(s0, y);
-                s1 = simd.add_f64s(s1, yw);
-                s2 = simd.mul_add_e_f64s(yw, w, s2);
-            });
+    /// Room for this many rows; new ones have to be read.
+    fn resize(&mut self, rows: usize) {
+        if self.log.len() < rows {
+            let room = (2 * rows).next_multiple_of(PADDING);
+            self.arrays().into_iter().for_each(|array| array.resize(room, 0.0));
+            self.moments.resize(room * ORDER, 0.0);
         }
-        let sum = simd.reduce_sum_f64s(s0);
-        let (total, log) = if small { (1.0 + sum, sum.ln_1p()) } else { (sum, sum.ln()) };
-        let mean = simd.reduce_sum_f64s(s1) / total;
-        let variance = (simd.reduce_sum_f64s(s2) / total - mean * mean).max(0.0);
-        [log, mean, variance]
+        if rows > self.rows {
+            self.off[self.rows..rows].fill(f64::INFINITY);
+            self.centre[self.rows..rows].fill(f64::INFINITY);
+        }
+        self.rows = rows;
+    }
+
+    fn swap(&mut self, i: usize, j: usize) {
+        if i != j {
+            self.arrays().into_iter().for_each(|array| array.swap(i, j));
+            let (left, right) = (block(i).start + i % PADDING, block(j).start + j % PADDING);
+            for order in 0..ORDER {
+                self.moments.swap(left + order * PADDING, right + order * PADDING);
+            }
+        }
+    }
+
+    fn set(&mut self, j: usize, [log, mean, variance]: [f64; 3]) {
+        (self.log[j], self.mean[j], self.variance[j]) = (log, mean, variance);
+        self.off[j] = 0.0;
+    }
+
+    fn list_stale(&self, out: &mut Vec<u32>) {
+        out.clear();
+        let off = &self.off[..self.rows];
+        let safe = |off: &f64| *off <= self.reach; // not where it is NaN
+        // Most often none is safe or all are.
+        match off.iter().map(|off| usize::from(safe(off))).sum() {
+            0 => out.extend(0..self.rows as u32),
+            safe_rows if safe_rows == self.rows => {}
+            _ => out.extend((0..).zip(off).filter(|(_, off)| !safe(off)).map(|(j, _)| j)),
+        }
     }
 }
 
-/// The largest w where y⁰ is positive, and the mass there.
-pub(super) struct Top<'a> {
-    pub(super) nominal: &'a [f64],
-    pub(super) gain: &'a [f64],
+/// The driver.
+pub(super) struct TiltedRows<'a> {
+    pub(super) set: &'a dyn Tilt,
+    pub(super) cumulants: &'a mut Cumulants,
+    pub(super) table: &'a mut Table,
 }
 
-impl WithSimd for Top<'_> {
-    type Output = (f64, f64);
+impl TiltedRows<'_> {
+    fn tabled(&self, problem: &Problem<'_>) -> bool {
+        let values = problem.values();
+        problem.rows.shared() && !values.in_place && values.range > 0.0 && self.set.is_exponential()
+    }
+
+    fn find_maxima(&mut self, problem: &mut Problem<'_>, from: usize) {
+        self.cumulants.resize(problem.active.len());
+        for j in from..problem.active.len() {
+            let k = problem.active.row[j] as usize;
+            self.cumulants.maximum[j] = problem.rows.maximum(k).0;
+        }
+    }
+
+    /// Rows whose moments reach the new multipliers need not be read again.
+    fn moved(&mut self, problem: &Problem<'_>) {
+        if self.tabled(problem) && self.cumulants.readings > 0 {
+            let (active, range) = (&*problem.active, problem.rows.range);
+            dispatch(Evaluate { active, out: self.cumulants, range });
+        } else {
+            self.cumulants.off.fill(f64::INFINITY);
+        }
+    }
+
+    /// The value that rows of normal distribution would reach together.
+    fn first_value(&self, problem: &Problem<'_>) -> f64 {
+        let Cumulants { mean, variance, .. } = &*self.cumulants;
+        let Active { base, kappa, .. } = &*problem.active;
+        let rows = 0..problem.active.len();
+        let origin = base[0] + mean[0];
+        let start = |j: usize| base[j] + mean[j] - origin;
+        let (sk, skm) = rows.clone().fold((0.0, 0.0), |(sk, skm), j| {
+            let k = kappa[j] / variance[j];
+            (sk + k, skm + k * start(j))
+        });
+        let centre = skm / sk;
+        let spread: f64 = rows.map(|j| kappa[j] * (start(j) - centre).powi(2) / variance[j]).sum();
+        let room = 2.0 * problem.radius - spread;
+        origin + if room > 0.0 { centre + (room / sk).sqrt() } else { centre }
+    }
+}
+
+impl Joint for TiltedRows<'_> {
+    fn begin(&mut self, problem: &mut Problem<'_>) {
+        let reach = if self.tabled(problem) { Grid::of(problem.values()).reach } else { 0.0 };
+        (self.cumulants.rows, self.cumulants.readings, self.cumulants.reach) = (0, 0, reach);
+        self.find_maxima(problem, 0);
+    }
+
+    fn finish(&mut self, _: &mut Problem<'_>) {}
+
+    fn admit(&mut self, problem: &mut Problem<'_>, from: usize) {
+        let rows = problem.active.len();
+        problem.active.t[from..rows].fill(0.0);
+        self.find_maxima(problem, from);
+        self.read(problem);
+    }
+
+    fn read(&mut self, problem: &mut Problem<'_>) {
+        self.cumulants.resize(problem.active.len());
+        self.cumulants.readings += 1;
+        let by_moments = self.tabled(problem) && self.cumulants.readings <= READINGS;
+        if !by_moments {
+            self.cumulants.reach = 0.0;
+        }
+        let mut stale = std::mem::take(&mut problem.active.pending);
+        self.cumulants.list_stale(&mut stale);
+        if by_moments && !stale.is_empty() {
+            problem.rows.visited += (stale.len() * problem.values().shared.len()) as u64;
+            let Cumulants { moments, centre, .. } = &mut *self.cumulants;
+            let Active { row, t, .. } = &*problem.active;
+            dispatch(MomentPass {
+                table: self.table,
+                grid: Grid::of(problem.values()),
+                nominal: problem.rows.all_nominal(),
+                stale: &mut stale,
+                row,
+                t,
+                centre,
+                moments,
+            });
+            let (active, range) = (&*problem.active, problem.rows.range);
+            dispatch(Evaluate { active, out: self.cumulants, range });
+        }
+        for j in stale.iter().map(|&j| j as usize) {
+            let (k, t) = (problem.active.row[j] as usize, problem.active.t[j]);
+            problem.rows.visited += problem.rows.width(k) as u64;
+            let [log, mean, variance] = self.set.read(problem.rows.row(k), t);
+            let maximum = self.cumulants.maximum[j];
+            self.cumulants.set(j, [log + t * maximum, mean + maximum, variance]);
+            // Moments that were read for a smaller t serve no more.
+            self.cumulants.centre[j] = f64::INFINITY;
+        }
+        problem.active.pending = stale;
+    }
+
+    fn assess(&mut self, problem: &mut Problem<'_>, fixed: bool) -> Assessed {
+        let (active, cumulants) = (&*problem.active, &*self.cumulants);
+        let (radius, drift) = (problem.radius, problem.values().drift);
+        let (range, degree) = (problem.rows.range, Set::degree(problem.set));
+        let mut at = dispatch(Assess { active, cumulants, radius, drift, range, degree, fixed });
+        if active.multipliers().iter().all(|t| *t == 0.0) {
+            at.mu = self.first_value(problem);
+        }
+        at
+    }
+
+    fn raise(&mut self, problem: &mut Problem<'_>, mu: f64) -> Moved {
+        let longest = LONGEST / problem.rows.range;
+        let (active, cumulants) = (&mut *problem.active, &mut *self.cumulants);
+        let rows = active.len();
+        dispatch(Ratios { active, cumulants, mu });
+        self.set.paces(&mut cumulants.pace[..rows]);
+        let least = dispatch(Step { active, cumulants, longest });
+        if least.is_nan() || least <= 0.0 {
+            let mut kept = 0;
+            for j in 0..rows {
+                let (k, t) = (problem.active.row[j] as usize, problem.active.t[j]);
+                let fresh = problem.active.fresh[j];
+                if fresh.is_nan() || fresh <= 0.0 {
+                    // Either the row needs no lift, or the step was too long.
+                    let nominal = match problem.active.nominal[j] {
+                        Some(nominal) => nominal,
+                        None => problem.nominal(k),
+                    };
+                    if nominal >= mu {
+                        continue;
+                    }
+                    if t == 0.0 {
+                        return Moved::Stuck;
+                    }
+                    problem.active.fresh[j] = 0.25 * t;
+                }
+                problem.active.swap(kept, j);
+                self.cumulants.swap(kept, j);
+                kept += 1;
+            }
+            let dropped = kept < rows;
+            problem.active.truncate(kept);
+            self.cumulants.resize(kept);
+            if kept == 0 {
+                return Moved::Stuck;
+            }
+            if dropped {
+                return Moved::Dropped;
+            }
+        }
+        std::mem::swap(&mut problem.active.t, &mut problem.active.fresh);
+        self.moved(problem);
+        let steepest = STEEPEST / problem.rows.range;
+        match problem.active.multipliers().iter().all(|t| *t <= steepest) {
+            true => Moved::All,
+            false => Moved::Stuck,
+        }
+    }
+
+    fn scale(&mut self, problem: &mut Problem<'_>, x: &[f64]) -> bool {
+        let Cumulants { log, mean, variance, .. } = &*self.cumulants;
+        let Active { t, kappa, .. } = &mut *problem.active;
+        let (mut weight, mut bend, mut used) = (0.0, 0.0, 0.0);
+        for (j, x) in x.iter().enumerate() {
+            weight += kappa[j] * t[j];
+            bend += x * x * variance[j] / kappa[j];
+            used += kappa[j] * (t[j] * mean[j] - log[j]);
+        }
+        let r = weight / x.iter().sum::<f64>();
+        let range = problem.rows.range;
+        let fresh = if r == 0.0 {
+            (2.0 * problem.radius / bend).sqrt().min(32.0 / range)
+        } else {
+            let slope = r * r * bend / used;
+            r * ((problem.radius / used).ln() / slope).clamp(-2.0, 2.0).exp()
+        };
+        for ((t, kappa), x) in t.iter_mut().zip(kappa).zip(x) {
+            *t = fresh * x / *kappa;
+        }
+        self.moved(problem);
+        fresh > 0.0 && fresh * range <= STEEPEST
+    }
+
+    fn ceiling(&self, problem: &Problem<'_>) -> f64 {
+        let rows = problem.active.len();
+        let largest = problem.active.base[..rows].iter().zip(&self.cumulants.maximum);
+        largest.fold(f64::INFINITY, |least, (base, maximum)| least.min(base + maximum))
+    }
+
+    /// Where the lowest row nears its maximum, prices may grow like −ln(distance).
+    fn stride(&self, step: f64, room: f64) -> f64 {
+        let share = -(-step / room).exp_m1();
+        if share.is_nan() { 0.75 } else { share.clamp(0.25, 0.99) }
+    }
+}
+
+/// ψ, ψ' and ψ'' at t from the moments of all rows, and whether these reach there.
+struct Evaluate<'a> {
+    active: &'a Active,
+    out: &'a mut Cumulants,
+    range: f64,
+}
+
+impl WithSimd for Evaluate<'_> {
+    type Output = ();
 
     #[inline(always)]
-    fn with_simd<S: Simd>(self, simd: S) -> (f64, f64) {
-        let Top { nominal, gain } = self;
-        let zero = simd.splat_f64s(0.0);
-        let lowest = simd.splat_f64s(f64::NEG_INFINITY);
-        let mut top = lowest;
-        walk!(simd, [nominal, gain] => |y0, w| {
-            let usable = simd.less_than_f64s(zero, y0);
-            top = simd.max_f64s(top, simd.select_f64s(usable, w, lowest));
-        });
-        let top = simd.reduce_max_f64s(top);
-        let level = simd.splat_f64s(top);
-        let mut mass = zero;
-        walk!(simd, [nominal, gain] => |y0, w| {
-            mass = simd.add_f64s(mass, simd.select_f64s(simd.equal_f64s(w, level), y0, zero));
-        });
-        (top, simd.reduce_sum_f64s(mass))
+    fn with_simd<S: Simd>(self, simd: S) {
+        let Evaluate { active, out, range } = self;
+        let lanes = size_of::<S::f64s>() / 8;
+        let (zero, one) = (simd.splat_f64s(0.0), simd.splat_f64s(1.0));
+        let (half, eighth) = (simd.splat_f64s(0.5 * range), simd.splat_f64s(0.125));
+        let range = simd.splat_f64s(range);
+        let mut at = 0;
+        while at < active.len() {
+            let load = |x: &[f64]| S::as_simd_f64s(&x[at..at + lanes]).0[0];
+            let store = |x: &mut [f64], y| S::as_mut_simd_f64s(&mut x[at..at + lanes]).0[0] = y;
+            let centre = load(&out.centre);
+            let delta = simd.sub_f64s(load(&active.t), centre);
+            let moments = &out.moments[block(at)];
+            let moment =
+                |j: usize| S::as_simd_f64s(&moments[j * PADDING + at % PADDING..][..lanes]).0[0];
+            let (mut s0, mut s1, mut s2) = (zero, zero, zero);
+            for j in (1..ORDER).rev() {
+                s2 = simd.mul_add_e_f64s(s2, delta, s1);
+                s1 = simd.mul_add_e_f64s(s1, delta, s0);
+                s0 = simd.mul_add_e_f64s(s0, delta, moment(j));
+            }
+            s2 = simd.mul_add_e_f64s(s2, delta, s1);
+            s1 = simd.mul_add_e_f64s(s1, delta, s0);
+            let rest = simd.mul_f64s(s0, delta);
+            // In the first cell the sum is one plus `rest`, whatever rounding made of Σy⁰.
+            let first = simd.equal_f64s(centre, zero);
+            let begin = simd.select_f64s(first, one, moment(0));
+            let total = simd.add_f64s(begin, rest);
+            let mut log = ln(simd, total);
+            let small = simd.less_than_or_equal_f64s(simd.abs_f64s(rest), eighth);
+            let small = simd.and_m64s(first, small);
+            if simd.first_true_m64s(small) < lanes {
+                log = simd.select_f64s(small, ln_1p_small(simd, rest), log);
+            }
+            let inverse = simd.div_f64s(one, total);
+            let mean = simd.mul_f64s(s1, inverse);
+            let second = simd.mul_f64s(simd.add_f64s(s2, s2), inverse);
+            let variance = simd.sub_f64s(second, simd.mul_f64s(mean, mean));
+            let off = simd.mul_f64s(simd.abs_f64s(delta), range);
+            // Moments are about −range/2.
+            store(&mut out.log, simd.sub_f64s(log, simd.mul_f64s(delta, half)));
+            store(&mut out.mean, simd.sub_f64s(mean, half));
+            store(&mut out.variance, simd.max_f64s(variance, zero));
+            store(&mut out.off, off);
+            at += lanes;
+        }
+    }
+}
+
+/// Bounds from ψ and ψ', and Newton's value U(t).
+struct Assess<'a> {
+    active: &'a Active,
+    cumulants: &'a Cumulants,
+    radius: f64,
+    drift: f64,
+    range: f64,
+    degree: i32,
+    fixed: bool,
+}
+
+impl WithSimd for Assess<'_> {
+    type Output = Assessed;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) -> Assessed {
+        let Assess { active, cumulants, radius, drift, range, degree, fixed } = self;
+        let rows = active.len();
+        let lanes = size_of::<S::f64s>() / 8;
+        let (zero, infinity) = (simd.splat_f64s(0.0), simd.splat_f64s(f64::INFINITY));
+        let iota = S::as_simd_f64s(&IOTA[..lanes]).0[0];
+        let origin = active.base[0];
+        let reference = simd.splat_f64s(origin);
+        let (mut total, mut value, mut logs, mut used) = (zero, zero, zero, zero);
+        let (mut mean_value, mut mean_floor, mut check) = (zero, zero, zero);
+        let (mut least, mut least_floor) = (infinity, infinity);
+        // What the series leave out, where it is more than rounding.
+        let wide = cumulants.reach > REACH;
+        let rest = simd.splat_f64s(if wide { REST } else { 0.0 });
+        let (half, radial) = (simd.splat_f64s(0.5), simd.splat_f64s(0.5 * range));
+        let (eighth, mut astray) = (simd.splat_f64s(0.125), zero);
+        let hidden = simd.splat_f64s(HIDDEN);
+        let mut at = 0;
+        while at < rows {
+            let live = simd.less_than_f64s(iota, simd.splat_f64s((rows - at) as f64));
+            let load = |x: &[f64]| S::as_simd_f64s(&x[at..at + lanes]).0[0];
+            let keep = |x: S::f64s| simd.select_f64s(live, x, zero);
+            let (t, base, floor) = (load(&active.t), load(&active.base), load(&active.floor));
+            let (log, mean) = (load(&cumulants.log), load(&cumulants.mean));
+            let z = simd.mul_f64s(half, load(&cumulants.off));
+            let z2 = simd.mul_f64s(z, z);
+            let z3 = simd.mul_f64s(z2, z);
+            let left_out = simd.mul_f64s(rest, simd.mul_f64s(simd.mul_f64s(z3, z3), z));
+            let mean_off = simd.mul_f64s(radial, left_out);
+            let log_off = simd.mul_f64s(eighth, simd.mul_f64s(left_out, z));
+            let row_value = simd.add_f64s(base, simd.sub_f64s(mean, mean_off));
+            let slope = simd.mul_f64s(t, mean);
+            let cost = simd.mul_add_e_f64s(hidden, simd.abs_f64s(slope), simd.sub_f64s(slope, log));
+            let cost = simd.add_f64s(cost, simd.mul_add_e_f64s(t, mean_off, log_off));
+            astray = simd.add_f64s(astray, keep(simd.mul_f64s(load(&active.kappa), log_off)));
+            let kappa = load(&active.kappa);
+            let weight = simd.mul_f64s(kappa, t);
+            let worth = simd.mul_f64s(weight, simd.sub_f64s(base, reference));
+            total = simd.add_f64s(total, keep(weight));
+            value = simd.add_f64s(value, keep(worth));
+            logs = simd.add_f64s(logs, keep(simd.mul_f64s(kappa, log)));
+            let spent = simd.mul_f64s(kappa, simd.max_f64s(cost, zero));
+            used = simd.add_f64s(used, keep(spent));
+            check = simd.add_f64s(check, keep(cost));
+            least = simd.min_f64s(least, simd.select_f64s(live, row_value, infinity));
+            least_floor = simd.min_f64s(least_floor, simd.select_f64s(live, floor, infinity));
+            if fixed {
+                mean_value = simd.add_f64s(mean_value, keep(simd.mul_f64s(weight, row_value)));
+                mean_floor = simd.add_f64s(mean_floor, keep(simd.mul_f64s(weight, floor)));
+            }
+            at += lanes;
+        }
+        let sum = |x: S::f64s| simd.reduce_sum_f64s(x);
+        let (total, used) = (sum(total), sum(used));
+        let share =
+            if used <= radius { 1.0 } else { (radius / used).powf(1.0 / f64::from(degree)) };
+        let (row, floor) = if fixed {
+            (sum(mean_value) / total, sum(mean_floor) / total + drift)
+        } else {
+            (simd.reduce_min_f64s(least), simd.reduce_min_f64s(least_floor) + drift)
+        };
+        let lower = if share < 1.0 { share * row + (1.0 - share) * floor } else { row };
+        let upper = origin + (sum(value) + (radius + sum(logs))) / total;
+        // Minima and maxima may lose a NaN, sums do not.
+        let sound = !upper.is_nan() && sum(check).is_finite() && lower.is_finite();
+        let bounds = Enclosure {
+            lower: if sound { lower } else { f64::NEG_INFINITY },
+            upper: if sound { upper + sum(astray) / total } else { f64::INFINITY },
+        };
+        Assessed { bounds, mu: upper }
+    }
+}
+
+/// G/g of every row.
+struct Ratios<'a> {
+    active: &'a Active,
+    cumulants: &'a mut Cumulants,
+    mu: f64,
+}
+
+impl WithSimd for Ratios<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        let Ratios { active, cumulants, mu } = self;
+        let Cumulants { mean, maximum, pace, .. } = cumulants;
+        let rows = active.len();
+        let (mean, maximum, base) = (&mean[..rows], &maximum[..rows], &active.base[..rows]);
+        for (j, ratio) in pace[..rows].iter_mut().enumerate() {
+            let goal = (base[j] + maximum[j] - mu).max(1e-300);
+            let below = (maximum[j] - mean[j]).max(1e-300);
+            *ratio = (below / goal).clamp(1e-300, 1e300);
+        }
+    }
+}
+
+/// t + (G/ψ'')·pace, not many times as far as before, the first time no more than `longest`; returns
+/// the least, NaN if there is one.
+struct Step<'a> {
+    active: &'a mut Active,
+    cumulants: &'a Cumulants,
+    longest: f64,
+}
+
+impl WithSimd for Step<'_> {
+    type Output = f64;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) -> f64 {
+        let Step { active, cumulants, longest } = self;
+        let rows = active.len();
+        let Cumulants { mean, maximum, variance, pace, .. } = cumulants;
+        let (mean, maximum, variance) = (&mean[..rows], &maximum[..rows], &variance[..rows]);
+        let (t, pace) = (&active.t[..rows], &pace[..rows]);
+        let (mut least, mut sum) = (f64::INFINITY, 0.0);
+        for (j, fresh) in active.fresh[..rows].iter_mut().enumerate() {
+            let below = (maximum[j] - mean[j]).max(1e-300);
+            let next = t[j] + below / variance[j] * pace[j];
+            let most = (8.0 * t[j]).max(longest);
+            *fresh = if most < next { most } else { next };
+            least = if *fresh < least { *fresh } else { least };
+            sum += *fresh;
+        }
+        if sum.is_nan() { f64::NAN } else { least }
     }
 }

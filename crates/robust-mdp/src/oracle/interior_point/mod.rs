@@ -19,9 +19,8 @@ use self::program::Candidate;
 use super::worst_case::{Memory, worst_case};
 use crate::game::{Game, Values, shares_budget};
 use crate::lanes::dispatch;
-use crate::uncertainty::{
-    Block, Distance, Enclosure, Scratch, UncertaintySet, ellipsoid as ball, mix_with_nominal,
-};
+use crate::sets::proximal::{ellipsoid as ball, mix_with_nominal};
+use crate::sets::{Block, Distance, Enclosure, Scratch, UncertaintySet};
 
 /// Encloses F(v)_s; with `whole` the solver sees all rows of every program, otherwise only those that
 /// can matter. The policy whose worst case is the upper bound goes to `x`, the kernel of the

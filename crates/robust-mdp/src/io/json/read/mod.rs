@@ -114,7 +114,7 @@ impl Reading {
             reader.consume(3);
         }
         let mut json = serde_json::Deserializer::from_reader(self.lines.count(reader, BUFFER));
-        match self.part(Wanted::Model).deserialize(&mut json).and_then(|()| json.end()) {
+        match self.part(Wanted::Model).deserialize(&mut json).and_then(|_| json.end()) {
             Ok(()) => Ok(()),
             Err(e) => Err(self.explain(path, e)),
         }

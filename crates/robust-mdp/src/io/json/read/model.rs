@@ -41,8 +41,8 @@ impl Reading {
                     let given = self.value(&mut map, wanted)?.given();
                     self.discount = given.map(|v| v.number(wanted)).transpose()?;
                 }
-                "initial" => map.next_value_seed(self.part(Wanted::Initial))?,
-                _ => map.next_value_seed(self.part(Wanted::States))?,
+                "initial" => drop(self.value(&mut map, Wanted::Initial)?),
+                _ => drop(self.value(&mut map, Wanted::States)?),
             }
         }
         self.lacking = true;

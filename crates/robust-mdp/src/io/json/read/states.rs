@@ -22,7 +22,7 @@ impl Reading {
                         self.builder.name_state(name);
                     }
                 }
-                _ => map.next_value_seed(self.part(Wanted::Actions))?,
+                _ => drop(self.value(&mut map, Wanted::Actions)?),
             }
         }
         keys.require("actions", "\"actions\":[ … ], or [] for a terminal state")?;
@@ -57,7 +57,7 @@ impl Reading {
                     continue;
                 }
                 "next" => {
-                    map.next_value_seed(self.part(Wanted::Next))?;
+                    self.value(&mut map, Wanted::Next)?;
                     continue;
                 }
                 "cost" => (Objective::MinCost, Wanted::Cost),

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
+use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, Visitor};
 
 use super::lines::Lines;
 
@@ -68,6 +68,12 @@ impl Wanted {
             self,
             Discount | InitialEntry | Cost | Reward | NextState | Probability | FurtherCost
         )
+    }
+
+    /// Whether it is an object or a list.
+    pub(super) fn is_part(self) -> bool {
+        use Wanted::*;
+        matches!(self, Model | Initial | States | State | Actions | Action | Next | Transition)
     }
 
     /// That something else was found.
@@ -148,62 +154,6 @@ fn shortened(text: &str) -> String {
         short.push('…');
     }
     short
-}
-
-/// Reads one value; an error's line is noted.
-pub(super) struct Single<'l> {
-    pub(super) wanted: Wanted,
-    pub(super) lines: &'l Lines,
-}
-
-impl<'de> DeserializeSeed<'de> for Single<'_> {
-    type Value = Value;
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
-        deserializer.deserialize_any(self)
-    }
-}
-
-impl<'de> Visitor<'de> for Single<'_> {
-    type Value = Value;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.wanted.rule())
-    }
-
-    fn visit_unit<E: Error>(self) -> Result<Value, E> {
-        Ok(Value::Null)
-    }
-
-    fn visit_bool<E: Error>(self, flag: bool) -> Result<Value, E> {
-        Ok(Value::Flag(flag))
-    }
-
-    fn visit_u64<E: Error>(self, n: u64) -> Result<Value, E> {
-        Ok(Value::Whole(n))
-    }
-
-    fn visit_i64<E: Error>(self, n: i64) -> Result<Value, E> {
-        Ok(Value::Negative(n))
-    }
-
-    fn visit_f64<E: Error>(self, x: f64) -> Result<Value, E> {
-        Ok(Value::Number(x))
-    }
-
-    fn visit_str<E: Error>(self, text: &str) -> Result<Value, E> {
-        Ok(Value::Text(text.to_owned()))
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, _: A) -> Result<Value, A::Error> {
-        self.lines.note();
-        Err(self.wanted.wrong("a list"))
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, _: A) -> Result<Value, A::Error> {
-        self.lines.note();
-        Err(self.wanted.wrong("an object"))
-    }
 }
 
 /// The keys of an object: which it may have and which it had.

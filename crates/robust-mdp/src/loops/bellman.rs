@@ -1,0 +1,359 @@
+//! Sweeps of the exact oracle over all states: F(v) or F_x(v), with bounds, policy and chain.
+
+use std::ops::{ControlFlow, Range};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use super::bounds::UNKNOWN;
+use super::row_store::{RowStore, remember};
+use super::sweep::{Cuts, Fields, Workers, collect_states, for_each_state};
+use crate::chain::{Chain, Tails};
+use crate::chain::{ChainRows, ChainShape};
+use crate::codec::{Codec, Snapshot};
+use crate::game::{Layout, widest_row};
+use crate::model::Model;
+use crate::oracle::exact::{Exact, Goal, RowMemory, Worker};
+use crate::rows::SweepValues;
+use crate::uncertainty::UncertaintySet;
+
+/// States from one look at the signal to the next: a look costs as much as a short nominal row.
+const ASKED_EVERY: usize = 16;
+/// Discounts up to which chains in single precision are near enough to the pair that they freeze:
+/// their errors of 1e-7 grow with 1/(1 − λ).
+const SHORT: f64 = 1.0 - 1e-5;
+/// Entries of a kernel that are held at once, or about as many where states differ in their actions.
+const AT_ONCE: usize = 1 << 20;
+/// Rows of a sparse model from which on what they remember counts beside the model.
+const MANY_ROWS: usize = 1 << 16;
+
+/// The exact Bellman operator of a model and a set; remembers multipliers between sweeps.
+pub(crate) struct Bellman<'a> {
+    pub(crate) model: &'a Model,
+    oracle: Exact<'a>,
+    layout: Layout,
+    pub(crate) ahead: SweepValues,
+    /// lower ≤ F(v) ≤ F_x(v) ≤ upper after a sweep.
+    pub(crate) lower: Vec<f64>,
+    pub(crate) upper: Vec<f64>,
+    /// The policy x of the upper bound.
+    pub(crate) policy: Vec<f64>,
+    memory: RowStore,
+    /// No row leads farther than this from its state; `None`: rows may have mass anywhere.
+    reach: Option<usize>,
+    /// Entries of the widest row.
+    width: usize,
+    workers: Workers<Hand>,
+}
+
+/// What a thread works with: the oracle's memory, and room for what a state's rows remember.
+#[derive(Default)]
+struct Hand {
+    worker: Worker,
+    rows: Vec<f64>,
+}
+
+/// Whose choice a sweep makes.
+#[derive(Clone, Copy)]
+pub(crate) enum Player<'x> {
+    /// Both players': F(v).
+    Both,
+    /// Nature's alone, against this policy: F_x(v).
+    Nature(&'x [f64]),
+}
+
+impl<'a> Bellman<'a> {
+    pub(crate) fn new(model: &'a Model, set: &'a UncertaintySet) -> Bellman<'a> {
+        let oracle = Exact::new(model, set);
+        let (states, rows) = (model.states(), model.rows());
+        Bellman {
+            model,
+            ahead: oracle.values(),
+            reach: (!model.is_dense() && !oracle.spreads()).then(|| model.reach()),
+            oracle,
+            layout: Layout::Full(0),
+            lower: vec![0.0; states],
+            upper: vec![0.0; states],
+            policy: vec![0.0; rows],
+            memory: RowStore::new(rows),
+            width: widest_row(model, set),
+            workers: Workers::new(Hand::default),
+        }
+    }
+
+    /// The same, with rows priced one by one if so, whatever their kind.
+    pub(crate) fn bracketed(mut self, bracketed: bool) -> Bellman<'a> {
+        self.oracle.bracketed = bracketed;
+        self
+    }
+
+    /// The same, remembering half of each number where rows are many and short.
+    pub(crate) fn in_little_memory(mut self) -> Bellman<'a> {
+        if !self.model.is_dense()
+            && self.model.rows() >= MANY_ROWS
+            && self.model.discount() <= SHORT
+        {
+            self.memory = RowStore::in_halves(self.model.rows());
+        }
+        self
+    }
+
+    /// Entries of the widest row.
+    pub(crate) fn width(&self) -> usize {
+        self.width
+    }
+
+    /// Visits nature's answer to `x` at the values of the last sweep, which was hers, as
+    /// (row, next state, probability), rows in order; computed in parallel, some states at a time, until
+    /// the visitor has enough.
+    pub(crate) fn kernel(
+        &self,
+        x: &[f64],
+        mut visit: impl FnMut(usize, usize, f64) -> ControlFlow<()>,
+    ) -> ControlFlow<()> {
+        let states = self.model.states();
+        let entries = self.model.rows().saturating_mul(self.width());
+        let block = (AT_ONCE / entries.div_ceil(states.max(1)).max(1)).max(1);
+        for start in (0..states).step_by(block) {
+            let part = start..states.min(start + block);
+            let found = self.collect(part, &|s, memory, worker, out| {
+                let rows = self.model.rows_of(s);
+                let (first, x) = (rows.start, &x[rows]);
+                self.oracle.kernel(s, &self.ahead, memory, x, worker, |k, next, p| {
+                    out.push((first + k, next, p));
+                });
+            });
+            found.into_iter().try_for_each(|(row, next, p)| visit(row, next, p))?;
+        }
+        ControlFlow::Continue(())
+    }
+
+    /// What `visit` puts out for these states, in their order, from what their rows remember of the
+    /// last sweep; in parallel.
+    pub(crate) fn collect<T: Send>(
+        &self,
+        states: Range<usize>,
+        visit: &(impl Fn(usize, RowMemory<'_>, &mut Worker, &mut Vec<T>) + Sync),
+    ) -> Vec<T> {
+        collect_states(states, &self.workers, &|s, hand: &mut Hand, out| {
+            let Hand { worker, rows: scratch } = hand;
+            self.memory.show(self.model.rows_of(s), scratch, |m| visit(s, m, worker, out));
+        })
+    }
+
+    /// The rows that are to be lifted in each state, at the values of the last sweep, which was of both
+    /// players, as `visit` takes them: the state, (action, t, ν) for each of its rows, and where to put
+    /// them.
+    pub(crate) fn lifts<T: Send>(
+        &self,
+        goal: &(impl Fn(usize) -> Goal + Sync),
+        visit: &(impl Fn(usize, &[(usize, f64, f64)], &mut Vec<T>) + Sync),
+    ) -> Vec<T> {
+        self.collect(0..self.model.states(), &|s, memory, worker, out| {
+            let lifts = self.oracle.lifts(s, &self.ahead, goal(s), memory, worker);
+            visit(s, &lifts, out);
+        })
+    }
+
+    /// See [`Exact::second_numbers`]; in what rows remember of the last sweep, which was nature's.
+    pub(crate) fn second_numbers(
+        &self,
+        s: usize,
+        x: &[f64],
+        memory: &mut RowMemory<'_>,
+        worker: &mut Worker,
+    ) {
+        self.oracle.second_numbers(s, &self.ahead, x, memory, worker);
+    }
+
+    /// Row entries visited since the last call.
+    pub(crate) fn take_entries(&mut self) -> u64 {
+        let mut total = 0;
+        self.workers.visit(|hand| total += hand.worker.take_entries());
+        total
+    }
+
+    /// Makes a chain with room for whatever a sweep may put into it.
+    pub(crate) fn make_room(&self, chain: &mut Option<Chain>) {
+        if chain.is_none() {
+            let everywhere = self.oracle.spreads() || self.model.is_dense();
+            let states = self.model.states();
+            let entries = |s: usize| -> usize {
+                self.model.rows_of(s).map(|r| self.model.span(r).len()).sum()
+            };
+            *chain = Some(Chain::new(states, |s| if everywhere { states } else { entries(s) }));
+        }
+    }
+
+    /// Whether chains are better made after a sweep, with room for the rows that `x` uses alone.
+    pub(crate) fn chains_apart(&self) -> bool {
+        !self.model.is_dense()
+    }
+
+    /// The chain of `x` (the policy, if none is given) and the multipliers that the last sweep left;
+    /// `fitted` gives it just the room it needs.
+    pub(crate) fn chain_of(&mut self, x: Option<&[f64]>, fitted: bool, chain: &mut Option<Chain>) {
+        let (model, oracle, ahead) = (self.model, &self.oracle, &self.ahead);
+        let x = x.unwrap_or(&self.policy);
+        // One more entry a row for a peak outside of its support.
+        let more = usize::from(oracle.spreads());
+        let used = |s: usize| -> usize {
+            let rows = model.rows_of(s).filter(|&r| x[r] > 0.0);
+            rows.map(|r| model.span(r).len() + more).sum()
+        };
+        let chain = match chain {
+            Some(chain) if !fitted => chain,
+            _ => {
+                let chain = chain.get_or_insert_with(|| Chain::of_states(model.states()));
+                match self.model.discount() <= SHORT {
+                    true => chain.reserve_compact(used, self.reach),
+                    false => chain.reserve(used),
+                }
+                chain
+            }
+        };
+        if let (Some(ranking), true, Some(_)) = (&ahead.ranking, oracle.spreads(), &chain.pointers)
+        {
+            let new = || Tails::new(model.states(), |s| model.rows_of(s).len());
+            let tails = chain.tails.get_or_insert_with(new);
+            tails.order.copy_from_slice(&ranking.order);
+            tails.level.copy_from_slice(&ranking.level);
+        }
+        let (rows, shape) = chain.rows();
+        let (whole, halves) = self.memory.all();
+        let fields = Fields {
+            states: 0..model.states(),
+            per_state: [],
+            per_row: whole,
+            per_entry: [],
+            halves,
+            chain: rows,
+        };
+        let cuts = Cuts { model, layout: &self.layout, chain: shape };
+        for_each_state(cuts, fields, &self.workers, &|mut at, hand: &mut Hand| {
+            let s = at.states.start;
+            at.chain.clear();
+            let x = &x[model.rows_of(s)];
+            if !x.is_empty() {
+                remember((at.per_row, at.halves), &mut hand.rows, |memory| {
+                    oracle.chain_row(s, ahead, memory, x, &mut hand.worker, &mut at.chain);
+                });
+            }
+        });
+    }
+
+    /// A sweep of F in which every state sees the values of those before it, until `stop` says so.
+    pub(crate) fn sweep_in_place(
+        &mut self,
+        v: &mut [f64],
+        tolerance: f64,
+        stop: &(dyn Fn() -> bool + Sync),
+    ) {
+        self.ahead.set(v);
+        self.ahead.begin_in_place();
+        let Hand { worker, rows: scratch } = self.workers.first();
+        let mut stopped = false;
+        for s in 0..v.len() {
+            let rows = self.model.rows_of(s);
+            (self.lower[s], self.upper[s]) = (0.0, 0.0);
+            if rows.is_empty() {
+                continue;
+            }
+            stopped |= s % ASKED_EVERY == 0 && stop();
+            if stopped {
+                (self.lower[s], self.upper[s]) = UNKNOWN;
+                continue;
+            }
+            let x = &mut self.policy[rows.clone()];
+            let value = remember(self.memory.of(rows), scratch, |memory| {
+                self.oracle.update(s, &self.ahead, tolerance, memory, x, worker, None)
+            });
+            (self.lower[s], self.upper[s]) = (value.lower, value.upper);
+            v[s] = value.upper;
+            self.ahead.set_one(s, v[s]);
+        }
+    }
+
+    /// Encloses F(v) or F_x(v) state by state, each as narrow as `tolerance` if rounding allows.
+    pub(crate) fn sweep(
+        &mut self,
+        v: &[f64],
+        player: Player<'_>,
+        tolerance: f64,
+        chain: Option<&mut Chain>,
+    ) {
+        self.sweep_until(v, player, tolerance, chain, &|| false);
+    }
+
+    /// The same, leaving the states that are still to come unknown once `stop` says so.
+    pub(crate) fn sweep_until(
+        &mut self,
+        v: &[f64],
+        player: Player<'_>,
+        tolerance: f64,
+        chain: Option<&mut Chain>,
+        stop: &(dyn Fn() -> bool + Sync),
+    ) {
+        self.ahead.set(v);
+        self.ahead.allow(tolerance);
+        let (model, oracle, ahead) = (self.model, &self.oracle, &self.ahead);
+        let with_chain = chain.is_some();
+        let (rows, shape) = match chain {
+            Some(chain) => chain.rows(),
+            None => (ChainRows::default(), ChainShape::None),
+        };
+        let ([t, nu, floor], halves) = self.memory.all();
+        let fields = Fields {
+            states: 0..model.states(),
+            per_state: [&mut self.lower, &mut self.upper],
+            per_row: [&mut self.policy, t, nu, floor],
+            per_entry: [],
+            halves,
+            chain: rows,
+        };
+        let cuts = Cuts { model, layout: &self.layout, chain: shape };
+        let stopped = AtomicBool::new(false);
+        for_each_state(cuts, fields, &self.workers, &|mut at, hand: &mut Hand| {
+            let s = at.states.start;
+            let rows = model.rows_of(s);
+            let [lower, upper] = at.per_state;
+            (lower[0], upper[0]) = (0.0, 0.0);
+            if with_chain {
+                at.chain.clear();
+            }
+            if rows.is_empty() {
+                return;
+            }
+            if s % ASKED_EVERY == 0 && stop() {
+                stopped.store(true, Ordering::Relaxed);
+            }
+            if stopped.load(Ordering::Relaxed) {
+                (lower[0], upper[0]) = UNKNOWN;
+                return;
+            }
+            let [x, t, nu, floor] = at.per_row;
+            let chain = with_chain.then_some(&mut at.chain);
+            let Hand { worker, rows: scratch } = hand;
+            let value = remember(([t, nu, floor], at.halves), scratch, |memory| match player {
+                Player::Both => oracle.update(s, ahead, tolerance, memory, x, worker, chain),
+                Player::Nature(policy) => {
+                    oracle.respond(s, ahead, tolerance, memory, &policy[rows], worker, chain)
+                }
+            });
+            (lower[0], upper[0]) = (value.lower, value.upper);
+        });
+    }
+}
+
+impl Snapshot for Bellman<'_> {
+    fn visit_fields(&mut self, codec: &mut Codec<'_>) {
+        self.ahead.visit_fields(codec);
+        self.memory.visit_fields(codec);
+        codec.numbers(&mut self.policy);
+        // Entries that no account has yet.
+        let mut entries = self.take_entries();
+        codec.count(&mut entries);
+        self.workers.first().worker.give_entries(entries);
+    }
+}
+
+#[cfg(test)]
+mod tests;

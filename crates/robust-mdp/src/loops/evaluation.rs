@@ -1,0 +1,148 @@
+//! Worst case of a fixed policy over the whole set: v^x = F_x(v^x),
+//!   F_x(w)_s = max_{y ∈ P_s} Σ_a x_a (c_a + ⟨b_a, y_a⟩).
+//!
+//! The adversary's policy iteration: a sweep finds nature's best response y to w exactly, one
+//! linear system gives the value of (x, y), which only grows, and the sweep after that bounds
+//! what is left ([`super::bounds`]). The number of sweeps hardly depends on λ.
+
+use std::ops::ControlFlow;
+
+use super::bellman::{Bellman, Player};
+use super::bounds::{Bounds, UNKNOWN};
+use super::fixed_point::{Operator, bound_fixed_point};
+use crate::chain::Chain;
+use crate::codec::{Codec, Snapshot};
+use crate::model::Model;
+use crate::signal::Signal;
+use crate::uncertainty::UncertaintySet;
+
+/// The evaluator of one model and set; remembers multipliers between sweeps.
+pub(crate) struct Evaluation<'a> {
+    set: &'a UncertaintySet,
+    bellman: Bellman<'a>,
+    /// Lent to the best response between evaluations.
+    pub(super) chain: Option<Chain>,
+    /// Whether the chain must have room for whatever a borrower puts into it.
+    lent: bool,
+    /// Sweeps done so far.
+    pub(crate) sweeps: u64,
+}
+
+impl<'a> Evaluation<'a> {
+    pub(crate) fn new(model: &'a Model, set: &'a UncertaintySet) -> Self {
+        Evaluation { set, bellman: Bellman::new(model, set), chain: None, lent: false, sweeps: 0 }
+    }
+
+    /// An evaluator whose chain others may use.
+    pub(crate) fn lending(model: &'a Model, set: &'a UncertaintySet) -> Self {
+        let mut evaluation = Evaluation { lent: true, ..Evaluation::new(model, set) };
+        evaluation.bellman.make_room(&mut evaluation.chain);
+        evaluation
+    }
+
+    /// Entries visited by all sweeps and linear systems since the last call.
+    pub(crate) fn take_entries(&mut self) -> u64 {
+        let solved = self.chain.as_mut().map_or(0, |chain| std::mem::take(&mut chain.work));
+        solved + self.bellman.take_entries()
+    }
+
+    /// Bounds of v^x no wider than `tolerance` if rounding allows; `w` is a first guess and
+    /// becomes a value near v^x.
+    pub(crate) fn run(
+        &mut self,
+        x: &[f64],
+        w: &mut [f64],
+        tolerance: f64,
+        signal: &Signal<'_>,
+    ) -> Bounds {
+        let x = without_negligible(x);
+        bound_fixed_point(&mut OfPolicy { evaluation: self, x: &x }, w, tolerance, signal)
+    }
+
+    /// An upper bound of F_x(w), tight up to rounding.
+    pub(crate) fn image_of(&mut self, x: &[f64], w: &[f64]) -> Vec<f64> {
+        self.bellman.sweep(w, Player::Nature(&without_negligible(x)), 0.0, None);
+        self.bellman.upper.clone()
+    }
+
+    /// The kernel that is worst for `x` at values `w`, row by row: `visit(row, next, entry)`, until that
+    /// or the signal breaks off.
+    pub(crate) fn worst_kernel(
+        &mut self,
+        x: &[f64],
+        w: &[f64],
+        signal: &Signal<'_>,
+        mut visit: impl FnMut(usize, usize, f64) -> ControlFlow<()>,
+    ) -> ControlFlow<()> {
+        let (x, stop) = (without_negligible(x), || signal.raised());
+        self.bellman.sweep_until(w, Player::Nature(&x), 0.0, None, &stop);
+        if stop() {
+            return ControlFlow::Break(());
+        }
+        self.bellman.kernel(&x, |row, next, p| match stop() {
+            true => ControlFlow::Break(()),
+            false => visit(row, next, p),
+        })
+    }
+}
+
+impl Snapshot for Evaluation<'_> {
+    fn visit_fields(&mut self, codec: &mut Codec<'_>) {
+        self.bellman.visit_fields(codec);
+        codec.count(&mut self.sweeps);
+        // A chain that is lent has been there from the beginning.
+        if let Some(chain) = &mut self.chain {
+            chain.visit_fields(codec);
+        }
+    }
+}
+
+/// A policy whose weights below 1e-18 are zero. A row counts at most 0 against its maximum, so that
+/// leaving it out keeps the upper bound, and costs less than rounding.
+fn without_negligible(x: &[f64]) -> Vec<f64> {
+    x.iter().map(|&x| if x <= 1e-18 { 0.0 } else { x }).collect()
+}
+
+/// F_x.
+struct OfPolicy<'e, 'a> {
+    evaluation: &'e mut Evaluation<'a>,
+    x: &'e [f64],
+}
+
+impl Operator for OfPolicy<'_, '_> {
+    fn model(&self) -> &Model {
+        self.evaluation.bellman.model
+    }
+    fn set(&self) -> &UncertaintySet {
+        self.evaluation.set
+    }
+    fn sweep(&mut self, w: &[f64], signal: &Signal<'_>) {
+        let Evaluation { bellman, chain, lent, sweeps, .. } = &mut *self.evaluation;
+        let (nature, stop) = (Player::Nature(self.x), || signal.raised());
+        if stop() {
+            // No room is made for what will not be used.
+            bellman.lower.fill(UNKNOWN.0);
+            bellman.upper.fill(UNKNOWN.1);
+            return;
+        }
+        *sweeps += 1;
+        if bellman.chains_apart() && !*lent {
+            bellman.sweep_until(w, nature, 0.0, None, &stop);
+            if !stop() {
+                bellman.chain_of(Some(self.x), true, chain);
+            }
+            return;
+        }
+        bellman.make_room(chain);
+        bellman.sweep_until(w, nature, 0.0, chain.as_mut(), &stop);
+    }
+    fn image(&self) -> (&[f64], &[f64]) {
+        (&self.evaluation.bellman.lower, &self.evaluation.bellman.upper)
+    }
+    fn chain(&mut self) -> &mut Chain {
+        self.evaluation.chain.get_or_insert_with(Chain::empty)
+    }
+    fn width(&self) -> usize {
+        self.evaluation.bellman.width()
+    }
+}

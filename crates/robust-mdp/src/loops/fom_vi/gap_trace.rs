@@ -1,0 +1,89 @@
+//! The duality gap of FOM-VI's answer as its steps go on, for measurements: what a check certifies,
+//! without the memory of better answers and without a say in what happens next.
+
+use std::time::{Duration, Instant};
+
+use super::response::{Kernel, Response};
+use super::{FomSettings, FomVi};
+use crate::chain::Chain;
+use crate::game::Layout;
+use crate::incumbent::widest;
+use crate::loops::evaluation::Evaluation;
+use crate::model::Model;
+use crate::oracle::first_order::Setup;
+use crate::saddle::Schedule;
+use crate::signal::Signal;
+use crate::uncertainty::UncertaintySet;
+
+/// The gap of the answer after an epoch.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct GapAt {
+    /// Epochs done.
+    pub epoch: u64,
+    /// First-order steps done in each state.
+    pub steps: u64,
+    /// Bounds of the best response to the kernel and of the policy's worst case, at p₀; their
+    /// distance is DG.
+    pub lower: f64,
+    /// See `lower`.
+    pub upper: f64,
+    /// The largest distance over states.
+    pub gap: f64,
+    /// Wall-clock time of the first-order steps so far, without what the gaps took.
+    pub step_seconds: f64,
+}
+
+/// Visits the gap after the first epoch that reaches each of the `checkpoints` (steps, increasing);
+/// the gaps are known up to twice the tolerance. Returns whether it came to the end.
+pub(crate) fn gap_trace(
+    model: &Model,
+    set: &UncertaintySet,
+    setup: Setup,
+    settings: &FomSettings,
+    checkpoints: &[u64],
+    tolerance: f64,
+    signal: &Signal<'_>,
+    visit: &mut (impl FnMut(GapAt) + Send),
+) -> bool {
+    let layout = Layout::new(model, set);
+    let mut evaluation = Evaluation::lending(model, set);
+    let mut response = Response::without_chain(model, set, &layout);
+    let mut fom = FomVi::new(model, &layout, set, setup, settings);
+    fom.start();
+    let (mut above, mut below) = (fom.values.clone(), fom.values.clone());
+    let (mut epoch, mut done) = (0, 0);
+    let mut stepping = Duration::ZERO;
+    for &checkpoint in checkpoints {
+        if done >= checkpoint {
+            continue; // a long epoch passed several
+        }
+        while done < checkpoint {
+            epoch += 1;
+            let steps = settings.epoch_length(epoch);
+            let started = Instant::now();
+            fom.advance(Schedule { steps, first: done, power: settings.weights }, signal);
+            stepping += started.elapsed();
+            done += steps;
+            if signal.raised() {
+                return false;
+            }
+        }
+        let answer = fom.answer();
+        let worst = evaluation.run(&answer.policy, &mut above, tolerance, signal);
+        let chain = evaluation.chain.get_or_insert_with(Chain::empty);
+        let kernel = Kernel::Average(answer.kernel);
+        let best = response.run_on(chain, kernel, &mut below, tolerance, signal);
+        if signal.raised() {
+            return false;
+        }
+        visit(GapAt {
+            epoch,
+            steps: done,
+            lower: model.initial_mean(&best.lower),
+            upper: model.initial_mean(&worst.upper),
+            gap: widest(&best.lower, &worst.upper),
+            step_seconds: stepping.as_secs_f64(),
+        });
+    }
+    true
+}

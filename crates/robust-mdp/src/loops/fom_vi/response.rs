@@ -1,0 +1,321 @@
+//! Best response to a fixed kernel: the nominal Markov decision process with kernel y,
+//!   F^y(w)_s = min_a c_a + ⟨b_a, y_a⟩,
+//! solved by policy iteration. For y in the set its value is a lower bound of v*.
+//!
+//! The kernel is an average of points of the set, so it lies in the set up to rounding; before
+//! it is used every budget is checked, and a row block that exceeds its budget is mixed with y⁰
+//! until it does not.
+
+use pulp::{Simd, WithSimd};
+
+use crate::chain::Chain;
+use crate::chain::{ChainRows, ChainShape};
+use crate::game::{Game, GameMemory, Layout, Lookahead, Reference, Values, shares_budget};
+use crate::lanes::{dispatch, ln};
+use crate::loops::bounds::Bounds;
+use crate::loops::fixed_point::{Operator, bound_fixed_point};
+use crate::loops::sweep::{Cuts, Fields, Workers, for_each_state};
+use crate::model::Model;
+use crate::signal::Signal;
+use crate::uncertainty::{Block, Distance, UncertaintySet};
+
+/// The kernel that nature plays.
+#[derive(Clone, Copy)]
+pub(crate) enum Kernel<'a> {
+    /// y⁰.
+    Nominal,
+    /// A weighted sum of kernels of the set; each row counts over its own total.
+    Average(&'a [f64]),
+}
+
+/// Policy iteration for the best response.
+pub(crate) struct Response<'a> {
+    model: &'a Model,
+    set: &'a UncertaintySet,
+    layout: &'a Layout,
+    ahead: Lookahead,
+    chain: Chain,
+    next: Vec<f64>,
+    /// Share of the kernel (against y⁰) that keeps each row within its budget.
+    share: Vec<f64>,
+    /// What turns each row of the sum into a distribution.
+    scale: Vec<f64>,
+    workers: Workers<Worker>,
+    /// Greedy action of every state after a run, as a policy.
+    pub(crate) policy: Vec<f64>,
+    /// Sweeps done so far.
+    pub(crate) sweeps: u64,
+    /// Entries of rows that were read.
+    entries: u64,
+}
+
+struct Worker {
+    game: GameMemory,
+    value: Vec<f64>,
+    y: Vec<f64>,
+}
+
+impl<'a> Response<'a> {
+    pub(crate) fn new(model: &'a Model, set: &'a UncertaintySet, layout: &'a Layout) -> Self {
+        let chain = Chain::new(model.states(), |s| {
+            model.rows_of(s).map(|r| layout.span(r..r + 1).len()).max().unwrap_or(0)
+        });
+        Response { chain, ..Response::without_chain(model, set, layout) }
+    }
+
+    /// One that runs on the chain of an [`Evaluation`](crate::loops::evaluation::Evaluation) of the same
+    /// model, see [`run_on`](Response::run_on).
+    pub(crate) fn without_chain(
+        model: &'a Model,
+        set: &'a UncertaintySet,
+        layout: &'a Layout,
+    ) -> Self {
+        let (rows, entries) = layout.largest_state(model);
+        Response {
+            model,
+            set,
+            layout,
+            ahead: Lookahead::new(Reference::Mean, model.discount(), model.states()),
+            chain: Chain::empty(),
+            next: vec![0.0; model.states()],
+            share: vec![1.0; model.rows()],
+            scale: vec![1.0; model.rows()],
+            workers: Workers::new(|| Worker {
+                game: GameMemory::new(rows, entries),
+                value: vec![0.0; rows],
+                y: vec![0.0; entries],
+            }),
+            policy: vec![0.0; model.rows()],
+            sweeps: 0,
+            entries: 0,
+        }
+    }
+
+    /// Entries visited by all sweeps and by the linear systems of its own chain since the last call.
+    pub(crate) fn take_entries(&mut self) -> u64 {
+        std::mem::take(&mut self.chain.work) + std::mem::take(&mut self.entries)
+    }
+
+    /// Bounds of the best response's value to `kernel`, no wider than `tolerance` if rounding
+    /// allows; `w` is a first guess and becomes a value near it.
+    pub(crate) fn run(
+        &mut self,
+        kernel: Kernel<'_>,
+        w: &mut [f64],
+        tolerance: f64,
+        signal: &Signal<'_>,
+    ) -> Bounds {
+        self.fit(kernel);
+        bound_fixed_point(&mut ToKernel { response: self, kernel }, w, tolerance, signal)
+    }
+
+    /// [`run`](Response::run) on a chain that someone else keeps.
+    pub(crate) fn run_on(
+        &mut self,
+        chain: &mut Chain,
+        kernel: Kernel<'_>,
+        w: &mut [f64],
+        tolerance: f64,
+        signal: &Signal<'_>,
+    ) -> Bounds {
+        std::mem::swap(&mut self.chain, chain);
+        let bounds = self.run(kernel, w, tolerance, signal);
+        std::mem::swap(&mut self.chain, chain);
+        bounds
+    }
+
+    /// F^y(w) for the averaged kernel.
+    pub(crate) fn image_of(&mut self, kernel: &[f64], w: &[f64]) -> Vec<f64> {
+        let kernel = Kernel::Average(kernel);
+        self.fit(kernel);
+        self.sweep(kernel, w);
+        self.next.clone()
+    }
+
+    /// Finds the share of the kernel that keeps every block of rows within its budget.
+    fn fit(&mut self, kernel: Kernel<'_>) {
+        let Kernel::Average(sums) = kernel else {
+            return;
+        };
+        self.entries += 2 * self.layout.entries(self.model) as u64;
+        let (model, set, layout, ahead) = (self.model, self.set, self.layout, &self.ahead);
+        let fields = Fields {
+            states: 0..model.states(),
+            per_state: [],
+            per_row: [&mut self.share, &mut self.scale],
+            per_entry: [],
+            halves: Default::default(),
+            chain: ChainRows::default(),
+        };
+        let cuts = Cuts { model, layout, chain: ChainShape::None };
+        for_each_state(cuts, fields, &self.workers, &|at, worker: &mut Worker| {
+            let s = at.states.start;
+            let rows = model.rows_of(s);
+            if rows.is_empty() {
+                return;
+            }
+            let [share, scale] = at.per_row;
+            let sums = &sums[layout.span(rows.clone())];
+            let game = Game::load(model, layout, s, ahead, &mut worker.game);
+            let block = game.block(0.0);
+            let used = &mut worker.value[..rows.len()];
+            let distance = set.distance;
+            dispatch(Distances { block, sums, distance, scale, out: used });
+            let fit = |used: f64, radius: f64| match distance {
+                _ if used <= radius => 1.0,
+                Distance::Kl => radius / used,
+                _ => (radius / used).sqrt(),
+            };
+            if shares_budget(set) {
+                share.fill(fit(used.iter().sum(), set.radius_at(s, rows.start)));
+            } else {
+                for ((share, &used), r) in share.iter_mut().zip(&*used).zip(rows) {
+                    *share = fit(used, set.radius_at(s, r));
+                }
+            }
+        });
+    }
+
+    /// next = F^y(w), with the chain of the greedy policy.
+    fn sweep(&mut self, kernel: Kernel<'_>, w: &[f64]) {
+        self.ahead.set(w);
+        self.sweeps += 1;
+        let rows_read = match kernel {
+            Kernel::Nominal => 1,
+            Kernel::Average(_) => 2, // and the nominal ones
+        };
+        self.entries += rows_read * self.layout.entries(self.model) as u64;
+        let (links, chain) = self.chain.rows();
+        let (model, layout, ahead) = (self.model, self.layout, &self.ahead);
+        let (share, scale) = (&self.share, &self.scale);
+        let fields = Fields {
+            states: 0..self.model.states(),
+            per_state: [&mut self.next],
+            per_row: [&mut self.policy],
+            per_entry: [],
+            halves: Default::default(),
+            chain: links,
+        };
+        let cuts = Cuts { model, layout, chain };
+        for_each_state(cuts, fields, &self.workers, &|mut at, worker: &mut Worker| {
+            let s = at.states.start;
+            let rows = model.rows_of(s);
+            let [next] = at.per_state;
+            at.chain.clear();
+            next[0] = 0.0;
+            if rows.is_empty() {
+                return;
+            }
+            let game = Game::load(model, layout, s, ahead, &mut worker.game);
+            let block = game.block(0.0);
+            let value = &mut worker.value[..rows.len()];
+            let sums = match kernel {
+                Kernel::Average(sums) => {
+                    let sums = &sums[layout.span(rows.clone())];
+                    dispatch(Values { block, y: sums, out: value });
+                    for (k, value) in value.iter_mut().enumerate() {
+                        let r = rows.start + k;
+                        let mixed = share[r] * (game.base[k] + scale[r] * *value);
+                        *value = mixed + (1.0 - share[r]) * game.nominal_value(k);
+                    }
+                    Some(sums)
+                }
+                Kernel::Nominal => {
+                    for (k, value) in value.iter_mut().enumerate() {
+                        *value = game.nominal_value(k);
+                    }
+                    None
+                }
+            };
+            let best = (0..rows.len())
+                .min_by(|&a, &b| value[a].total_cmp(&value[b]))
+                .expect("a state with actions");
+            let [policy] = at.per_row;
+            policy.fill(0.0);
+            policy[best] = 1.0;
+            next[0] = value[best];
+            // The greedy row of the kernel itself.
+            let span = block.span(best);
+            let row = &mut worker.y[span.clone()];
+            row.copy_from_slice(&block.nominal[span.clone()]);
+            if let Some(sums) = sums {
+                let (share, scale) = (share[rows.start + best], scale[rows.start + best]);
+                for (y, sum) in row.iter_mut().zip(&sums[span]) {
+                    *y = share * scale * sum + (1.0 - share) * *y;
+                }
+            }
+            let mut filled = 0;
+            for (next_state, y) in game.entries_of(best, &worker.y).filter(|e| e.1 > 0.0) {
+                at.chain.add(s, &mut filled, next_state, y);
+            }
+        });
+    }
+}
+
+/// F^y.
+struct ToKernel<'e, 'a> {
+    response: &'e mut Response<'a>,
+    kernel: Kernel<'e>,
+}
+
+impl Operator for ToKernel<'_, '_> {
+    fn model(&self) -> &Model {
+        self.response.model
+    }
+    fn set(&self) -> &UncertaintySet {
+        self.response.set
+    }
+    fn sweep(&mut self, w: &[f64], _: &Signal<'_>) {
+        self.response.sweep(self.kernel, w);
+    }
+    fn image(&self) -> (&[f64], &[f64]) {
+        (&self.response.next, &self.response.next)
+    }
+    fn chain(&mut self) -> &mut Chain {
+        &mut self.response.chain
+    }
+    fn width(&self) -> usize {
+        self.response.layout.widest_row(self.response.model)
+    }
+}
+
+/// Distance of every row from its nominal one, the row being `sums` over its total; the inverse
+/// totals go to `scale`.
+struct Distances<'a> {
+    block: Block<'a>,
+    sums: &'a [f64],
+    distance: Distance,
+    scale: &'a mut [f64],
+    out: &'a mut [f64],
+}
+
+impl WithSimd for Distances<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        let zero = simd.splat_f64s(0.0);
+        let least = simd.splat_f64s(f64::MIN_POSITIVE);
+        for k in 0..self.block.rows() {
+            let span = self.block.span(k);
+            let (nominal, sums) = (&self.block.nominal[span.clone()], &self.sums[span]);
+            let mut total = zero;
+            crate::lanes::walk!(simd, [sums] => |y| { total = simd.add_f64s(total, y); });
+            self.scale[k] = 1.0 / simd.reduce_sum_f64s(total);
+            let scale = simd.splat_f64s(self.scale[k]);
+            let mut used = zero;
+            match self.distance {
+                Distance::Kl => crate::lanes::walk!(simd, [sums, nominal] => |y, y0| {
+                    let y = simd.max_f64s(simd.mul_f64s(scale, y), least);
+                    let ratio = ln(simd, simd.div_f64s(y, simd.max_f64s(y0, least)));
+                    used = simd.mul_add_e_f64s(y, ratio, used);
+                }),
+                _ => crate::lanes::walk!(simd, [sums, nominal] => |y, y0| {
+                    let d = simd.sub_f64s(simd.mul_f64s(scale, y), y0);
+                    used = simd.mul_add_e_f64s(simd.mul_f64s(d, simd.splat_f64s(0.5)), d, used);
+                }),
+            }
+            self.out[k] = simd.reduce_sum_f64s(used).max(0.0);
+        }
+    }
+}

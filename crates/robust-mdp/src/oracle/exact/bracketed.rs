@@ -1,0 +1,379 @@
+//! The driver for every set: rows priced one by one, Newton's method on the common value within a
+//! bracket.
+//!
+//! At a trial value μ the active rows cost D = Σκg(μ) and have weights κt, T = Σκt. Weak duality and the
+//! rows brought into the set bound
+//!   min_a share·value_a + (1 − share)·nominal_a ≤ F ≤ [Σκt·value + α − D]/T = μ + (α − D)/T;
+//! the upper bound is Newton's next μ. Σκg is convex: after one step μ falls to F.
+//!
+//! A policy x has κt = r·x. In the plane of Σx·value and ΣD the points at r below and above the budget
+//! enclose the curve between their chord and their tangents; the slope of the chord is the next r, which
+//! ends on the edge where the curve is piecewise linear, and D = α between them is a mixture.
+
+use super::active::{Least, RowMemory};
+use super::driver::admit_below;
+use super::problem::{Lifted, Outcome, Problem};
+use crate::lanes::dispatch;
+use crate::uncertainty::Enclosure;
+
+const STEPS: usize = 200;
+/// Newton's steps are trusted this far; they may creep along both ends of a bracket.
+const TRUSTED: usize = 60;
+/// Slopes that agree to this share are those of one edge.
+const EDGE: f64 = 1e-12;
+
+/// min over policies, max over the set; `ceiling` is no lower than the lowest maximum.
+pub(super) fn free(
+    problem: &mut Problem<'_>,
+    memory: &mut RowMemory<'_>,
+    tolerance: f64,
+    ceiling: f64,
+) -> Outcome {
+    let (ceiling, lowest) = lowest_maximum(problem, memory, ceiling);
+    let mut scratch = std::mem::take(&mut problem.active.bracket);
+    let outcome = search(problem, memory, tolerance, ceiling, lowest, &mut scratch);
+    problem.active.bracket = scratch;
+    outcome
+}
+
+/// Memory of the search.
+#[derive(Debug, Default)]
+pub(super) struct Bracket {
+    lifted: Vec<Option<Lifted>>,
+    /// The rows of the best upper bound; empty: there is none.
+    kept: Vec<Lifted>,
+    low: Vec<Lifted>,
+    high: Vec<Lifted>,
+    at: Vec<Lifted>,
+}
+
+fn search(
+    problem: &mut Problem<'_>,
+    memory: &mut RowMemory<'_>,
+    tolerance: f64,
+    ceiling: f64,
+    lowest: usize,
+    Bracket { lifted, kept, .. }: &mut Bracket,
+) -> Outcome {
+    lifted.clear();
+    kept.clear();
+    let mut mu = match warm_value(problem, lifted) {
+        mu if mu < ceiling => mu,
+        _ => {
+            admit_below(problem, memory, ceiling);
+            0.5 * (dispatch(Least(memory.floor)) + problem.values().drift).max(-1e300)
+                + 0.5 * ceiling
+        }
+    };
+    let (mut low, mut high) = (f64::NEG_INFINITY, ceiling);
+    let mut best = Enclosure { lower: f64::NEG_INFINITY, upper: ceiling };
+    for trial in 0..STEPS {
+        admit_below(problem, memory, mu);
+        let sums = price_all(problem, memory, mu, 0.1 * tolerance, lifted);
+        best.lower = best.lower.max(sums.least.min(ceiling));
+        if sums.weight == 0.0 && sums.spent == 0.0 && !admit_below(problem, memory, ceiling) {
+            let nominal = problem.active.nominal[..problem.active.len()].iter().flatten();
+            if nominal.fold(f64::INFINITY, |m, v| m.min(*v)) >= ceiling {
+                // No row lies below the lowest maximum.
+                (best.lower, best.upper) = (ceiling, ceiling);
+                break;
+            }
+        }
+        let upper = mu + (sums.above + (problem.radius - sums.spent)) / sums.weight;
+        let enough = tolerance.max(problem.noise(mu));
+        // Within rounding the later rows, which are nearer to where the bounds meet.
+        if upper < best.upper + 0.25 * problem.noise(mu) && upper < ceiling {
+            best.upper = upper;
+            kept.clear();
+            kept.extend(lifted.iter().map(|row| row.unwrap_or(NOMINAL)));
+        }
+        // Bounds meet to second order in μ, rows of that value to first.
+        if best.upper - best.lower <= enough && (mu - best.upper).abs() <= enough {
+            break;
+        }
+        if sums.spent <= problem.radius {
+            low = mu;
+        } else {
+            high = mu;
+        }
+        let middle = match low.is_finite() {
+            true => 0.5 * (low + high),
+            false => {
+                high - 2.0
+                    * (high - best.lower.max(mu - problem.rows.range)).abs().max(problem.noise(mu))
+            }
+        };
+        let step = newton(problem.radius, sums.spent, sums.weight, ceiling - mu);
+        let trusted = trial < TRUSTED || trial % 2 == 1;
+        let fresh = Some(mu + step).filter(|fresh| trusted && *fresh > low && *fresh < high);
+        let fresh = fresh.unwrap_or(middle);
+        if fresh == mu || fresh <= low || fresh >= high {
+            break;
+        }
+        mu = fresh;
+    }
+    best.lower = best.lower.min(best.upper);
+    let rows = problem.active.len();
+    if !kept.is_empty() {
+        for j in 0..rows {
+            let at = kept.get(j).map(|row| row.at).filter(|at| at.t.is_finite());
+            (problem.active.t[j], problem.active.nu[j]) = at.map_or((0.0, 0.0), |at| (at.t, at.nu));
+        }
+        if problem.active.t[..rows].iter().any(|t| *t > 0.0) {
+            return Outcome::Met(best);
+        }
+    }
+    best.upper = ceiling;
+    memory.t.fill(0.0);
+    for (row, &k) in lifted.iter().zip(&problem.active.row) {
+        if let Some(at) = row.map(|row| row.at).filter(|at| at.t.is_finite()) {
+            (memory.t[k as usize], memory.nu[k as usize]) = (at.t, at.nu);
+        }
+    }
+    memory.t[lowest] = f64::INFINITY;
+    Outcome::Saturated { row: lowest, bounds: best }
+}
+
+/// A row that needs no lift.
+const NOMINAL: Lifted = Lifted {
+    at: crate::sets::set::Priced { t: 0.0, nu: 0.0, value: 0.0, price: 0.0 },
+    value: 0.0,
+    price: 0.0,
+    weight: 0.0,
+};
+
+/// The lowest maximum, and the row that has it.
+fn lowest_maximum(problem: &mut Problem<'_>, memory: &RowMemory<'_>, ceiling: f64) -> (f64, usize) {
+    let drift = problem.values().drift;
+    let (mut level, mut lowest) = (f64::INFINITY, 0);
+    for k in 0..problem.rows.len() {
+        if memory.floor[k] + drift <= level.min(ceiling)
+            || level.is_infinite() && k + 1 == problem.rows.len()
+        {
+            let largest = problem.rows.largest(k);
+            if largest < level {
+                (level, lowest) = (largest, k);
+            }
+        }
+    }
+    (level, lowest)
+}
+
+/// Newton's value at the multipliers that the active rows have; ∞ without any.
+fn warm_value(problem: &mut Problem<'_>, lifted: &mut Vec<Option<Lifted>>) -> f64 {
+    let (mut weight, mut worth) = (0.0, 0.0);
+    let origin = problem.active.base.first().copied().unwrap_or(0.0);
+    for j in 0..problem.active.len() {
+        let (k, t, nu) =
+            (problem.active.row[j] as usize, problem.active.t[j], problem.active.nu[j]);
+        let point = crate::sets::set::Priced { t, nu, value: 0.0, price: 0.0 };
+        if !(t > 0.0 && t.is_finite()) {
+            lifted.push(None);
+            continue;
+        }
+        let row = problem.at(k, t * problem.kappa(k), Some(point));
+        weight += row.weight;
+        worth += row.weight * (row.value - origin) - row.price;
+        lifted.push(Some(row));
+    }
+    let mu = origin + (worth + problem.radius) / weight;
+    if mu.is_nan() { f64::INFINITY } else { mu }
+}
+
+/// What the active rows are worth at a trial value.
+struct Priced {
+    /// D, T and Σκt·(value − μ).
+    spent: f64,
+    weight: f64,
+    above: f64,
+    /// The least row value of the rows brought into the set.
+    least: f64,
+}
+
+fn price_all(
+    problem: &mut Problem<'_>,
+    memory: &mut RowMemory<'_>,
+    mu: f64,
+    slack: f64,
+    lifted: &mut Vec<Option<Lifted>>,
+) -> Priced {
+    let mut sums = Priced { spent: 0.0, weight: 0.0, above: 0.0, least: f64::INFINITY };
+    let rows = problem.active.len();
+    lifted.resize(rows, None);
+    for j in 0..rows {
+        let k = problem.active.row[j] as usize;
+        let nominal = match problem.active.nominal[j] {
+            Some(nominal) => nominal,
+            None => {
+                let nominal = problem.nominal(k);
+                problem.active.nominal[j] = Some(nominal);
+                let floor = nominal - problem.slack(k, nominal) - problem.values().anchor;
+                (memory.floor[k], problem.active.floor[j]) = (floor, floor);
+                nominal
+            }
+        };
+        let near = lifted[j].map(|row| row.at);
+        let need = nominal < mu - problem.noise(mu) && problem.rows.largest(k) > nominal;
+        lifted[j] = need.then(|| match problem.rows.largest(k) {
+            largest if mu >= largest => problem.on_maximum(k),
+            _ => problem.price(k, mu, slack, near),
+        });
+        if let Some(row) = lifted[j] {
+            sums.spent += row.price;
+            if row.at.t.is_finite() {
+                sums.weight += row.weight;
+                sums.above += row.weight * (row.value - mu);
+            }
+        }
+    }
+    let share = problem.shrink(sums.spent);
+    for j in 0..rows {
+        let nominal = problem.active.nominal[j].unwrap_or(f64::NEG_INFINITY);
+        let mixed = |row: Lifted| share * row.value + (1.0 - share) * nominal;
+        sums.least = sums.least.min(lifted[j].map_or(nominal, mixed));
+    }
+    // Rows that are not active lie above μ.
+    sums.least = sums.least.min(mu);
+    sums
+}
+
+/// Newton's step from μ, where D = `spent` has the slope T, to D = `radius`: on √D, nearly linear
+/// in μ at first; on D against −ln(ceiling − μ), `below` being that difference, where D has come to
+/// grow like it; plain where it has spent too much.
+fn newton(radius: f64, spent: f64, weight: f64, below: f64) -> f64 {
+    if spent >= radius {
+        (radius - spent) / weight
+    } else if weight * below < spent {
+        below * -((spent - radius) / (weight * below)).exp_m1()
+    } else {
+        2.0 * spent.sqrt() * (radius.sqrt() - spent.sqrt()) / weight
+    }
+}
+
+/// A point of the curve of a policy: Σx·value and ΣD at r.
+#[derive(Clone, Copy)]
+struct Point {
+    r: f64,
+    value: f64,
+    spent: f64,
+}
+
+/// max over the set for a fixed policy: the active rows are `rows`, of weights `x`.
+pub(super) fn fixed(problem: &mut Problem<'_>, rows: &[u32], x: &[f64], tolerance: f64) -> Outcome {
+    let total: f64 = x.iter().sum();
+    let mut nominal = 0.0;
+    let mut top = Point { r: f64::INFINITY, value: 0.0, spent: 0.0 };
+    for (&k, &x) in rows.iter().zip(x) {
+        nominal += x / total * problem.nominal(k as usize);
+        let row = problem.on_maximum(k as usize);
+        top.value += x / total * row.value;
+        top.spent += row.price;
+    }
+    let mut best = Enclosure { lower: nominal.min(top.value), upper: top.value };
+    let mut low = Point { r: 0.0, value: nominal, spent: 0.0 };
+    let mut high = top;
+    let mut scratch = std::mem::take(&mut problem.active.bracket);
+    let Bracket { kept, low: low_rows, high: high_rows, at: at_rows, .. } = &mut scratch;
+    kept.clear();
+    low_rows.clear();
+    high_rows.clear();
+    let warm = problem.active.t[0] * problem.kappa(rows[0] as usize) / x[0];
+    let chord =
+        |low: &Point, high: &Point| (high.spent - low.spent) / (total * (high.value - low.value));
+    let usable = |r: &f64| *r > 0.0 && r.is_finite();
+    let mut r = Some(warm).filter(usable).unwrap_or_else(|| chord(&low, &high));
+    if !usable(&r) {
+        r = total / problem.rows.range.max(1e-290);
+    }
+    let (mut least, mut edge) = (f64::INFINITY, false);
+    for step in 0..STEPS {
+        let at = evaluate(problem, rows, x, total, r, kept, at_rows);
+        let upper = at.value + (problem.radius - at.spent) / (r * total);
+        best.upper = best.upper.min(upper);
+        // Within rounding the later rows, which are nearer to where the bounds meet.
+        if upper < least + 0.25 * problem.noise(upper) {
+            least = upper;
+            kept.clone_from(at_rows);
+        }
+        let share = problem.shrink(at.spent);
+        let own = share * at.value + (1.0 - share) * nominal;
+        best.lower = best.lower.max(own);
+        let value = at.value;
+        if at.spent <= problem.radius {
+            low = at;
+            std::mem::swap(low_rows, at_rows);
+        } else {
+            high = at;
+            std::mem::swap(high_rows, at_rows);
+        }
+        // Where the chord's slope is that of an end, the curve is their edge: all of it has this r.
+        let slope = chord(&low, &high);
+        let on = |r: f64| (slope - r).abs() <= EDGE * slope;
+        edge = high.spent.is_finite() && low.r > 0.0 && (on(low.r) || on(high.r));
+        if edge {
+            let share = (problem.radius - low.spent) / (high.spent - low.spent);
+            best.lower =
+                best.lower.max(low.value + share.clamp(0.0, 1.0) * (high.value - low.value));
+        }
+        best.lower = best.lower.min(best.upper);
+        // Bounds may meet before the rows have spent the budget.
+        let enough = tolerance.max(problem.noise(best.upper));
+        let spent = (upper - value).abs() <= enough;
+        if edge || spent && best.upper - best.lower <= enough {
+            break;
+        }
+        let inside = |r: &f64| usable(r) && *r > low.r && *r < high.r;
+        let next = match step % 2 {
+            0 => Some(secant(problem.radius, r, &low, &high)),
+            _ => Some(slope),
+        };
+        let halved = match (low.r > 0.0, high.r.is_finite()) {
+            (_, false) => 4.0 * r,
+            (false, true) => 0.25 * r,
+            (true, true) => (low.r * high.r).sqrt(),
+        };
+        r = next.filter(inside).unwrap_or(halved);
+        if !inside(&r) || !(1e-290..1e290).contains(&r) {
+            break;
+        }
+    }
+    let share = (problem.radius - low.spent) / (high.spent - low.spent);
+    for (j, row) in kept.iter().enumerate() {
+        (problem.active.t[j], problem.active.nu[j]) = (row.at.t, row.at.nu);
+        if edge && high_rows.len() == kept.len() {
+            let (from, to) = (low_rows[j].at.nu, high_rows[j].at.nu);
+            problem.active.nu[j] = from + share.clamp(0.0, 1.0) * (to - from);
+        }
+    }
+    problem.active.bracket = scratch;
+    Outcome::Met(best)
+}
+
+/// ln D against ln r is nearly linear: from both ends, or from r alone where D grows like r².
+fn secant(radius: f64, r: f64, low: &Point, high: &Point) -> f64 {
+    if low.r > 0.0 && high.r.is_finite() {
+        let share = (radius / low.spent).ln() / (high.spent / low.spent).ln();
+        return low.r * ((high.r / low.r).ln() * share).exp();
+    }
+    r * (radius / if r == low.r { low.spent } else { high.spent }).sqrt()
+}
+
+fn evaluate(
+    problem: &mut Problem<'_>,
+    rows: &[u32],
+    x: &[f64],
+    total: f64,
+    r: f64,
+    near: &[Lifted],
+    out: &mut Vec<Lifted>,
+) -> Point {
+    let mut at = Point { r, value: 0.0, spent: 0.0 };
+    out.clear();
+    for (j, (&k, &x)) in rows.iter().zip(x).enumerate() {
+        let row = problem.at(k as usize, r * x, near.get(j).map(|row| row.at));
+        at.value += x / total * row.value;
+        at.spent += row.price;
+        out.push(row);
+    }
+    at
+}

@@ -1,0 +1,116 @@
+//! One state under work: its rows, their set, their common budget, and what follows for one row.
+
+use super::active::Active;
+use crate::rows::{Rows, SweepValues};
+use crate::sets::set::{Priced, Set, shrink};
+use crate::uncertainty::Enclosure;
+
+/// max over kernels with Σ_a κ_a·d(y_a, p_a) ≤ α of the rows of a state.
+pub(super) struct Problem<'a> {
+    pub(super) set: &'a dyn Set,
+    pub(super) rows: Rows<'a>,
+    pub(super) radius: f64,
+    /// κ of the rows; `None`: 1.
+    pub(super) kappa: Option<&'a [f64]>,
+    pub(super) active: &'a mut Active,
+}
+
+/// A row with a value that it attains at a price, κ included.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Lifted {
+    pub(super) at: Priced,
+    pub(super) value: f64,
+    pub(super) price: f64,
+    /// κt: its weight in the policy.
+    pub(super) weight: f64,
+}
+
+/// What came out of an update.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Outcome {
+    /// The bounds have met, or rounding keeps them apart; the multipliers are the upper bound's.
+    Met(Enclosure),
+    /// The budget does not bind: this row ends on its maximum, alone.
+    Saturated { row: usize, bounds: Enclosure },
+}
+
+impl Outcome {
+    pub(super) fn bounds(self) -> Enclosure {
+        match self {
+            Outcome::Met(bounds) | Outcome::Saturated { bounds, .. } => bounds,
+        }
+    }
+}
+
+impl Problem<'_> {
+    pub(super) fn values(&self) -> &SweepValues {
+        self.rows.values
+    }
+
+    pub(super) fn kappa(&self, k: usize) -> f64 {
+        self.kappa.map_or(1.0, |kappa| kappa[k])
+    }
+
+    /// What rounding alone leaves between bounds near `value`.
+    pub(super) fn noise(&self, value: f64) -> f64 {
+        32.0 * f64::EPSILON * (value.abs() + self.rows.range)
+    }
+
+    /// Rounding of a nominal value of row k, and of its difference from the anchor.
+    pub(super) fn slack(&self, k: usize, nominal: f64) -> f64 {
+        let size = nominal.abs() + self.rows.range + self.rows.base(k).abs();
+        16.0 * f64::EPSILON * (size + self.values().anchor.abs())
+    }
+
+    pub(super) fn nominal(&mut self, k: usize) -> f64 {
+        let mut out = [0.0];
+        self.rows.nominals(&[k as u32], &mut out);
+        out[0]
+    }
+
+    /// The price of the largest value of row k.
+    pub(super) fn face(&mut self, k: usize) -> f64 {
+        let (set, kappa) = (self.set, self.kappa(k));
+        self.rows.visited += self.rows.width(k) as u64;
+        kappa * set.face(self.rows.look_at(k))
+    }
+
+    fn lifted(&mut self, k: usize, at: Priced) -> Lifted {
+        let (kappa, value) = (self.kappa(k), self.rows.largest(k) + at.value);
+        Lifted { at, value, price: kappa * at.price, weight: kappa * at.t }
+    }
+
+    /// Row k at the value μ, between its nominal and its largest one, give or take `slack`.
+    pub(super) fn price(&mut self, k: usize, mu: f64, slack: f64, near: Option<Priced>) -> Lifted {
+        let set = self.set;
+        let u = mu - self.rows.largest(k);
+        self.rows.visited += 2 * self.rows.width(k) as u64;
+        let at = set.price(self.rows.look_at(k), u, slack, near);
+        self.lifted(k, at)
+    }
+
+    /// Row k at the multiplier t of κ·d.
+    pub(super) fn at(&mut self, k: usize, t: f64, near: Option<Priced>) -> Lifted {
+        let (set, kappa) = (self.set, self.kappa(k));
+        self.rows.visited += 2 * self.rows.width(k) as u64;
+        let at = set.at(self.rows.look_at(k), t / kappa, near);
+        self.lifted(k, at)
+    }
+
+    /// Row k on its maximum.
+    pub(super) fn on_maximum(&mut self, k: usize) -> Lifted {
+        let (price, value) = (self.face(k), self.rows.largest(k));
+        let at = Priced { t: f64::INFINITY, nu: 0.0, value: 0.0, price };
+        Lifted { at, value, price, weight: f64::INFINITY }
+    }
+
+    /// The share of the way from the nominal rows that the budget allows.
+    pub(super) fn shrink(&self, spent: f64) -> f64 {
+        shrink(self.set, spent, self.radius)
+    }
+
+    /// At most what a row spends that is moved by this share of a way that costs so much.
+    pub(super) fn part(&self, share: f64, price: f64) -> f64 {
+        share.powi(self.set.degree()) * price
+    }
+}

@@ -1,0 +1,462 @@
+//! Joint steps for [quadratic](crate::sets::quadratic) rows.
+//!
+//! With all active sets fixed, lifting every row to one value μ costs a quadratic in μ:
+//!   μ = m̄ + √{[2α − Σκ(ρ²/R + L) − Σk(m − m̄)²]/Σk},  k = κ/det, m = base + Pw + ρ·Rw/R,
+//! m̄ the k-weighted mean of m; a policy x has κt = r·x and one r instead. A row keeps its active set,
+//! and need not be read again, while tw − ν moves by less than the margin of its last reading. Bounds:
+//!   F_x ≤ [Σκt·(base + ⟨w,y⟩) + α − Σκ(d + ν(Σy − 1))]/Σκt,  x = κt/Σκt,
+//! whatever (t, ν) are (weak duality), and F ≥ the least row value of y brought into the set.
+
+use pulp::{Simd, WithSimd};
+
+use super::active::{Active, PADDING};
+use super::joint::{Assessed, Joint, Moved};
+use super::problem::Problem;
+use crate::lanes::dispatch;
+use crate::sets::quadratic::{Quadratic, Sums};
+use crate::uncertainty::Enclosure;
+
+/// A determinant below this share of Rww is rounding.
+const FLAT: f64 = 1e-13;
+pub(super) const IOTA: [f64; 8] = [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0];
+
+/// What the last readings say of the active rows, one array a number.
+#[derive(Debug, Default)]
+pub(super) struct Forms {
+    r: Vec<f64>,
+    p: Vec<f64>,
+    rw: Vec<f64>,
+    rww: Vec<f64>,
+    pw: Vec<f64>,
+    left: Vec<f64>,
+    /// The margin of the last reading, and (t, ν) then.
+    margin: Vec<f64>,
+    read_t: Vec<f64>,
+    read_nu: Vec<f64>,
+    /// 1 where ν comes from the closed form, so that ν − t·mean = rest; else 0.
+    closed: Vec<f64>,
+    /// What is left of the margin at the present (t, ν): negative, the active set may be another.
+    safety: Vec<f64>,
+    fresh_safety: Vec<f64>,
+    /// Rw/R, −ρ/R, m and 1/det (∞ where det = 0).
+    mean: Vec<f64>,
+    rest: Vec<f64>,
+    start: Vec<f64>,
+    curve: Vec<f64>,
+    read: Vec<Sums>,
+    rows: usize,
+}
+
+impl Forms {
+    fn arrays(&mut self) -> [&mut Vec<f64>; 16] {
+        [
+            &mut self.r,
+            &mut self.p,
+            &mut self.rw,
+            &mut self.rww,
+            &mut self.pw,
+            &mut self.left,
+            &mut self.margin,
+            &mut self.read_t,
+            &mut self.read_nu,
+            &mut self.closed,
+            &mut self.safety,
+            &mut self.fresh_safety,
+            &mut self.mean,
+            &mut self.rest,
+            &mut self.start,
+            &mut self.curve,
+        ]
+    }
+
+    /// Room for this many rows; new ones have to be read.
+    fn resize(&mut self, rows: usize) {
+        if self.r.len() < rows {
+            let room = (2 * rows).next_multiple_of(PADDING);
+            self.arrays().into_iter().for_each(|array| array.resize(room, 0.0));
+        }
+        if rows > self.rows {
+            self.safety[self.rows..rows].fill(-1.0);
+        }
+        self.rows = rows;
+    }
+
+    fn swap(&mut self, i: usize, j: usize) {
+        if i != j {
+            self.arrays().into_iter().for_each(|array| array.swap(i, j));
+        }
+    }
+
+    /// What a reading at (t, ν) says of row j.
+    fn set(&mut self, j: usize, sums: Sums, t: f64, nu: f64) {
+        (self.r[j], self.p[j], self.rw[j]) = (sums.r, sums.p, sums.rw);
+        (self.rww[j], self.pw[j], self.left[j]) = (sums.rww, sums.pw, sums.left);
+        (self.margin[j], self.read_t[j], self.read_nu[j]) = (sums.margin, t, nu);
+        (self.safety[j], self.closed[j]) = (sums.margin, 0.0);
+    }
+
+    /// Row j was read on all of its entries: it is the nominal one, at t = ν = 0.
+    fn make_nominal(&mut self, j: usize) {
+        (self.p[j], self.left[j], self.closed[j]) = (1.0, 0.0, 1.0);
+        (self.margin[j], self.safety[j]) = (0.0, 0.0);
+        (self.read_t[j], self.read_nu[j]) = (0.0, 0.0);
+    }
+
+    fn list_stale(&self, out: &mut Vec<u32>) {
+        out.resize(self.rows, 0);
+        let mut stale = 0;
+        for (j, &safety) in self.safety[..self.rows].iter().enumerate() {
+            out[stale] = j as u32;
+            let safe = safety >= 0.0; // not where it is NaN
+            stale += usize::from(!safe);
+        }
+        out.truncate(stale);
+    }
+}
+
+/// The driver.
+pub(super) struct QuadraticRows<'a> {
+    pub(super) set: &'a dyn Quadratic,
+    pub(super) forms: &'a mut Forms,
+}
+
+impl QuadraticRows<'_> {
+    /// Gives rows without an active set all of their entries, and those whose set tells no direction
+    /// unless they may stay there; whether there are any.
+    fn mend(&mut self, problem: &mut Problem<'_>, may_stay: bool) -> bool {
+        let mut any = false;
+        for j in 0..problem.active.len() {
+            let moves = may_stay || self.forms.curve[j] < f64::INFINITY;
+            if !(self.forms.r[j] > 0.0 && moves) {
+                let k = problem.active.row[j] as usize;
+                problem.rows.visited += problem.rows.width(k) as u64;
+                let all = self.set.sums(problem.rows.look_at(k), 0.0, f64::NEG_INFINITY, 0.0);
+                (problem.active.t[j], problem.active.nu[j]) = (0.0, 0.0);
+                self.forms.set(j, all, 0.0, 0.0);
+                self.forms.make_nominal(j);
+                any = true;
+            }
+        }
+        any
+    }
+
+    fn assessed(&mut self, problem: &Problem<'_>, fixed: bool) -> Assessed {
+        dispatch(Assess {
+            active: problem.active,
+            forms: self.forms,
+            radius: problem.radius,
+            drift: problem.values().drift,
+            most: self.set.most(),
+            fixed,
+        })
+    }
+}
+
+/// ν of memory is counted above t·max w, here above 0.
+fn refer(problem: &mut Problem<'_>, sign: f64) {
+    if problem.rows.maxima_are_zero() {
+        return;
+    }
+    for j in 0..problem.active.len() {
+        let (maximum, _) = problem.rows.maximum(problem.active.row[j] as usize);
+        if maximum != 0.0 && problem.active.t[j].is_finite() {
+            problem.active.nu[j] += sign * problem.active.t[j] * maximum;
+        }
+    }
+}
+
+impl Joint for QuadraticRows<'_> {
+    fn begin(&mut self, problem: &mut Problem<'_>) {
+        self.forms.rows = 0;
+        refer(problem, 1.0);
+    }
+
+    fn finish(&mut self, problem: &mut Problem<'_>) {
+        refer(problem, -1.0);
+    }
+
+    fn admit(&mut self, problem: &mut Problem<'_>, from: usize) {
+        let rows = problem.active.len();
+        self.forms.resize(rows);
+        // On all entries a row is its nominal one at t = 0.
+        problem.active.t[from..rows].fill(0.0);
+        problem.active.nu[from..rows].fill(f64::NEG_INFINITY);
+        self.forms.safety[from..rows].fill(-1.0);
+        self.read(problem);
+        problem.active.nu[from..rows].fill(0.0);
+        (from..rows).for_each(|j| self.forms.make_nominal(j));
+    }
+
+    fn read(&mut self, problem: &mut Problem<'_>) {
+        self.forms.resize(problem.active.len());
+        let Active { row, t, nu, pending, .. } = &mut *problem.active;
+        self.forms.list_stale(pending);
+        let visited = pending.iter().map(|&j| problem.rows.width(row[j as usize] as usize));
+        problem.rows.visited += visited.sum::<usize>() as u64;
+        let mut read = std::mem::take(&mut self.forms.read);
+        read.resize(pending.len(), Sums::default());
+        self.set.read(&problem.rows, pending, row, t, nu, &mut read);
+        for (&j, sums) in pending.iter().zip(&read) {
+            let j = j as usize;
+            self.forms.set(j, *sums, t[j], nu[j]);
+        }
+        self.forms.read = read;
+    }
+
+    fn assess(&mut self, problem: &mut Problem<'_>, fixed: bool) -> Assessed {
+        let at = self.assessed(problem, fixed);
+        // Mended rows have t = 0, which is another policy.
+        if fixed || at.mu.is_finite() || !self.mend(problem, false) {
+            return at;
+        }
+        self.assessed(problem, fixed)
+    }
+
+    fn raise(&mut self, problem: &mut Problem<'_>, mu: f64) -> Moved {
+        let (active, forms, range) = (&mut *problem.active, &mut *self.forms, problem.rows.range);
+        let least = dispatch(Raise { active, forms, mu, range });
+        if least > 0.0 {
+            std::mem::swap(&mut active.t, &mut active.fresh);
+            std::mem::swap(&mut active.nu, &mut active.fresh_nu);
+            std::mem::swap(&mut forms.safety, &mut forms.fresh_safety);
+            forms.closed[..forms.rows].fill(1.0);
+            return match active.multipliers().iter().all(|t| *t < f64::INFINITY) {
+                true => Moved::All,
+                false => Moved::Stuck,
+            };
+        }
+        // The last rows take the places of those that go.
+        let (mut kept, mut j) = (active.len(), 0);
+        while j < kept {
+            let t = active.fresh[j];
+            if t.is_nan() {
+                return Moved::Stuck;
+            }
+            if t > 0.0 {
+                j += 1;
+            } else {
+                kept -= 1;
+                active.swap(kept, j);
+                forms.swap(kept, j);
+            }
+        }
+        active.truncate(kept);
+        forms.resize(kept);
+        if kept > 0 { Moved::Dropped } else { Moved::Stuck }
+    }
+
+    fn scale(&mut self, problem: &mut Problem<'_>, x: &[f64]) -> bool {
+        let weights = problem.active.t.iter().zip(&problem.active.kappa).take(x.len());
+        let before = weights.map(|(t, kappa)| t * kappa).sum::<f64>() / x.iter().sum::<f64>();
+        if self.mend(problem, true) {
+            self.assess(problem, true);
+        }
+        let (forms, active) = (&mut *self.forms, &mut *problem.active);
+        let (mut quadratic, mut constant) = (0.0, 0.0);
+        for (j, x) in x.iter().enumerate() {
+            // A row on its maximum stays there: it has a price, which does not change.
+            if forms.curve[j] < f64::INFINITY {
+                quadratic += x * x / (active.kappa[j] * forms.curve[j]);
+            }
+            let rho = 1.0 - forms.p[j];
+            constant += active.kappa[j] * (rho * rho / forms.r[j] + forms.left[j]);
+        }
+        let room = 2.0 * problem.radius - constant;
+        if room >= 0.0 && quadratic == 0.0 {
+            return false; // all on their maxima, and the budget suffices
+        }
+        let r = (room / quadratic).sqrt();
+        // Beyond the budget whatever moves: the rows went too far.
+        let r = if r > 0.0 && r.is_finite() { r } else { 0.5 * before };
+        if !(r > 0.0 && r.is_finite()) {
+            return false;
+        }
+        for (j, x) in x.iter().enumerate() {
+            let t = r * x / active.kappa[j];
+            let nu = t * forms.mean[j] + forms.rest[j];
+            let (dt, dnu) = (t - forms.read_t[j], nu - forms.read_nu[j]);
+            let moved = dnu.abs().max((dnu + dt * problem.rows.range).abs());
+            (forms.safety[j], forms.closed[j]) = (forms.margin[j] - moved, 1.0);
+            (active.t[j], active.nu[j]) = (t, nu);
+        }
+        true
+    }
+
+    fn ceiling(&self, _: &Problem<'_>) -> f64 {
+        f64::INFINITY
+    }
+
+    fn stride(&self, _: f64, _: f64) -> f64 {
+        0.75
+    }
+}
+
+/// Derives mean, rest, start and curve of every row; bounds at the present (t, ν) and the value
+/// that the rows reach together. A register of rows at a time.
+struct Assess<'a> {
+    active: &'a Active,
+    forms: &'a mut Forms,
+    radius: f64,
+    drift: f64,
+    most: f64,
+    fixed: bool,
+}
+
+impl WithSimd for Assess<'_> {
+    type Output = Assessed;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) -> Assessed {
+        let Assess { active, forms, radius, drift, most, fixed } = self;
+        let rows = active.len();
+        let lanes = size_of::<S::f64s>() / 8;
+        let splat = |x: f64| simd.splat_f64s(x);
+        let (zero, one, half, two) = (splat(0.0), splat(1.0), splat(0.5), splat(2.0));
+        let (infinity, most) = (splat(f64::INFINITY), splat(most));
+        let iota = S::as_simd_f64s(&IOTA[..lanes]).0[0];
+        // All m are measured from that of the first row, so that large costs do not cancel.
+        let rho = 1.0 - forms.p[0];
+        let origin = active.base[0] + forms.pw[0] + rho * forms.rw[0] / forms.r[0];
+        let origin = if origin.is_finite() { origin } else { active.base[0] };
+        let reference = splat(origin);
+        let (mut sk, mut skm, mut skmm, mut constant) = (zero, zero, zero, zero);
+        let (mut total, mut value, mut used, mut fitted) = (zero, zero, zero, zero);
+        let (mut mean_value, mut mean_floor) = (zero, zero);
+        let (mut least, mut least_floor) = (infinity, infinity);
+        let mut at = 0;
+        while at < rows {
+            let live = simd.less_than_f64s(iota, splat((rows - at) as f64));
+            let load = |x: &[f64]| S::as_simd_f64s(&x[at..at + lanes]).0[0];
+            let store = |x: &mut [f64], y| S::as_mut_simd_f64s(&mut x[at..at + lanes]).0[0] = y;
+            let keep = |x: S::f64s| simd.select_f64s(live, x, zero);
+            let (r, rw, rww) = (load(&forms.r), load(&forms.rw), load(&forms.rww));
+            let (pw, left, p) = (load(&forms.pw), load(&forms.left), load(&forms.p));
+            let (t, base, floor) = (load(&active.t), load(&active.base), load(&active.floor));
+            let kappa = load(&active.kappa);
+            let inverse = simd.div_f64s(one, r);
+            let mean = simd.mul_f64s(rw, inverse);
+            let det = simd.sub_f64s(rww, simd.mul_f64s(rw, mean));
+            let flat = simd.less_than_f64s(det, simd.mul_f64s(splat(FLAT), rww));
+            let det = simd.select_f64s(flat, zero, det);
+            let curve = simd.div_f64s(one, det);
+            let rho = simd.sub_f64s(one, p);
+            let rest = simd.neg_f64s(simd.mul_f64s(rho, inverse));
+            let inner = simd.sub_f64s(pw, simd.mul_f64s(rest, rw));
+            let start = simd.add_f64s(base, inner);
+            store(&mut forms.mean, mean);
+            store(&mut forms.rest, rest);
+            store(&mut forms.start, start);
+            store(&mut forms.curve, curve);
+            // The joint quadratic.
+            let m = simd.sub_f64s(start, reference);
+            let k = simd.mul_f64s(kappa, curve);
+            let km = simd.mul_f64s(k, m);
+            sk = simd.add_f64s(sk, keep(k));
+            skm = simd.add_f64s(skm, keep(km));
+            skmm = simd.add_f64s(skmm, keep(simd.mul_f64s(km, m)));
+            let fixed_cost = simd.mul_add_e_f64s(simd.neg_f64s(rho), rest, left);
+            constant = simd.add_f64s(constant, keep(simd.mul_f64s(kappa, fixed_cost)));
+            // The bounds at (t, ν): y − p = r(t(w − mean) − bend) on the active set.
+            let own = simd.sub_f64s(load(&active.nu), simd.mul_f64s(t, mean));
+            let closed = simd.less_than_f64s(half, load(&forms.closed));
+            let bend = simd.select_f64s(closed, rest, own);
+            let lifted = simd.mul_f64s(t, det);
+            let row = simd.sub_f64s(simd.add_f64s(pw, lifted), simd.mul_f64s(bend, rw));
+            let bent = simd.mul_f64s(r, bend);
+            let mass = simd.sub_f64s(p, bent);
+            let excess = simd.sub_f64s(mass, one);
+            let square = simd.mul_add_e_f64s(t, lifted, simd.mul_f64s(bent, bend));
+            let distance = simd.mul_f64s(half, simd.add_f64s(square, left));
+            let nu = simd.mul_add_e_f64s(t, mean, bend);
+            let row_value = simd.add_f64s(base, row);
+            let weight = simd.mul_f64s(kappa, t);
+            total = simd.add_f64s(total, keep(weight));
+            let worth = simd.mul_f64s(weight, simd.sub_f64s(row_value, reference));
+            value = simd.add_f64s(value, keep(worth));
+            let spent = simd.mul_add_e_f64s(nu, excess, distance);
+            used = simd.add_f64s(used, keep(simd.mul_f64s(kappa, spent)));
+            // Scaled to mass one: (1/mass − 1)·y is added, and Σy²/r ≤ MOST·Σp + 2Σph + Σrh², h = tw − ν.
+            let scale = simd.neg_f64s(simd.div_f64s(excess, mass));
+            let along = simd.sub_f64s(simd.mul_f64s(t, row), simd.mul_f64s(nu, mass));
+            let ph = simd.sub_f64s(simd.mul_f64s(t, pw), simd.mul_f64s(nu, p));
+            let length =
+                simd.add_f64s(simd.mul_add_e_f64s(two, ph, square), simd.mul_f64s(most, p));
+            let more = simd.mul_f64s(half, simd.mul_f64s(simd.mul_f64s(scale, scale), length));
+            let fit = simd.add_f64s(simd.mul_add_e_f64s(scale, along, distance), more);
+            fitted = simd.add_f64s(fitted, keep(simd.mul_f64s(kappa, fit)));
+            let scaled = simd.add_f64s(base, simd.mul_add_e_f64s(scale, row, row));
+            least = simd.min_f64s(least, simd.select_f64s(live, scaled, infinity));
+            least_floor = simd.min_f64s(least_floor, simd.select_f64s(live, floor, infinity));
+            if fixed {
+                mean_value = simd.add_f64s(mean_value, keep(simd.mul_f64s(weight, scaled)));
+                mean_floor = simd.add_f64s(mean_floor, keep(simd.mul_f64s(weight, floor)));
+            }
+            at += lanes;
+        }
+        let sum = |x: S::f64s| simd.reduce_sum_f64s(x);
+        let (total, fitted) = (sum(total), sum(fitted));
+        let share = if fitted <= radius { 1.0 } else { (radius / fitted).sqrt() };
+        let (row, floor) = if fixed {
+            (sum(mean_value) / total, sum(mean_floor) / total + drift)
+        } else {
+            (simd.reduce_min_f64s(least), simd.reduce_min_f64s(least_floor) + drift)
+        };
+        let lower = if share < 1.0 { share * row + (1.0 - share) * floor } else { row };
+        let upper = origin + (sum(value) + (radius - sum(used))) / total;
+        let sk = sum(sk);
+        let mean = sum(skm) / sk;
+        let room = 2.0 * radius - sum(constant) - (sum(skmm) - sk * mean * mean).max(0.0);
+        let mu = origin + mean + (room / sk).sqrt(); // NaN without room
+        let sound = fitted.is_finite();
+        let bounds = Enclosure {
+            lower: if lower.is_nan() || !sound { f64::NEG_INFINITY } else { lower },
+            upper: if upper.is_nan() { f64::INFINITY } else { upper },
+        };
+        Assessed { bounds, mu }
+    }
+}
+
+/// t, ν and their safety where every row has the value μ; returns the least t, NaN if there is one.
+struct Raise<'a> {
+    active: &'a mut Active,
+    forms: &'a mut Forms,
+    mu: f64,
+    range: f64,
+}
+
+impl WithSimd for Raise<'_> {
+    type Output = f64;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) -> f64 {
+        let Raise { active, forms, mu, range } = self;
+        let rows = active.len();
+        let lanes = size_of::<S::f64s>() / 8;
+        let (mu, range) = (simd.splat_f64s(mu), simd.splat_f64s(range));
+        let infinity = simd.splat_f64s(f64::INFINITY);
+        let iota = S::as_simd_f64s(&IOTA[..lanes]).0[0];
+        let (mut least, mut sum) = (infinity, simd.splat_f64s(0.0));
+        let mut at = 0;
+        while at < rows {
+            let live = simd.less_than_f64s(iota, simd.splat_f64s((rows - at) as f64));
+            let load = |x: &[f64]| S::as_simd_f64s(&x[at..at + lanes]).0[0];
+            let store = |x: &mut [f64], y| S::as_mut_simd_f64s(&mut x[at..at + lanes]).0[0] = y;
+            let lift = simd.sub_f64s(mu, load(&forms.start));
+            let t = simd.mul_f64s(lift, load(&forms.curve));
+            let nu = simd.mul_add_e_f64s(t, load(&forms.mean), load(&forms.rest));
+            let dt = simd.sub_f64s(t, load(&forms.read_t));
+            let dnu = simd.sub_f64s(nu, load(&forms.read_nu));
+            let other = simd.abs_f64s(simd.mul_add_e_f64s(dt, range, dnu));
+            let change = simd.max_f64s(simd.abs_f64s(dnu), other);
+            let safety = simd.sub_f64s(load(&forms.margin), change);
+            store(&mut active.fresh, t);
+            store(&mut active.fresh_nu, nu);
+            store(&mut forms.fresh_safety, safety);
+            least = simd.min_f64s(least, simd.select_f64s(live, t, infinity));
+            sum = simd.add_f64s(sum, simd.select_f64s(live, t, simd.splat_f64s(0.0)));
+            at += lanes;
+        }
+        let sum = simd.reduce_sum_f64s(sum);
+        if sum.is_nan() { f64::NAN } else { simd.reduce_min_f64s(least) }
+    }
+}

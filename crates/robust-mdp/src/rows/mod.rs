@@ -1,0 +1,442 @@
+//! One state's rows at the values of a sweep: nominal probabilities p and objectives
+//! w_j = c_j + λv_j − (a constant that joins the row's cost), c_j the further cost of that next state.
+//!
+//! - [`SweepValues`]: what all states need of the values, once a sweep.
+//! - [`Rows`]: the rows of one state. Dense rows without costs on next states borrow p and share w;
+//!   of others p is borrowed and w is made when a row is first read.
+//! - [`Row`]: one row, as a set sees it, with the states that it does not list ([`Outside`]).
+
+mod ranking;
+mod values;
+
+pub use ranking::Outside;
+pub(crate) use ranking::Ranking;
+pub(crate) use values::SweepValues;
+
+use pulp::{Simd, WithSimd};
+
+use crate::lanes::{dispatch, dot};
+use crate::model::{self, Model};
+
+/// One row as a set sees it.
+#[derive(Clone, Copy, Debug)]
+pub struct Row<'a> {
+    /// Nominal probabilities.
+    pub p: &'a [f64],
+    /// Objectives; at most `maximum` wherever the row may have mass.
+    pub w: &'a [f64],
+    /// The largest objective where the row may have mass: z = w − maximum ≤ 0 there.
+    pub maximum: f64,
+    /// No two objectives differ by more.
+    pub range: f64,
+    /// States that are not listed but may receive mass; `None`: there are none.
+    pub outside: Option<Outside<'a>>,
+}
+
+impl Row<'_> {
+    /// ⟨z, p⟩ ≤ 0.
+    pub fn nominal(&self) -> f64 {
+        (dispatch(Product(self.p, self.w)) - self.maximum).min(0.0)
+    }
+}
+
+struct Product<'a>(&'a [f64], &'a [f64]);
+
+impl WithSimd for Product<'_> {
+    type Output = f64;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) -> f64 {
+        dot(simd, self.0, self.1)
+    }
+}
+
+/// How the rows of a model are read for a set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Reading {
+    /// p is borrowed, all rows share w.
+    Shared,
+    /// p is borrowed, w is the row's own.
+    Own,
+    /// Both are the row's own: entries of probability 0 are left out.
+    Positive,
+    /// As `Own`, and unlisted states may receive mass.
+    Outside,
+}
+
+impl Reading {
+    /// For rows that may put mass everywhere, or must not where p = 0, by the set's own nature
+    /// (`keeps_support`) or by choice.
+    pub(crate) fn new(model: &Model, everywhere: bool, keeps_support: bool) -> Reading {
+        let full = || model.positive_transitions() == model.transitions();
+        match (model.is_dense(), model.has_transition_costs()) {
+            (true, false) if everywhere || keeps_support || full() => Reading::Shared,
+            // Next states that a row cannot reach must not cost it digits.
+            _ if !everywhere && !full() => Reading::Positive,
+            (true, false) => Reading::Shared,
+            (true, true) => Reading::Own,
+            (false, _) if everywhere => Reading::Outside,
+            (false, _) => Reading::Own,
+        }
+    }
+}
+
+impl Reading {
+    /// Whether entry `k` of a row is among those read.
+    pub(crate) fn lists(self, row: model::Row<'_>, k: usize) -> bool {
+        match self {
+            Reading::Shared | Reading::Own | Reading::Outside => true,
+            Reading::Positive => row.prob[k] > 0.0,
+        }
+    }
+}
+
+/// What all states' rows have in common.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Source<'a> {
+    pub(crate) model: &'a Model,
+    pub(crate) reading: Reading,
+    /// Mass may go where p = 0.
+    pub(crate) everywhere: bool,
+    /// c_a + Σ p·c(s,a,s') of every row.
+    pub(crate) expected: &'a [f64],
+    /// No further cost of a next state is larger.
+    pub(crate) dearest: f64,
+}
+
+/// Memory for the rows of one state.
+#[derive(Debug, Default)]
+pub(crate) struct RowsMemory {
+    loaded: Vec<Loaded>,
+    p: Vec<f64>,
+    w: Vec<f64>,
+    columns: Vec<u32>,
+    /// λ(v − max v) of the entries, for rows with outside states.
+    level: Vec<f64>,
+    base: Vec<f64>,
+    maximum: Vec<Option<(f64, f64)>>,
+}
+
+/// Where a row that was made lies.
+#[derive(Clone, Copy, Debug, Default)]
+struct Loaded {
+    start: usize,
+    len: usize,
+    shift: f64,
+    best: Option<f64>,
+    here: bool,
+}
+
+/// The rows of one state.
+#[derive(Debug)]
+pub struct Rows<'a> {
+    source: Source<'a>,
+    first: usize,
+    pub(crate) values: &'a SweepValues,
+    memory: &'a mut RowsMemory,
+    /// No row that was made has objectives that differ by more.
+    pub(crate) range: f64,
+    /// Entries visited.
+    pub(crate) visited: u64,
+}
+
+impl<'a> Rows<'a> {
+    pub(crate) fn new(
+        source: Source<'a>,
+        s: usize,
+        values: &'a SweepValues,
+        memory: &'a mut RowsMemory,
+    ) -> Rows<'a> {
+        let rows = source.model.rows_of(s);
+        let dearest = values.offset + source.dearest;
+        memory.base.clear();
+        memory.base.extend(source.model.cost[rows.clone()].iter().map(|c| c + dearest));
+        memory.maximum.clear();
+        memory.maximum.resize(rows.len(), None);
+        let shared = source.reading == Reading::Shared;
+        if !shared {
+            memory.loaded.clear();
+            memory.loaded.resize(rows.len(), Loaded::default());
+            memory.w.clear();
+            memory.p.clear();
+            memory.columns.clear();
+            memory.level.clear();
+        }
+        // Sparse rows are measured by their own next states, not by all of v.
+        let dense = source.model.is_dense() && source.reading != Reading::Positive;
+        let range = if dense { values.range } else { 0.0 };
+        Rows { source, first: rows.start, values, memory, range, visited: 0 }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.memory.base.len()
+    }
+
+    /// Whether all rows have the same w.
+    pub(crate) fn shared(&self) -> bool {
+        self.source.reading == Reading::Shared
+    }
+
+    pub(crate) fn has_outside(&self) -> bool {
+        self.source.reading == Reading::Outside
+    }
+
+    /// p of all rows next to each other, where they share w.
+    pub(crate) fn all_nominal(&self) -> &'a [f64] {
+        let width = self.source.model.states();
+        &self.source.model.prob[self.first * width..(self.first + self.len()) * width]
+    }
+
+    /// c_a and what was taken out of w: the row's value is base + ⟨w, y⟩. Of a row that was not made, a
+    /// number that no value of the row exceeds.
+    #[inline(always)]
+    pub(crate) fn base(&self, k: usize) -> f64 {
+        self.memory.base[k]
+    }
+
+    pub(crate) fn bases(&self) -> &[f64] {
+        &self.memory.base
+    }
+
+    /// Entries that reading row k visits.
+    pub(crate) fn width(&self, k: usize) -> usize {
+        match self.source.reading {
+            Reading::Shared => self.values.shared.len(),
+            Reading::Own | Reading::Outside => self.source.model.span(self.first + k).len(),
+            Reading::Positive => self.memory.loaded[k].len,
+        }
+    }
+
+    /// p and w of a row that was made.
+    #[inline(always)]
+    pub(crate) fn entries(&self, k: usize) -> (&[f64], &[f64]) {
+        let prob = &self.source.model.prob;
+        match self.source.reading {
+            Reading::Shared => {
+                let width = self.values.shared.len();
+                let start = (self.first + k) * width;
+                (&prob[start..start + width], &self.values.shared)
+            }
+            Reading::Own | Reading::Outside => {
+                let Loaded { start, len, .. } = self.memory.loaded[k];
+                let span = self.source.model.span(self.first + k);
+                (&prob[span], &self.memory.w[start..start + len])
+            }
+            Reading::Positive => {
+                let Loaded { start, len, .. } = self.memory.loaded[k];
+                (&self.memory.p[start..start + len], &self.memory.w[start..start + len])
+            }
+        }
+    }
+
+    /// Next states of row k, as it was made; `None`: all in order.
+    pub(crate) fn next_states(&self, k: usize) -> Option<&[u32]> {
+        let row = self.source.model.row(self.first + k);
+        match self.source.reading {
+            Reading::Shared => None,
+            Reading::Own | Reading::Outside => row.next,
+            Reading::Positive => {
+                let Loaded { start, len, .. } = self.memory.loaded[k];
+                Some(&self.memory.columns[start..start + len])
+            }
+        }
+    }
+
+    /// Row k, which was made and whose maximum is known.
+    pub(crate) fn row(&self, k: usize) -> Row<'_> {
+        let (p, w) = self.entries(k);
+        let maximum = self.memory.maximum[k].map_or(0.0, |m| m.0);
+        let outside = || {
+            let Loaded { start, len, shift, best, .. } = self.memory.loaded[k];
+            Some(Outside {
+                ranking: self.values.ranking.as_ref()?,
+                listed: &self.memory.level[start..start + len],
+                shift,
+                best: best?,
+            })
+        };
+        let outside = if self.has_outside() { outside() } else { None };
+        Row { p, w, maximum, range: self.range, outside }
+    }
+
+    /// Row k with its maximum, made if it was not.
+    pub(crate) fn look_at(&mut self, k: usize) -> Row<'_> {
+        self.make(k);
+        self.maximum(k);
+        self.row(k)
+    }
+
+    /// The largest w of row k and the nominal mass there (of listed entries).
+    pub(crate) fn maximum(&mut self, k: usize) -> (f64, f64) {
+        if let Some(found) = self.memory.maximum[k] {
+            return found;
+        }
+        self.make(k);
+        let (p, w) = self.entries(k);
+        let everywhere = self.source.everywhere;
+        let ranking =
+            self.values.ranking.as_ref().filter(|_| self.shared() && !self.values.in_place);
+        let (found, seen) = match ranking {
+            // Rows that may use every state are referred to their maxima.
+            _ if everywhere => ((0.0, 0.0), 0),
+            Some(ranking) => {
+                let (top, mass, seen) = ranking.maximum(p);
+                ((top, mass), seen)
+            }
+            None => (dispatch(Maximum { p, w }), p.len()),
+        };
+        self.visited += seen as u64;
+        self.memory.maximum[k] = Some(found);
+        found
+    }
+
+    /// Whether w of every row is referred to the row's own maximum.
+    pub(crate) fn maxima_are_zero(&self) -> bool {
+        self.source.everywhere || self.source.reading == Reading::Positive
+    }
+
+    /// The largest value of row k.
+    pub(crate) fn largest(&mut self, k: usize) -> f64 {
+        let (maximum, _) = self.maximum(k);
+        self.memory.base[k] + maximum
+    }
+
+    /// Makes the objectives of row k, unless that was done.
+    pub(crate) fn make(&mut self, k: usize) {
+        if self.shared() || self.memory.loaded[k].here {
+            return;
+        }
+        let row = self.source.model.row(self.first + k);
+        let SweepValues { values, discount, .. } = self.values;
+        let RowsMemory { loaded, p, w, columns, level, base, .. } = &mut *self.memory;
+        let start = w.len();
+        self.visited += row.prob.len() as u64;
+        match self.source.reading {
+            Reading::Shared => {}
+            Reading::Own | Reading::Outside => match row.next {
+                None => w.extend(values.iter().map(|v| discount * v)),
+                Some(next) => w.extend(next.iter().map(|&i| discount * values[i as usize])),
+            },
+            Reading::Positive => {
+                for (next, prob, _) in row.entries().filter(|e| e.1 > 0.0) {
+                    w.push(discount * values[next]);
+                    p.push(prob);
+                    columns.push(next as u32);
+                }
+            }
+        }
+        let mut best = None;
+        if self.source.reading == Reading::Outside {
+            let (next, shared) = (row.next.unwrap_or(&[]), &self.values.shared);
+            // The ranking's own numbers, so that both agree on what lies above a border.
+            level.extend(next.iter().map(|&i| shared[i as usize]));
+            (1..next.len()).filter(|&j| next[j] == next[j - 1]).for_each(|j| {
+                level[start + j] = f64::NEG_INFINITY;
+            });
+            best = self.values.best_outside(next).map(|level| level + self.values.offset);
+        }
+        let own = &mut w[start..];
+        match (row.transition_cost, self.source.reading) {
+            (None, _) => {}
+            (Some(cost), Reading::Positive) => {
+                let positive = row.prob.iter().zip(cost).filter(|e| *e.0 > 0.0);
+                own.iter_mut().zip(positive).for_each(|(w, (_, c))| *w += c);
+            }
+            (Some(cost), _) => own.iter_mut().zip(cost).for_each(|(w, c)| *w += c),
+        }
+        let (mut low, mut top) = model::range(own);
+        if let Some(best) = best {
+            (low, top) = (low.min(self.values.offset - self.values.range), top.max(best));
+        }
+        own.iter_mut().for_each(|w| *w -= top);
+        self.range = self.range.max(top - low);
+        base[k] = row.cost + top;
+        let (shift, len) = (top - self.values.offset, own.len());
+        let best = best.map(|best| best - top);
+        loaded[k] = Loaded { start, len, shift, best, here: true };
+    }
+
+    /// c_a + ⟨c + λv, p⟩ of row k. Dense rows are not made for that.
+    pub(crate) fn nominals(&mut self, list: &[u32], out: &mut [f64]) {
+        let model = self.source.model;
+        if model.is_dense() && self.source.reading != Reading::Positive {
+            self.visited += (list.len() * model.states()) as u64;
+            let (first, offset) = (self.first, self.values.offset);
+            let (expected, shared) = (self.source.expected, &self.values.shared);
+            return dispatch(Nominals {
+                prob: &model.prob,
+                first,
+                expected,
+                offset,
+                shared,
+                list,
+                out,
+            });
+        }
+        for (&k, out) in list.iter().zip(out) {
+            self.make(k as usize);
+            let (p, w) = self.entries(k as usize);
+            let value = match p.len() {
+                // Without the cost of a call.
+                ..16 => p.iter().zip(w).map(|(p, w)| p * w).sum::<f64>(),
+                _ => dispatch(Product(p, w)),
+            };
+            let width = p.len() as u64;
+            *out = self.memory.base[k as usize] + value;
+            self.visited += width;
+        }
+    }
+}
+
+struct Nominals<'a> {
+    prob: &'a [f64],
+    first: usize,
+    expected: &'a [f64],
+    offset: f64,
+    shared: &'a [f64],
+    list: &'a [u32],
+    out: &'a mut [f64],
+}
+
+impl WithSimd for Nominals<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        let Nominals { prob, first, expected, offset, shared, list, out } = self;
+        for (&k, out) in list.iter().zip(out) {
+            let r = first + k as usize;
+            let p = &prob[r * shared.len()..(r + 1) * shared.len()];
+            *out = expected[r] + offset + dot(simd, p, shared);
+        }
+    }
+}
+
+/// The largest w where p is positive, and the mass there.
+struct Maximum<'a> {
+    p: &'a [f64],
+    w: &'a [f64],
+}
+
+impl WithSimd for Maximum<'_> {
+    type Output = (f64, f64);
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) -> (f64, f64) {
+        let Maximum { p, w } = self;
+        let zero = simd.splat_f64s(0.0);
+        let lowest = simd.splat_f64s(f64::NEG_INFINITY);
+        let mut top = lowest;
+        crate::lanes::walk!(simd, [p, w] => |p, w| {
+            let usable = simd.less_than_f64s(zero, p);
+            top = simd.max_f64s(top, simd.select_f64s(usable, w, lowest));
+        });
+        let top = simd.reduce_max_f64s(top);
+        let level = simd.splat_f64s(top);
+        let mut mass = zero;
+        crate::lanes::walk!(simd, [p, w] => |p, w| {
+            mass = simd.add_f64s(mass, simd.select_f64s(simd.equal_f64s(w, level), p, zero));
+        });
+        (top, simd.reduce_sum_f64s(mass))
+    }
+}

@@ -1,0 +1,201 @@
+//! The Kullback–Leibler set d(y, p) = Σ y ln(y/p), rows of which are [tilted](super::tilt):
+//!   y ∝ pe^{tz},  ψ = ln Σ pe^{tz},  d = tψ' − ψ.
+
+use pulp::{Simd, WithSimd};
+
+use super::set::{Beyond, Kind, Priced, Set};
+use super::tilt::{self, Tilt};
+use crate::lanes::{dispatch, exp, exp_m1, ln, walk};
+use crate::rows::Row;
+
+/// Σ y ln(y/p).
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Kl;
+
+impl Set for Kl {
+    fn name(&self) -> &'static str {
+        "kl"
+    }
+
+    fn title(&self) -> &'static str {
+        "KL"
+    }
+
+    /// y ln(y/p) − (y − p), whose second part sums to zero, loses no digits near y = p.
+    fn distance(&self, p: &[f64], y: &[f64]) -> f64 {
+        let entry = |(&p, &y): (&f64, &f64)| {
+            let log = if y > 0.5 * p { ((y - p) / p).ln_1p() } else { (y / p).ln() };
+            if y <= 0.0 { p } else { y * log - (y - p) }
+        };
+        p.iter().zip(y).map(entry).sum::<f64>().max(0.0)
+    }
+
+    fn leaves_support(&self) -> bool {
+        false
+    }
+
+    fn diameter(&self) -> f64 {
+        f64::INFINITY
+    }
+
+    fn vacuous(&self, p: &[f64], _: bool) -> f64 {
+        -p.iter().copied().filter(|p| *p > 0.0).fold(1.0, f64::min).ln()
+    }
+
+    fn at(&self, row: Row<'_>, t: f64, _: Option<Priced>) -> Priced {
+        tilt::at(self, row, t)
+    }
+
+    fn price(&self, row: Row<'_>, u: f64, slack: f64, near: Option<Priced>) -> Priced {
+        tilt::price(self, row, u, slack, near)
+    }
+
+    /// −ln of the mass on the maxima.
+    fn face(&self, row: Row<'_>) -> f64 {
+        -dispatch(OnMaximum(row)).min(1.0).ln()
+    }
+
+    fn kernel(&self, row: Row<'_>, at: Priced, y: &mut [f64]) -> Beyond {
+        if at.t.is_finite() {
+            dispatch(Write { row, t: at.t, y });
+        } else {
+            for ((y, &p), &w) in y.iter_mut().zip(row.p).zip(row.w) {
+                *y = if w == row.maximum { p } else { 0.0 };
+            }
+        }
+        Beyond::Nothing
+    }
+
+    fn kind(&self) -> Kind<'_> {
+        Kind::Tilt(self)
+    }
+}
+
+impl Tilt for Kl {
+    fn read(&self, row: Row<'_>, t: f64) -> [f64; 3] {
+        dispatch(Cumulants { row, t, small: t * row.range <= 0.5 })
+    }
+
+    fn pace(&self, ratio: f64) -> f64 {
+        ratio.ln()
+    }
+
+    fn paces(&self, ratios: &mut [f64]) {
+        dispatch(Logarithms(ratios));
+    }
+
+    fn is_exponential(&self) -> bool {
+        true
+    }
+}
+
+/// ψ, ψ' and ψ'' of one row.
+struct Cumulants<'a> {
+    row: Row<'a>,
+    t: f64,
+    /// Exponents are small: Σ p(e^{tz} − 1) keeps the digits of ψ.
+    small: bool,
+}
+
+impl WithSimd for Cumulants<'_> {
+    type Output = [f64; 3];
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) -> [f64; 3] {
+        let Cumulants { row: Row { p, w, maximum, .. }, t, small } = self;
+        let zero = simd.splat_f64s(0.0);
+        let (t, maximum) = (simd.splat_f64s(t), simd.splat_f64s(maximum));
+        let (mut s0, mut s1, mut s2) = (zero, zero, zero);
+        if small {
+            walk!(simd, [p, w] => |p, w| {
+                let z = simd.sub_f64s(w, maximum);
+                let m = simd.mul_f64s(p, exp_m1(simd, simd.mul_f64s(t, z)));
+                let yz = simd.mul_f64s(simd.add_f64s(m, p), z);
+                s0 = simd.add_f64s(s0, m);
+                s1 = simd.add_f64s(s1, yz);
+                s2 = simd.mul_add_e_f64s(yz, z, s2);
+            });
+        } else {
+            walk!(simd, [p, w] => |p, w| {
+                let z = simd.sub_f64s(w, maximum);
+                let y = simd.mul_f64s(p, exp(simd, simd.mul_f64s(t, z)));
+                let yz = simd.mul_f64s(y, z);
+                s0 = simd.add_f64s(s0, y);
+                s1 = simd.add_f64s(s1, yz);
+                s2 = simd.mul_add_e_f64s(yz, z, s2);
+            });
+        }
+        let sum = simd.reduce_sum_f64s(s0);
+        let (total, log) = if small { (1.0 + sum, sum.ln_1p()) } else { (sum, sum.ln()) };
+        let mean = simd.reduce_sum_f64s(s1) / total;
+        let variance = (simd.reduce_sum_f64s(s2) / total - mean * mean).max(0.0);
+        [log, mean, variance]
+    }
+}
+
+/// Σp over the maxima of w.
+struct OnMaximum<'a>(Row<'a>);
+
+impl WithSimd for OnMaximum<'_> {
+    type Output = f64;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) -> f64 {
+        let Row { p, w, maximum, .. } = self.0;
+        let (zero, maximum) = (simd.splat_f64s(0.0), simd.splat_f64s(maximum));
+        let mut mass = zero;
+        walk!(simd, [p, w] => |p, w| {
+            mass = simd.add_f64s(mass, simd.select_f64s(simd.equal_f64s(w, maximum), p, zero));
+        });
+        simd.reduce_sum_f64s(mass)
+    }
+}
+
+struct Logarithms<'a>(&'a mut [f64]);
+
+impl WithSimd for Logarithms<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        let (full, last) = S::as_mut_simd_f64s(self.0);
+        full.iter_mut().for_each(|x| *x = ln(simd, *x));
+        if !last.is_empty() {
+            let logs = ln(simd, simd.partial_load_f64s(last));
+            simd.partial_store_f64s(last, logs);
+        }
+    }
+}
+
+/// pe^{tz}.
+struct Write<'a> {
+    row: Row<'a>,
+    t: f64,
+    y: &'a mut [f64],
+}
+
+impl WithSimd for Write<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        let Write { row: Row { p, w, maximum, .. }, t, y } = self;
+        let (t, maximum) = (simd.splat_f64s(t), simd.splat_f64s(maximum));
+        // A macro: closures may not be inlined, which costs all registers.
+        macro_rules! one {
+            ($p:expr, $w:expr) => {
+                simd.mul_f64s($p, exp(simd, simd.mul_f64s(t, simd.sub_f64s($w, maximum))))
+            };
+        }
+        let (full_p, last_p) = S::as_simd_f64s(p);
+        let (full_w, last_w) = S::as_simd_f64s(w);
+        let (full_y, last_y) = S::as_mut_simd_f64s(y);
+        for ((&p, &w), y) in full_p.iter().zip(full_w).zip(full_y) {
+            *y = one!(p, w);
+        }
+        if !last_p.is_empty() {
+            let y = one!(simd.partial_load_f64s(last_p), simd.partial_load_f64s(last_w));
+            simd.partial_store_f64s(last_y, y);
+        }
+    }
+}

@@ -1,0 +1,350 @@
+//! The ray y(t) = Π_Δ(y⁰ + t·e), followed until it leaves the ball Σ_a ½‖y_a − y⁰_a‖² ≤ α.
+//!
+//! Both the Euclidean proximal step and the support function of the ellipsoid are such a ray:
+//! - proximal step: e = (y' − y⁰) + σ·x_a·b_a and t = 1/(1 + σμ) in (0, 1], with μ the ball's
+//!   multiplier (t = 1 is the plain projection);
+//! - support function: e = x_a·b_a and t in (0, ∞).
+//!
+//! A row is y = (y⁰ + t·e − ν)₊. For a fixed active set I with n = |I|, r = 1 − Σ_I y⁰ and
+//! det = Σ_I e² − (Σ_I e)²/n,
+//!   ν = (t·Σ_I e − r)/n,   ½‖y − y⁰‖² = ½[t²·det + r²/n + Σ_{i∉I} (y⁰_i)²],
+//! so with all active sets fixed the budget is one quadratic in t². Iterate: one pass → sums →
+//! (t, ν) → new sets; unchanged sets mean that the answer is exact. Where that cycles, a
+//! bracketed search on t with exactly projected rows takes over.
+
+use pulp::{Simd, WithSimd};
+
+use crate::lanes::{dispatch, padding, walk};
+use crate::sets::proximal::block::{Block, RowSums, Scratch};
+
+/// Sums of a row over its active set.
+const N: usize = 0;
+const SY: usize = 1;
+const SE: usize = 2;
+const SEE: usize = 3;
+const OFF: usize = 4;
+
+/// Passes of the joint iteration before the bracketed search takes over.
+const JOINT_PASSES: usize = 10;
+const BRACKET_STEPS: usize = 200;
+const ROW_STEPS: usize = 100;
+
+/// The direction e of the ray.
+#[derive(Clone, Copy)]
+pub(super) enum Direction<'a> {
+    /// e = (centre − y⁰) + slope_a·b_a.
+    From(&'a [f64]),
+    /// e = slope_a·b_a.
+    Linear,
+}
+
+/// One pass: sums over the active sets of (t, ν).
+struct Sums<'a> {
+    block: Block<'a>,
+    direction: Direction<'a>,
+    slope: &'a [f64],
+    t: f64,
+    nu: &'a [f64],
+    out: &'a mut [RowSums],
+}
+
+impl WithSimd for Sums<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        for k in 0..self.block.rows() {
+            let span = self.block.span(k);
+            let (nominal, gain) = (&self.block.nominal[span.clone()], self.block.gain(k));
+            if self.slope[k] == 0.0 && matches!(self.direction, Direction::Linear) {
+                self.out[k] = [1.0, 1.0, 0.0, 0.0, 0.0]; // the row stays at y⁰
+                continue;
+            }
+            self.out[k] = match self.direction {
+                Direction::From(centre) => {
+                    let centre = &centre[span];
+                    row_sums(simd, centre, nominal, gain, true, self.slope[k], self.t, self.nu[k])
+                }
+                Direction::Linear => {
+                    row_sums(simd, nominal, nominal, gain, false, self.slope[k], self.t, self.nu[k])
+                }
+            };
+        }
+    }
+}
+
+#[inline(always)]
+fn row_sums<S: Simd>(
+    simd: S,
+    centre: &[f64],
+    nominal: &[f64],
+    gain: &[f64],
+    from_centre: bool,
+    slope: f64,
+    t: f64,
+    nu: f64,
+) -> RowSums {
+    let zero = simd.splat_f64s(0.0);
+    let one = simd.splat_f64s(1.0);
+    let (slope, tv, nuv) = (simd.splat_f64s(slope), simd.splat_f64s(t), simd.splat_f64s(nu));
+    let (mut n, mut sy, mut se, mut see, mut off) = (zero, zero, zero, zero, zero);
+    walk!(simd, [centre, nominal, gain] => |y, y0, b| {
+        let start = if from_centre { simd.sub_f64s(y, y0) } else { zero };
+        let e = simd.mul_add_e_f64s(slope, b, start);
+        let p = simd.mul_add_e_f64s(tv, e, simd.sub_f64s(y0, nuv));
+        let inside = simd.less_than_f64s(zero, p);
+        let ei = simd.select_f64s(inside, e, zero);
+        let yi = simd.select_f64s(inside, y0, zero);
+        let yo = simd.sub_f64s(y0, yi);
+        n = simd.add_f64s(n, simd.select_f64s(inside, one, zero));
+        sy = simd.add_f64s(sy, yi);
+        se = simd.add_f64s(se, ei);
+        see = simd.mul_add_e_f64s(ei, ei, see);
+        off = simd.mul_add_e_f64s(yo, yo, off);
+    });
+    let spurious = if -nu > 0.0 { padding::<S>(nominal.len()) } else { 0.0 };
+    [
+        simd.reduce_sum_f64s(n) - spurious,
+        simd.reduce_sum_f64s(sy),
+        simd.reduce_sum_f64s(se),
+        simd.reduce_sum_f64s(see),
+        simd.reduce_sum_f64s(off),
+    ]
+}
+
+/// Budget of all rows at their active sets, as ½(t²·quadratic + constant).
+fn budget(sums: &[RowSums]) -> (f64, f64) {
+    let (mut quadratic, mut constant) = (0.0, 0.0);
+    for s in sums {
+        if s[N] > 0.0 {
+            let r = 1.0 - s[SY];
+            // An active set that spans one value of e has no quadratic part: what is left of the
+            // difference is rounding.
+            let det = s[SEE] - s[SE] * s[SE] / s[N];
+            quadratic += if det > 1e-15 * s[SEE] { det } else { 0.0 };
+            constant += r * r / s[N] + s[OFF];
+        }
+    }
+    (quadratic, constant)
+}
+
+/// Moves every row's shift to its active set; returns whether any moved by more than rounding.
+fn shift_rows(sums: &[RowSums], t: f64, nu: &mut [f64]) -> bool {
+    let mut moved = false;
+    for (s, nu) in sums.iter().zip(nu) {
+        let fresh = if s[N] > 0.0 {
+            (t * s[SE] - (1.0 - s[SY])) / s[N]
+        } else {
+            f64::NEG_INFINITY // everything active: the next pass starts this row afresh
+        };
+        // Entries are y⁰ + t·e − ν, with y⁰ of the order of 1/n at least somewhere.
+        let size = fresh.abs().max(1.0 / s[N].max(1.0));
+        moved |= (fresh - *nu).abs() > 4e-16 * size || !fresh.is_finite();
+        *nu = fresh;
+    }
+    moved
+}
+
+/// Where the ray stops.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Stop {
+    /// At this t, with the row shifts ν left in place.
+    At(f64),
+    /// Nowhere: every row ends on a face where e is constant (its maximum) within the ball.
+    Unbounded,
+}
+
+/// Follows the ray up to `t_max` or the ball, whichever comes first.
+///
+/// `t` and `nu` hold the last solution of the same rows (t = 0: none).
+pub(super) fn follow(
+    block: Block<'_>,
+    direction: Direction<'_>,
+    t_max: f64,
+    t: &mut f64,
+    nu: &mut [f64],
+    scratch: &mut Scratch,
+) -> Stop {
+    let rows = block.rows();
+    if !(*t > 0.0 && t.is_finite()) {
+        *t = if t_max.is_finite() { t_max } else { 1.0 };
+        nu.fill(f64::NEG_INFINITY);
+    }
+    *t = t.min(t_max);
+    // Whether (t, ν) solve the active sets of the pass before: then unchanged sets are final.
+    let mut closed_form = false;
+    for _ in 0..JOINT_PASSES {
+        sweep(block, direction, *t, nu, scratch);
+        let unchanged = closed_form
+            && scratch.sums[..rows].iter().zip(&scratch.previous[..rows]).all(same_active_set);
+        if unchanged {
+            return Stop::At(*t);
+        }
+        let (quadratic, constant) = budget(&scratch.sums[..rows]);
+        let room = 2.0 * block.radius - constant;
+        closed_form = true;
+        let fresh = if t_max.is_finite() && t_max * t_max * quadratic <= room {
+            t_max
+        } else if quadratic <= 0.0 && room >= 0.0 {
+            if matches!(direction, Direction::Linear)
+                && super::face_distance(block, scratch) <= block.radius
+            {
+                return Stop::Unbounded;
+            }
+            return bracketed(block, direction, t_max, t, nu, scratch);
+        } else if room > 0.0 {
+            (room / quadratic).sqrt().min(t_max)
+        } else {
+            closed_form = false;
+            0.5 * *t
+        };
+        let steady = (fresh - *t).abs() <= 1e-15 * fresh;
+        *t = fresh;
+        let moved = shift_rows(&scratch.sums[..rows], fresh, nu);
+        if closed_form && steady && !moved {
+            return Stop::At(fresh); // entries at zero may flicker in and out of their sets
+        }
+        scratch.sums.swap_with_slice(&mut scratch.previous);
+    }
+    bracketed(block, direction, t_max, t, nu, scratch)
+}
+
+fn same_active_set((a, b): (&RowSums, &RowSums)) -> bool {
+    a[N] == b[N] && a[SY] == b[SY] && a[SE] == b[SE] && a[N] > 0.0
+}
+
+fn sweep(block: Block<'_>, direction: Direction<'_>, t: f64, nu: &[f64], scratch: &mut Scratch) {
+    scratch.entries += block.entries() as u64;
+    dispatch(Sums { block, direction, slope: &scratch.slope, t, nu, out: &mut scratch.sums });
+}
+
+/// Projects every row exactly at this t: Newton on the convex, decreasing ν ↦ Σ(y⁰ + t·e − ν)₊.
+fn project_rows(
+    block: Block<'_>,
+    direction: Direction<'_>,
+    t: f64,
+    nu: &mut [f64],
+    scratch: &mut Scratch,
+) {
+    let rows = block.rows();
+    nu.fill(f64::NEG_INFINITY);
+    for step in 0..ROW_STEPS {
+        sweep(block, direction, t, nu, scratch);
+        let settled = step > 0
+            && scratch.sums[..rows].iter().zip(&scratch.previous[..rows]).all(same_active_set);
+        if settled {
+            return;
+        }
+        shift_rows(&scratch.sums[..rows], t, nu);
+        scratch.sums.swap_with_slice(&mut scratch.previous);
+    }
+    sweep(block, direction, t, nu, scratch);
+}
+
+/// The safe way: bisection on t, with the closed form of the current active sets tried first.
+fn bracketed(
+    block: Block<'_>,
+    direction: Direction<'_>,
+    t_max: f64,
+    t: &mut f64,
+    nu: &mut [f64],
+    scratch: &mut Scratch,
+) -> Stop {
+    let rows = block.rows();
+    let alpha2 = 2.0 * block.radius;
+    let (mut low, mut high) = (0.0_f64, f64::INFINITY);
+    if t_max.is_finite() {
+        *t = t_max;
+    }
+    for _ in 0..BRACKET_STEPS {
+        project_rows(block, direction, *t, nu, scratch);
+        let (quadratic, constant) = budget(&scratch.sums[..rows]);
+        let used = *t * *t * quadratic + constant;
+        if used <= alpha2 {
+            if *t >= t_max {
+                return Stop::At(*t);
+            }
+            if quadratic <= 0.0 && high.is_infinite() {
+                return Stop::Unbounded;
+            }
+            low = low.max(*t);
+        } else {
+            high = high.min(*t);
+        }
+        let closed = ((alpha2 - constant).max(0.0) / quadratic).sqrt();
+        if (closed - *t).abs() <= 1e-15 * *t || high.is_finite() && high - low <= 1e-15 * high {
+            *t = if low > 0.0 { low } else { *t };
+            project_rows(block, direction, *t, nu, scratch);
+            return Stop::At(*t);
+        }
+        *t = if closed >= low && closed <= high {
+            closed.min(t_max)
+        } else if high.is_finite() {
+            0.5 * (low + high)
+        } else {
+            (4.0 * *t).min(t_max)
+        };
+        if *t > 1e300 {
+            return Stop::Unbounded;
+        }
+    }
+    *t = low;
+    project_rows(block, direction, low, nu, scratch);
+    Stop::At(low)
+}
+
+/// Writes the proximal point over its centre, with the row values and the running sum.
+pub(super) struct Write<'a> {
+    pub(super) block: Block<'a>,
+    pub(super) slope: &'a [f64],
+    pub(super) t: f64,
+    pub(super) nu: &'a [f64],
+    pub(super) y: &'a mut [f64],
+    pub(super) weight: f64,
+    pub(super) sum: &'a mut [f64],
+    pub(super) value: &'a mut [f64],
+}
+
+impl WithSimd for Write<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        let zero = simd.splat_f64s(0.0);
+        let lanes = size_of::<S::f64s>() / 8;
+        let (tv, weight) = (simd.splat_f64s(self.t), simd.splat_f64s(self.weight));
+        for k in 0..self.block.rows() {
+            let span = self.block.span(k);
+            let (nominal, gain) = (&self.block.nominal[span.clone()], self.block.gain(k));
+            let (slope, nu) = (simd.splat_f64s(self.slope[k]), simd.splat_f64s(self.nu[k]));
+            let y = &mut self.y[span.clone()];
+            let sum = &mut self.sum[span];
+            let mut value = zero;
+            macro_rules! entry {
+                ($y:expr, $y0:expr, $b:expr, $sum:expr) => {{
+                    let e = simd.mul_add_e_f64s(slope, $b, simd.sub_f64s($y, $y0));
+                    let p = simd.mul_add_e_f64s(tv, e, simd.sub_f64s($y0, nu));
+                    let new = simd.max_f64s(p, zero);
+                    value = simd.mul_add_e_f64s(new, $b, value);
+                    (new, simd.mul_add_e_f64s(weight, new, $sum))
+                }};
+            }
+            let (yv, yt) = S::as_mut_simd_f64s(y);
+            let (sv, st) = S::as_mut_simd_f64s(sum);
+            let (nv, nt) = S::as_simd_f64s(nominal);
+            let (gv, gt) = S::as_simd_f64s(gain);
+            for (((y, s), &y0), &b) in yv.iter_mut().zip(sv).zip(nv).zip(gv) {
+                (*y, *s) = entry!(*y, y0, b, *s);
+            }
+            if !yt.is_empty() {
+                debug_assert!(yt.len() < lanes);
+                let (y0, b) = (simd.partial_load_f64s(nt), simd.partial_load_f64s(gt));
+                let (new, total) =
+                    entry!(simd.partial_load_f64s(yt), y0, b, simd.partial_load_f64s(st));
+                simd.partial_store_f64s(yt, new);
+                simd.partial_store_f64s(st, total);
+            }
+            self.value[k] = simd.reduce_sum_f64s(value);
+        }
+    }
+}

@@ -1,0 +1,13 @@
+//! Proximal steps in two geometries for the first-order methods, on a [`Block`].
+
+mod block;
+pub(crate) mod ellipsoid;
+pub(crate) mod kl;
+mod omega;
+
+pub(crate) use block::mix_with_nominal;
+pub use block::{Block, Emit, Enclosure, Gain, Scratch, Warm};
+pub(crate) use omega::LOWEST_LOG;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,109 @@
+//! What a set says of one row: the price of a value, and the row that attains it.
+//!
+//! A row has nominal probabilities p and objectives w on the states that it may use, z = w − max w ≤ 0.
+//! With a convex distance d(y, p), d(p, p) = 0,
+//!   g(u) = min{ d(y, p) : ⟨z, y⟩ ≥ u, y in the simplex },   ψ(t) = max_y t⟨z, y⟩ − d(y, p)
+//! are conjugate: g(u) = max_t tu − ψ(t), g' = t, ψ' = ⟨z, y(t)⟩. For rows a of one budget,
+//!   F = max{ u : Σ_a κ_a·g_a(u) ≤ α } ≤ [α + Σ_a κ_a·ψ_a(t_a/κ_a)]/Σ_a t_a   for all t ≥ 0, t ≠ 0,
+//! with equality at t_a = κ_a·g_a'(F), and the policy is t/Σt. Drivers (`oracle/exact`) need no more than
+//! [`Set::at`], [`Set::price`] and [`Set::face`]; see `ARCHITECTURE.md` for how to add a set.
+
+use std::fmt::Debug;
+
+use super::quadratic::Quadratic;
+use super::tilt::Tilt;
+use crate::rows::Row;
+
+/// A point of the price curve: y(t), or a row that the multipliers stand for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Priced {
+    /// The multiplier t = g'(u) ≥ 0; ∞ on the row's maximum.
+    pub t: f64,
+    /// The set's second number, mostly the multiplier ν of the row's mass, counted above t·max w.
+    pub nu: f64,
+    /// ⟨z, y⟩ ≤ 0.
+    pub value: f64,
+    /// d(y, p).
+    pub price: f64,
+}
+
+/// Where a row put mass on states that it does not list.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Beyond {
+    /// Nowhere.
+    Nothing,
+    /// All of this on the best of them.
+    Best(f64),
+    /// (t·z − ν)₊ on each of them.
+    Affine {
+        /// t.
+        t: f64,
+        /// ν.
+        nu: f64,
+    },
+}
+
+/// An uncertainty set around a row.
+pub trait Set: Debug + Sync {
+    /// Its one name, in lower case: command line, files, Python, certificates, checkpoints.
+    fn name(&self) -> &'static str;
+
+    /// As sentences have it.
+    fn title(&self) -> &'static str {
+        self.name()
+    }
+
+    /// d(y, p), entry by entry of a row that lists all states in question.
+    fn distance(&self, p: &[f64], y: &[f64]) -> f64;
+
+    /// Whether y may be positive where p is 0.
+    fn leaves_support(&self) -> bool;
+
+    /// d(p + m(y − p), p) ≤ m^degree·d(y, p) for 0 ≤ m ≤ 1: 1 for every convex d, 2 for quadratic ones.
+    fn degree(&self) -> i32 {
+        1
+    }
+
+    /// No row is farther from any other than this; ∞ where there is no such number.
+    fn diameter(&self) -> f64;
+
+    /// max_i d(e_i, p) over the states that the row may use, of which some has p = 0 if `unused`.
+    fn vacuous(&self, p: &[f64], unused: bool) -> f64;
+
+    /// The point y(t), 0 < t < ∞; `near` may be close.
+    fn at(&self, row: Row<'_>, t: f64, near: Option<Priced>) -> Priced;
+
+    /// The least d(y, p) at which ⟨z, y⟩ = 0: g(0).
+    fn face(&self, row: Row<'_>) -> f64;
+
+    /// The point of value u, nominal < u < 0, give or take `slack`; `near` may be close.
+    fn price(&self, row: Row<'_>, u: f64, slack: f64, near: Option<Priced>) -> Priced {
+        super::bracket::price(self, row, u, slack, near)
+    }
+
+    /// The row of a point, not scaled to mass one where rounding left it otherwise; t = ∞ is
+    /// the cheapest row of the largest value.
+    fn kernel(&self, row: Row<'_>, at: Priced, y: &mut [f64]) -> Beyond;
+
+    /// Which driver solves states of such rows.
+    #[doc(hidden)]
+    fn kind(&self) -> Kind<'_> {
+        Kind::Bracketed
+    }
+}
+
+/// The share of the way from p at which a row that spends too much is within its budget.
+pub(crate) fn shrink(set: &dyn Set, spent: f64, budget: f64) -> f64 {
+    if spent <= budget { 1.0 } else { (budget / spent).powf(1.0 / f64::from(set.degree())) }
+}
+
+/// Kinds of rows that have a driver of their own.
+#[derive(Clone, Copy)]
+pub enum Kind<'a> {
+    /// By [`Set::price`] alone.
+    Bracketed,
+    /// d = ½Σ(y − p)²/r.
+    Quadratic(&'a dyn Quadratic),
+    /// One scalar a row.
+    Tilt(&'a dyn Tilt),
+}
