@@ -97,10 +97,9 @@ impl Case {
 
     pub(crate) fn uncertainty(&self) -> UncertaintySet {
         UncertaintySet {
-            distance: self.set,
-            radius: Radius::Uniform(self.radius),
             rectangularity: self.rectangular,
             support: self.support,
+            ..UncertaintySet::new(self.set, self.radius)
         }
     }
 

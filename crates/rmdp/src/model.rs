@@ -114,7 +114,7 @@ pub(crate) fn calibrated(
 ) -> Result<Vec<f64>, Failure> {
     let divergence = match distance {
         Distance::Kl => Divergence::Kl,
-        Distance::None | Distance::Ellipsoid => Divergence::HalfSquaredL2,
+        _ => Divergence::HalfSquaredL2,
     };
     let calibration = Calibration { divergence, seed, ..Calibration::default() };
     calibration.radii(model).map_err(Failure::input)

@@ -113,11 +113,7 @@ impl SetArgs {
     /// The set for `model`; the embedded example brings its own radius.
     pub(crate) fn build(&self, model: &Model) -> Result<ChosenSet, Failure> {
         let (radius, spoken) = self.radii(model)?;
-        let base = match self.distance() {
-            Distance::Ellipsoid => UncertaintySet::ellipsoid(0.0),
-            Distance::Kl => UncertaintySet::kl(0.0),
-            Distance::None => UncertaintySet::none(),
-        };
+        let base = UncertaintySet::new(self.distance(), 0.0);
         let set = UncertaintySet {
             rectangularity: self.rectangularity(),
             support: self.support.unwrap_or(base.support),
@@ -189,10 +185,8 @@ impl From<UncertaintySet> for ChosenSet {
 impl ChosenSet {
     /// One line for the header.
     pub(crate) fn describe(&self) -> String {
-        let name = match self.set.distance {
-            Distance::None => return "none: the nominal kernel".into(),
-            Distance::Ellipsoid => "ellipsoid",
-            Distance::Kl => "KL",
+        let Some(name) = self.set.distance.set().map(|set| set.title()) else {
+            return "none: the nominal kernel".into();
         };
         let owner = match self.set.rectangularity {
             Rectangularity::State => "s-rectangular",

@@ -37,8 +37,9 @@ impl UncertaintySet {
         let distance: Distance = parse("set", distance)?;
         let rectangularity: Rectangularity = parse("rectangular", rectangular)?;
         let support: Support = parse("support", support)?;
+        let base = robust_mdp::uncertainty::UncertaintySet::new(distance, 0.0);
         let set =
-            robust_mdp::uncertainty::UncertaintySet { distance, radius, rectangularity, support };
+            robust_mdp::uncertainty::UncertaintySet { radius, rectangularity, support, ..base };
         Ok(UncertaintySet { set })
     }
 

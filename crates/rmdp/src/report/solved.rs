@@ -177,11 +177,7 @@ impl Solved {
 
     /// The set without its radius: name, and what else there is to say.
     pub(super) fn kind_in_words(&self) -> Option<(&'static str, String)> {
-        let name = match self.file.set {
-            Distance::None => return None,
-            Distance::Ellipsoid => "ellipsoid",
-            Distance::Kl => "KL",
-        };
+        let name = self.file.set.set()?.title();
         let owner = match self.file.rectangular {
             Rectangularity::State => "s-rectangular",
             Rectangularity::StateAction => "(s,a)-rectangular",
@@ -209,10 +205,10 @@ impl Solved {
     /// The same kind of set with another radius.
     pub(super) fn set_of_radius(&self, radius: Radius) -> UncertaintySet {
         UncertaintySet {
-            distance: self.file.set,
             radius,
             rectangularity: self.file.rectangular,
             support: self.file.support,
+            ..UncertaintySet::new(self.file.set, 0.0)
         }
     }
 

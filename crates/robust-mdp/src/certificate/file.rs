@@ -224,7 +224,12 @@ impl Certificate {
             shift: at.number(),
         });
         let lifts = lifts.collect();
-        let set = UncertaintySet { distance, radius, rectangularity, support };
+        let set = UncertaintySet {
+            radius,
+            rectangularity,
+            support,
+            ..UncertaintySet::new(distance, 0.0)
+        };
         let model = fingerprint;
         Ok(Certificate {
             model,

@@ -30,7 +30,7 @@ pub(crate) fn worst_case(
     let base: f64 = x.iter().zip(game.base).map(|(x, c)| x * c).sum();
     let support = match set.distance {
         Distance::Kl => kl::support,
-        Distance::Ellipsoid | Distance::None => ellipsoid::support,
+        _ => ellipsoid::support,
     };
     let mut total = Enclosure { lower: base, upper: base };
     if shares_budget(set) {

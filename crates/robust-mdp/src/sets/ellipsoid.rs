@@ -5,11 +5,19 @@ use pulp::Simd;
 
 use super::quadratic::{self, Scale};
 use super::set::{Beyond, Kind, Priced, Set};
+use super::{Distance, UncertaintySet};
 use crate::rows::Row;
 
 /// ½‖y − p‖₂².
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ellipsoid;
+
+impl UncertaintySet {
+    /// Σ_a ½‖y_a − y⁰_a‖₂² ≤ radius in every state, mass allowed everywhere.
+    pub fn ellipsoid(radius: f64) -> Self {
+        UncertaintySet::new(Distance::Ellipsoid, radius)
+    }
+}
 
 impl Scale for Ellipsoid {
     #[inline(always)]

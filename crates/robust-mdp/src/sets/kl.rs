@@ -5,12 +5,20 @@ use pulp::{Simd, WithSimd};
 
 use super::set::{Beyond, Kind, Priced, Set};
 use super::tilt::{self, Tilt};
+use super::{Distance, UncertaintySet};
 use crate::lanes::{dispatch, exp, exp_m1, ln, walk};
 use crate::rows::Row;
 
 /// Σ y ln(y/p).
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Kl;
+
+impl UncertaintySet {
+    /// Σ_a KL(y_a‖y⁰_a) ≤ radius in every state.
+    pub fn kl(radius: f64) -> Self {
+        UncertaintySet::new(Distance::Kl, radius)
+    }
+}
 
 impl Set for Kl {
     fn name(&self) -> &'static str {

@@ -1,30 +1,103 @@
-//! The sets, by name. This is the one place that lists them.
+//! The sets, by name. This is the one place that lists them: command line, files, Python, certificates
+//! and checkpoints have their names from here.
 
-use serde::{Deserialize, Serialize};
+use std::sync::LazyLock;
 
-use super::ellipsoid::Ellipsoid;
-use super::kl::Kl;
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+
 use super::set::Set;
+use super::{ellipsoid, kl};
 
-/// The distance that a budget bounds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Distance {
-    /// ½‖y − y⁰‖₂².
-    Ellipsoid,
-    /// KL(y‖y⁰) = Σ y ln(y/y⁰).
-    Kl,
-    /// No uncertainty: the nominal model.
-    None,
+macro_rules! registry {
+    ($($(#[$about:meta])* $variant:ident = $set:expr,)*) => {
+        /// The distance that a budget bounds.
+        #[derive(Clone, Copy, Debug)]
+        pub enum Distance {
+            $($(#[$about])* $variant,)*
+            /// A set from outside of the library.
+            Custom(&'static dyn Set),
+            /// No uncertainty: the nominal model.
+            None,
+        }
+
+        impl Distance {
+            /// The sets of the library, and none at all.
+            pub const ALL: &'static [Distance] = &[$(Distance::$variant,)* Distance::None];
+
+            /// What the set says of a row; `None`: the nominal model.
+            pub fn set(self) -> Option<&'static dyn Set> {
+                match self {
+                    $(Distance::$variant => Some(&$set),)*
+                    Distance::Custom(set) => Some(set),
+                    Distance::None => None,
+                }
+            }
+        }
+    };
 }
 
+registry! {
+    /// ½‖y − y⁰‖₂².
+    Ellipsoid = ellipsoid::Ellipsoid,
+    /// KL(y‖y⁰) = Σ y ln(y/y⁰).
+    Kl = kl::Kl,
+}
+
+static NAMES: LazyLock<Vec<&'static str>> =
+    LazyLock::new(|| Distance::ALL.iter().map(|d| d.name()).collect());
+
 impl Distance {
-    /// What the set says of a row; `None`: the nominal model.
-    pub(crate) fn set(self) -> Option<&'static dyn Set> {
-        match self {
-            Distance::Ellipsoid => Some(&Ellipsoid),
-            Distance::Kl => Some(&Kl),
-            Distance::None => None,
+    /// Its one name.
+    pub fn name(self) -> &'static str {
+        self.set().map_or("none", Set::name)
+    }
+
+    /// As sentences have it.
+    pub fn title(self) -> &'static str {
+        self.set().map_or("none", Set::title)
+    }
+
+    /// The set of the library that has this name.
+    pub fn of_name(name: &str) -> Option<Distance> {
+        Distance::ALL.iter().copied().find(|d| d.name() == name)
+    }
+}
+
+/// Names are unique.
+impl PartialEq for Distance {
+    fn eq(&self, other: &Distance) -> bool {
+        self.name() == other.name()
+    }
+}
+
+impl Eq for Distance {}
+
+impl Serialize for Distance {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name())
+    }
+}
+
+impl<'de> Deserialize<'de> for Distance {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Distance, D::Error> {
+        let name = String::deserialize(deserializer)?;
+        Distance::of_name(&name).ok_or_else(|| de::Error::unknown_variant(&name, &NAMES))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_unique_and_come_back() {
+        for (k, &distance) in Distance::ALL.iter().enumerate() {
+            let text = serde_json::to_string(&distance).unwrap();
+            assert_eq!(text, format!("\"{}\"", distance.name()));
+            assert_eq!(serde_json::from_str::<Distance>(&text).unwrap(), distance);
+            assert!(Distance::ALL[..k].iter().all(|d| d.name() != distance.name()));
         }
+        let error = serde_json::from_str::<Distance>("\"nosuch\"").unwrap_err().to_string();
+        assert!(error.contains("unknown variant `nosuch`, expected one of `ellipsoid`"), "{error}");
     }
 }

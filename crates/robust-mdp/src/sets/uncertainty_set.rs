@@ -52,37 +52,28 @@ pub struct UncertaintySet {
     pub radius: Radius,
     /// One budget a state or one a row.
     pub rectangularity: Rectangularity,
-    /// Where rows may put mass; KL keeps to the nominal support by its definition.
+    /// Where rows may put mass; some distances keep to the nominal support by their definition.
     pub support: Support,
+    /// κ of the rows of a shared budget, Σ_a κ_a·d(y_a, p_a) ≤ α, one a state–action pair; `None`: 1.
+    pub weights: Option<Vec<f64>>,
 }
 
 impl UncertaintySet {
-    /// Σ_a ½‖y_a − y⁰_a‖₂² ≤ radius in every state, mass allowed everywhere.
-    pub fn ellipsoid(radius: f64) -> Self {
+    /// Σ_a d(y_a, y⁰_a) ≤ radius in every state, mass allowed wherever the distance does.
+    pub fn new(distance: Distance, radius: f64) -> Self {
+        let everywhere = distance.set().is_some_and(|set| set.leaves_support());
         UncertaintySet {
-            distance: Distance::Ellipsoid,
+            distance,
             radius: Radius::Uniform(radius),
             rectangularity: Rectangularity::State,
-            support: Support::All,
-        }
-    }
-
-    /// Σ_a KL(y_a‖y⁰_a) ≤ radius in every state.
-    pub fn kl(radius: f64) -> Self {
-        UncertaintySet {
-            distance: Distance::Kl,
-            support: Support::Nominal,
-            ..UncertaintySet::ellipsoid(radius)
+            support: if everywhere { Support::All } else { Support::Nominal },
+            weights: None,
         }
     }
 
     /// No uncertainty.
     pub fn none() -> Self {
-        UncertaintySet {
-            distance: Distance::None,
-            support: Support::Nominal,
-            ..UncertaintySet::ellipsoid(0.0)
-        }
+        UncertaintySet::new(Distance::None, 0.0)
     }
 
     /// The same set with one budget a state–action pair.
@@ -101,6 +92,17 @@ impl UncertaintySet {
     pub fn with_radius(mut self, radius: Radius) -> Self {
         self.radius = radius;
         self
+    }
+
+    /// The same set with these weights κ > 0 of the rows of every shared budget.
+    pub fn with_weights(mut self, weights: Vec<f64>) -> Self {
+        self.weights = Some(weights);
+        self
+    }
+
+    /// κ of row `r`.
+    pub fn weight_at(&self, r: usize) -> f64 {
+        self.weights.as_ref().map_or(1.0, |weights| weights[r])
     }
 
     /// Whether mass may go where the nominal kernel has none.
