@@ -2,7 +2,7 @@
 
 /// States by falling value (ties by number), with prefix sums of the levels λ(v − max v).
 #[derive(Clone, Debug)]
-pub struct Ranking {
+pub(crate) struct Ranking {
     pub(crate) order: Vec<u32>,
     /// λ(v − max v) in that order.
     pub(crate) level: Vec<f64>,

@@ -22,7 +22,7 @@ pub use crate::rows::Rows;
 pub use crate::rows::{Outside, Row};
 pub use proximal::{Block, Emit, Enclosure, Gain, Scratch, Warm};
 #[doc(hidden)]
-pub use quadratic::{Quadratic, Sums};
+pub use quadratic::{At, Quadratic, Sums};
 pub use registry::Distance;
 #[doc(hidden)]
 pub use set::Kind;

@@ -135,6 +135,24 @@ impl UncertaintySet {
             return Err(Error::Input(format!("a radius must be a number ≥ 0, not {bad}")));
         }
         let shared = self.rectangularity == Rectangularity::State;
+        if let Some(weights) = &self.weights {
+            if !shared {
+                return Err(Error::Input(
+                    "weights are those of rows that share a budget: an (s,a)-rectangular set has none"
+                        .into(),
+                ));
+            }
+            if weights.len() != model.rows() {
+                return Err(Error::Input(format!(
+                    "one weight a state-action pair: {} expected, {} given",
+                    model.rows(),
+                    weights.len()
+                )));
+            }
+            if let Some(bad) = weights.iter().find(|w| !(w.is_finite() && **w > 0.0)) {
+                return Err(Error::Input(format!("a weight must be a number > 0, not {bad}")));
+            }
+        }
         if shared && matches!(self.radius, Radius::PerRow(_)) {
             return Err(Error::Input(
                 "radii per state and action need an (s,a)-rectangular set (--rectangular sa); \
@@ -159,7 +177,8 @@ impl UncertaintySet {
         let row = model.row(r);
         let unused = || row.prob.contains(&0.0) || row.first_unlisted(model.states()).is_some();
         let unused = self.leaves_support() && unused();
-        self.distance.set().map_or(f64::INFINITY, |set| set.vacuous(row.prob, unused))
+        let limit = self.distance.set().map(|set| set.vacuous(row.prob, unused));
+        limit.map_or(f64::INFINITY, |limit| self.weight_at(r) * limit)
     }
 
     /// The least budget from which on nature may choose any kernel at all, in every state (or row,

@@ -60,7 +60,8 @@ impl Exact<'_> {
             state.count();
         }
         let spent: Vec<f64> = kernel.iter().map(|row| set.distance(&row.p, &row.y)).collect();
-        let total: f64 = spent.iter().sum();
+        let weight = |k: usize| self.uncertainty.weight_at(first + k);
+        let total: f64 = spent.iter().enumerate().map(|(k, spent)| weight(k) * spent).sum();
         for (k, row) in kernel.iter_mut().enumerate() {
             let spent = match self.uncertainty.rectangularity {
                 Rectangularity::State => total,
@@ -101,7 +102,8 @@ fn entries(set: &dyn Set, rows: &mut crate::rows::Rows<'_>, k: usize, at: Priced
     let outside = row.outside;
     let mass =
         |beyond, y: &[f64]| y.iter().sum::<f64>() + super::chain_row::mass_beyond(beyond, outside);
-    if !(mass(beyond, &out.y) > 0.0) {
+    let total = mass(beyond, &out.y);
+    if total.is_nan() || total <= 0.0 {
         beyond = write(Priced { t: f64::INFINITY, ..at }, &mut out.y);
     }
     let next = rows.next_states(k);
