@@ -142,6 +142,12 @@ pub(crate) fn case(regime: &str, states: usize, discount: f64) -> Case {
     Case::new(regime, instance, &set)
 }
 
+/// Both sets of a square model at a twentieth of the paper's radius, with the ends of their names.
+pub(crate) fn square(instance: &Instance) -> [(UncertaintySet, &'static str); 2] {
+    let radius = TIGHT * published_radius(instance.branching, instance.actions);
+    [(UncertaintySet::ellipsoid(radius), ""), (UncertaintySet::kl(radius), "-KL")]
+}
+
 /// A twentieth of the paper's radius, on the nominal support: what keeps a sparse model sparse and
 /// a slow chain slow. The proportion in it is always a half: with eight successors in a million
 /// states the set would otherwise be next to nothing.

@@ -1,5 +1,6 @@
 //! The parts of the suite, one file each.
 
+pub(crate) mod costs;
 mod nominal;
 mod paper;
 pub(crate) mod scale;
@@ -69,9 +70,10 @@ struct Part {
     measure: fn(&Plan, &Case) -> Result<Vec<Record>, Failure>,
 }
 
-const PARTS: [Part; 6] = [
+const PARTS: [Part; 7] = [
     Part { name: "sweep", cases: sweep::cases, measure: sweep::measure },
     Part { name: "solve", cases: solve::cases, measure: solve::measure },
+    Part { name: "costs", cases: costs::cases, measure: costs::measure },
     Part { name: "paper", cases: paper::cases, measure: paper::measure },
     Part { name: "nominal", cases: nominal::cases, measure: nominal::measure },
     Part { name: "scale", cases: scale::cases, measure: scale::measure },

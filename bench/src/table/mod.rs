@@ -1,6 +1,7 @@
 //! table.md: computed from the results alone.
 
 pub(crate) mod certificates;
+mod costs;
 pub(crate) mod methods;
 mod nominal;
 mod paper;
@@ -17,9 +18,10 @@ use crate::record::Record;
 /// A part's name, title and renderer.
 type Section = (&'static str, &'static str, fn(&[&Record]) -> String);
 
-const SECTIONS: [Section; 6] = [
+const SECTIONS: [Section; 7] = [
     ("sweep", "One warm sweep", sweep::section),
     ("solve", "Certified solves to 1e-6", solve::section),
+    ("costs", "Costs on next states", costs::section),
     ("paper", "The paper's comparison, to 0.1", paper::section),
     ("nominal", "No uncertainty", nominal::section),
     ("scale", "A million states", scale::section),

@@ -8,6 +8,7 @@
 //! Rewards are negated when they enter, so that everything inside the library minimises.
 
 mod builder;
+mod costs;
 pub(crate) mod distribution;
 mod row;
 mod unlisted;
@@ -111,6 +112,7 @@ pub struct Model {
     pub(crate) state_names: Option<Vec<String>>,
     /// One name a row.
     pub(crate) action_names: Option<Vec<String>>,
+    pub(crate) known: costs::Known,
 }
 
 impl Model {
@@ -256,34 +258,6 @@ impl Model {
     pub(crate) fn place(&self, r: usize) -> String {
         let s = self.state_ptr.partition_point(|&start| start <= r) - 1;
         format!("state {}, action {}", self.state_name(s), self.action_name(s, r))
-    }
-
-    /// The largest |cost| of a row or stored transition.
-    pub fn largest_cost(&self) -> f64 {
-        match self.transition_cost {
-            None => largest(&self.cost),
-            Some(_) => (0..self.rows()).map(|r| self.row(r).largest_cost()).fold(0.0, f64::max),
-        }
-    }
-
-    /// Least and largest cost of a step, in the sign of costs: over transitions of positive
-    /// probability or, if `everywhere`, to any state at all; 0 counts where there are terminal states.
-    pub(crate) fn cost_range(&self, everywhere: bool) -> (f64, f64) {
-        let wider = |(low, high): (f64, f64), (l, h): (f64, f64)| (low.min(l), high.max(h));
-        let ends = (0..self.states()).any(|s| self.is_terminal(s));
-        let start = if ends { (0.0, 0.0) } else { (f64::INFINITY, f64::NEG_INFINITY) };
-        if self.transition_cost.is_none() {
-            return wider(start, range(&self.cost));
-        }
-        let rows = (0..self.rows()).map(|r| self.row(r).cost_range(everywhere, self.states()));
-        rows.fold(start, wider)
-    }
-
-    /// The largest |number| that costs of steps are computed from: sums of them may cancel, but round as
-    /// much as these.
-    pub(crate) fn largest_term(&self) -> f64 {
-        let further = self.transition_cost.as_deref().map_or(0.0, largest);
-        self.largest_cost().max(largest(&self.cost)).max(further)
     }
 }
 

@@ -64,7 +64,8 @@ impl Model {
             )));
         }
         self.transition_cost = further.iter().any(|f| *f != 0.0).then_some(further);
-        Ok(self)
+        self.known = Default::default();
+        Ok(self.with_known_costs())
     }
 }
 

@@ -100,8 +100,8 @@ pub(crate) struct Source<'a> {
     pub(crate) everywhere: bool,
     /// c_a + Σ p·c(s,a,s') of every row.
     pub(crate) expected: &'a [f64],
-    /// No further cost of a next state is larger.
-    pub(crate) dearest: f64,
+    /// The largest cost of a step of every row.
+    pub(crate) dearest: &'a [f64],
 }
 
 /// Memory for the rows of one state.
@@ -148,9 +148,8 @@ impl<'a> Rows<'a> {
         memory: &'a mut RowsMemory,
     ) -> Rows<'a> {
         let rows = source.model.rows_of(s);
-        let dearest = values.offset + source.dearest;
         memory.base.clear();
-        memory.base.extend(source.model.cost[rows.clone()].iter().map(|c| c + dearest));
+        memory.base.extend(source.dearest[rows.clone()].iter().map(|c| c + values.offset));
         memory.maximum.clear();
         memory.maximum.resize(rows.len(), None);
         let shared = source.reading == Reading::Shared;

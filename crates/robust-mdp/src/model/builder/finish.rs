@@ -36,7 +36,7 @@ impl ModelBuilder {
     }
 
     fn into_model(self, discount: f64, storage: Storage) -> Model {
-        Model {
+        let model = Model {
             discount,
             objective: self.objective,
             state_ptr: shrunk(self.state_ptr),
@@ -47,7 +47,9 @@ impl ModelBuilder {
             initial: self.initial,
             state_names: self.state_names,
             action_names: self.action_names,
-        }
+            known: Default::default(),
+        };
+        model.with_known_costs()
     }
 
     fn check_states(&self) -> Result<(), ModelError> {

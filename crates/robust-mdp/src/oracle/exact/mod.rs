@@ -31,8 +31,6 @@ mod tilt;
 pub(crate) use active::RowMemory;
 pub(crate) use lifts::Goal;
 
-use std::borrow::Cow;
-
 use self::active::{Active, Least};
 use self::driver::{Driver, fixed, free};
 use self::problem::{Outcome, Problem};
@@ -54,9 +52,11 @@ pub(crate) struct Exact<'a> {
     /// `None`: no state has any uncertainty.
     set: Option<&'static dyn Set>,
     reading: Reading,
-    /// c_a + Σ p·c(s,a,s'), and the largest further cost.
-    expected: Cow<'a, [f64]>,
-    dearest: f64,
+    /// c_a + Σ p·c(s,a,s'), and the largest cost of a step, of every row.
+    expected: &'a [f64],
+    dearest: &'a [f64],
+    /// What costs are computed from is no larger.
+    largest: f64,
     /// Whether rows are priced one by one, whatever their kind.
     pub(crate) bracketed: bool,
 }
@@ -94,18 +94,9 @@ impl<'a> Exact<'a> {
         let set = set.filter(|_| uncertainty.radius != Radius::Uniform(0.0));
         let keeps_support = set.is_none_or(|set| !set.leaves_support());
         let reading = Reading::new(model, uncertainty.leaves_support(), keeps_support);
-        let (expected, dearest) = match &model.transition_cost {
-            None => (Cow::Borrowed(&model.cost[..]), 0.0),
-            Some(further) => {
-                let mean = |r: usize| {
-                    let terms = model.row(r).entries().map(|(_, p, further)| p * further);
-                    model.cost[r] + terms.sum::<f64>()
-                };
-                let dearest = further.iter().copied().fold(0.0, f64::max);
-                (Cow::Owned((0..model.rows()).map(mean).collect()), dearest)
-            }
-        };
-        Exact { model, uncertainty, set, reading, expected, dearest, bracketed: false }
+        let (expected, dearest) = (model.expected_costs(), model.dearest_costs());
+        let largest = model.largest_term();
+        Exact { model, uncertainty, set, reading, expected, dearest, largest, bracketed: false }
     }
 
     /// Whether rows may put mass on states that they do not list.
@@ -126,7 +117,7 @@ impl<'a> Exact<'a> {
             model: self.model,
             reading: self.reading,
             everywhere: self.uncertainty.leaves_support(),
-            expected: &self.expected,
+            expected: self.expected,
             dearest: self.dearest,
         }
     }
@@ -135,7 +126,7 @@ impl<'a> Exact<'a> {
     fn screen(&self, s: usize, values: &SweepValues, memory: &mut RowMemory<'_>) {
         if memory.floor.first() == Some(&f64::NEG_INFINITY) {
             let expected = &self.expected[self.model.rows_of(s)];
-            values.bound_by_costs(expected, self.dearest, memory.floor);
+            values.bound_by_costs(expected, self.largest, memory.floor);
         }
     }
 

@@ -183,6 +183,7 @@ impl Draw {
             initial: None,
             state_names: None,
             action_names: None,
+            known: Default::default(),
         }
     }
 
