@@ -5,9 +5,11 @@
 //! - [`uncertainty_set`]: a set of a model, [`UncertaintySet`]
 //! - [`ellipsoid`], [`kl`]: one file a set
 //! - [`quadratic`], [`tilt`], [`bracket`]: the price of a row by its kind
+//! - [`cone`]: the conic form, for the interior-point oracle
 //! - [`proximal`]: steps of the first-order methods
 
 mod bracket;
+mod cone;
 pub(crate) mod ellipsoid;
 pub(crate) mod kl;
 pub(crate) mod proximal;
@@ -20,6 +22,8 @@ mod uncertainty_set;
 #[doc(hidden)]
 pub use crate::rows::Rows;
 pub use crate::rows::{Outside, Row};
+pub(crate) use cone::Part;
+pub use cone::{Cone, Entry, Moved, Program};
 pub use proximal::{Block, Emit, Enclosure, Gain, Scratch, Warm};
 #[doc(hidden)]
 pub use quadratic::{Quadratic, Sums};

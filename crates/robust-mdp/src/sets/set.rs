@@ -10,6 +10,7 @@
 
 use std::fmt::Debug;
 
+use super::cone::Cone;
 use super::quadratic::Quadratic;
 use super::tilt::Tilt;
 use crate::rows::Row;
@@ -84,6 +85,11 @@ pub trait Set: Debug + Sync {
     /// The row of a point, not scaled to mass one where rounding left it otherwise; t = ∞ is
     /// the cheapest row of the largest value.
     fn kernel(&self, row: Row<'_>, at: Priced, y: &mut [f64]) -> Beyond;
+
+    /// The conic form; `None`: the interior-point oracle does not take the set.
+    fn cone(&self) -> Option<&dyn Cone> {
+        None
+    }
 
     /// Which driver solves states of such rows.
     #[doc(hidden)]

@@ -1,6 +1,6 @@
 //! What can be asked of a model and a set: gaps, settings, sizes of numbers and of memory.
 
-use super::Options;
+use super::{Options, Oracle};
 use crate::error::{Error, MEMORY};
 use crate::game::Layout;
 use crate::geometry::Geometry;
@@ -55,6 +55,20 @@ pub(super) fn check_fom(set: &UncertaintySet, fom: &FomSettings) -> Result<Setup
         }
     }
     Ok(fom.setup.unwrap_or(default_setup(set)))
+}
+
+/// Whether the set has what the oracle needs of it.
+pub(super) fn check_oracle(set: &UncertaintySet, oracle: Oracle) -> Result<(), Error> {
+    match set.distance.set() {
+        Some(found) if oracle == Oracle::InteriorPoint && found.cone().is_none() => {
+            Err(Error::Input(format!(
+                "the interior-point oracle needs the conic form of a set, which {} does not have: \
+                 use the exact oracle",
+                found.title()
+            )))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// The geometries that serve a set best.
