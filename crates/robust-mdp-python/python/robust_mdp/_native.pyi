@@ -185,7 +185,7 @@ def healthcare(states: int, discount: float) -> Model: ...
 def machine(states: int, discount: float) -> Model: ...
 def calibrate(
     model: Model,
-    kl: bool,
+    set: str,
     samples: int,
     quantile: float,
     mixing: float,
