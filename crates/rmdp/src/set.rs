@@ -8,18 +8,9 @@ use robust_mdp::uncertainty::{Distance, Radius, Rectangularity, Support, Uncerta
 use robust_mdp_page::number::short;
 
 use crate::args::non_negative;
-use crate::choice::Choice;
+use crate::choice::{self, Choice};
 use crate::failure::Failure;
 use crate::model::calibrated;
-
-const SETS: Choice<Distance> = Choice {
-    names: &[
-        ("ellipsoid", Distance::Ellipsoid, "Σ ½‖y − y⁰‖₂² ≤ radius"),
-        ("kl", Distance::Kl, "Σ KL(y‖y⁰) ≤ radius"),
-        ("none", Distance::None, "the nominal kernel only"),
-    ],
-    later: &["l1", "linf", "chi2", "burg", "interval"],
-};
 
 const RECTANGULAR: Choice<Rectangularity> = Choice {
     names: &[
@@ -41,8 +32,11 @@ const SUPPORT: Choice<Support> = Choice {
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Uncertainty set")]
 pub(crate) struct SetArgs {
-    /// Uncertainty set around the nominal kernel y⁰ [default: ellipsoid]
-    #[arg(long, value_name = "SET", value_parser = SETS)]
+    #[arg(long, value_name = "SET", value_parser = choice::sets())]
+    #[arg(help = format!(
+        "Uncertainty set around the nominal kernel y⁰ [default: {}]",
+        Distance::default().name()
+    ))]
     set: Option<Distance>,
     /// One budget ≥ 0 for every state; a MODEL needs this or --radius-file
     #[arg(long, value_name = "R", value_parser = non_negative, allow_hyphen_values = true)]
@@ -53,9 +47,13 @@ pub(crate) struct SetArgs {
     /// Who owns a budget [default: s]
     #[arg(long, value_name = "KIND", value_parser = RECTANGULAR)]
     rectangular: Option<Rectangularity>,
-    /// Where a kernel may put mass [default: all for ellipsoid, nominal for kl]
     #[arg(long, value_name = "WHERE", value_parser = SUPPORT)]
+    #[arg(help = format!("Where a kernel may put mass {}", choice::default_by_set(default_support)))]
     support: Option<Support>,
+}
+
+fn default_support(distance: Distance) -> &'static str {
+    SUPPORT.name(UncertaintySet::new(distance, 0.0).support)
 }
 
 /// A set and how the output speaks of its radius.
@@ -67,7 +65,7 @@ pub(crate) struct ChosenSet {
 
 impl SetArgs {
     fn distance(&self) -> Distance {
-        self.set.unwrap_or(Distance::Ellipsoid)
+        self.set.unwrap_or_default()
     }
 
     fn rectangularity(&self) -> Rectangularity {
@@ -204,7 +202,7 @@ impl ChosenSet {
 mod tests {
     #[test]
     fn names_are_the_librarys() {
-        super::SETS.assert_names_are_the_librarys();
+        crate::choice::sets().assert_names_are_the_librarys();
         super::RECTANGULAR.assert_names_are_the_librarys();
         super::SUPPORT.assert_names_are_the_librarys();
     }

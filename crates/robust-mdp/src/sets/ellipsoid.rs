@@ -40,6 +40,10 @@ impl Set for Ellipsoid {
         "ellipsoid"
     }
 
+    fn formula(&self) -> &'static str {
+        "½‖y − y⁰‖₂²"
+    }
+
     fn distance(&self, p: &[f64], y: &[f64]) -> f64 {
         0.5 * p.iter().zip(y).map(|(p, y)| (y - p) * (y - p)).sum::<f64>()
     }

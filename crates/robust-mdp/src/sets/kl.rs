@@ -7,6 +7,7 @@ use super::cone::{Cone, Entry, Moved, Program};
 use super::set::{Beyond, Kind, Priced, Set};
 use super::tilt::{self, Tilt};
 use super::{Distance, UncertaintySet};
+use crate::geometry::Geometry;
 use crate::lanes::{dispatch, exp, exp_m1, ln, walk};
 use crate::rows::Row;
 
@@ -28,6 +29,10 @@ impl Set for Kl {
 
     fn title(&self) -> &'static str {
         "KL"
+    }
+
+    fn formula(&self) -> &'static str {
+        "KL(y‖y⁰)"
     }
 
     /// y ln(y/p) − (y − p), whose second part sums to zero, loses no digits near y = p.
@@ -73,6 +78,10 @@ impl Set for Kl {
             }
         }
         Beyond::Nothing
+    }
+
+    fn geometry(&self) -> Geometry {
+        Geometry::Entropy
     }
 
     fn cone(&self) -> Option<&dyn Cone> {

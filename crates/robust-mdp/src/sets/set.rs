@@ -13,6 +13,7 @@ use std::fmt::Debug;
 use super::cone::Cone;
 use super::quadratic::Quadratic;
 use super::tilt::Tilt;
+use crate::geometry::Geometry;
 use crate::rows::Row;
 
 /// A point of the price curve: y(t), or a row that the multipliers stand for.
@@ -54,6 +55,11 @@ pub trait Set: Debug + Sync {
         self.name()
     }
 
+    /// d(y, y⁰) in a formula, for help texts.
+    fn formula(&self) -> &'static str {
+        "d(y, y⁰)"
+    }
+
     /// d(y, p), entry by entry of a row that lists all states in question.
     fn distance(&self, p: &[f64], y: &[f64]) -> f64;
 
@@ -85,6 +91,11 @@ pub trait Set: Debug + Sync {
     /// The row of a point, not scaled to mass one where rounding left it otherwise; t = ∞ is
     /// the cheapest row of the largest value.
     fn kernel(&self, row: Row<'_>, at: Priced, y: &mut [f64]) -> Beyond;
+
+    /// In which geometry first-order steps of the kernel do best.
+    fn geometry(&self) -> Geometry {
+        Geometry::Euclidean
+    }
 
     /// The conic form; `None`: the interior-point oracle does not take the set.
     fn cone(&self) -> Option<&dyn Cone> {

@@ -71,12 +71,18 @@ pub(super) fn check_oracle(set: &UncertaintySet, oracle: Oracle) -> Result<(), E
     }
 }
 
+impl Setup {
+    /// The geometries that serve a set best: the policy is best kept Euclidean with every set, the
+    /// kernel in the set's own geometry (`rmdp reproduce setups`, bench/kl-geometry.sh).
+    pub fn of(distance: Distance) -> Setup {
+        let y = distance.set().map_or(Geometry::Euclidean, |set| set.geometry());
+        Setup { x: Geometry::Euclidean, y }
+    }
+}
+
 /// The geometries that serve a set best.
 pub(crate) fn default_setup(set: &UncertaintySet) -> Setup {
-    // The policy is best kept Euclidean with either set, the kernel in the set's own geometry:
-    // `rmdp reproduce setups` for the ellipsoid, bench/kl-geometry.sh for KL.
-    let y = if set.distance == Distance::Kl { Geometry::Entropy } else { Geometry::Euclidean };
-    Setup { x: Geometry::Euclidean, y }
+    Setup::of(set.distance)
 }
 
 /// Values are squared on the way; they must stay far from overflow.
@@ -139,7 +145,10 @@ pub(crate) fn check_memory(model: &Model, set: &UncertaintySet, kernels: u64) ->
     let needed = 8 * (kernels * entries + states * states);
     if needed > MEMORY && !model.is_dense() {
         return Err(Error::Memory {
-            what: "an ellipsoid that may put mass on every state (--support all)".into(),
+            what: format!(
+                "a set ({}) that may put mass on every state (--support all)",
+                set.distance.title()
+            ),
             needed,
             allowed: MEMORY,
         });
