@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use robust_mdp::Model;
-use robust_mdp::io::{RadiusTable, read_radii};
+use robust_mdp::io::{RadiusTable, read_radii, read_weights};
 use robust_mdp::uncertainty::{Distance, Radius, Rectangularity, Support, UncertaintySet};
 use robust_mdp_page::number::short;
 
@@ -44,6 +44,9 @@ pub(crate) struct SetArgs {
     /// Budgets from a table state,radius or state,action,radius
     #[arg(long, value_name = "CSV", conflicts_with = "radius")]
     pub(crate) radius_file: Option<PathBuf>,
+    /// Weights κ of the actions in a shared budget, Σ κ·d ≤ radius, from a table state,action,weight
+    #[arg(long, value_name = "CSV")]
+    pub(crate) weights_file: Option<PathBuf>,
     /// Who owns a budget [default: s]
     #[arg(long, value_name = "KIND", value_parser = RECTANGULAR)]
     rectangular: Option<Rectangularity>,
@@ -82,12 +85,22 @@ impl SetArgs {
                      --rectangular or --support",
                 ));
             }
+            if self.weights_file.is_some() {
+                return Err(Failure::usage(
+                    "--set none is the nominal kernel alone, expected no --weights-file",
+                ));
+            }
         } else if !given && !embedded {
             return Err(Failure::usage(
                 "a MODEL needs a radius: give --radius R or --radius-file CSV, \
                  or --set none for the nominal problem",
             )
             .hint("`rmdp info MODEL` says from which radius on every kernel is allowed"));
+        }
+        if self.weights_file.is_some() && self.rectangularity() != Rectangularity::State {
+            return Err(Failure::usage(
+                "--weights-file is for budgets that actions share, expected --rectangular s",
+            ));
         }
         Ok(())
     }
@@ -99,9 +112,10 @@ impl SetArgs {
             self.check(false)?;
             return Ok(Some(self.build(model)?.set));
         }
-        if self.set.is_some() || self.rectangular.is_some() || self.support.is_some() {
+        let parts = self.rectangular.is_some() || self.support.is_some();
+        if self.set.is_some() || parts || self.weights_file.is_some() {
             return Err(Failure::usage(
-                "--set, --rectangular and --support are parts of a set, expected --radius or \
+                "--set, --weights-file, --rectangular and --support are parts of a set, expected --radius or \
                  --radius-file with them",
             ));
         }
@@ -111,10 +125,13 @@ impl SetArgs {
     /// The set for `model`; the embedded example brings its own radius.
     pub(crate) fn build(&self, model: &Model) -> Result<ChosenSet, Failure> {
         let (radius, spoken) = self.radii(model)?;
+        let weights = self.weights_file.as_ref().map(|path| read_weights(path, model));
+        let weights = weights.transpose().map_err(Failure::input)?;
         let base = UncertaintySet::new(self.distance(), 0.0);
         let set = UncertaintySet {
             rectangularity: self.rectangularity(),
             support: self.support.unwrap_or(base.support),
+            weights,
             ..base.with_radius(radius)
         };
         set.validate(model).map_err(Failure::input)?;
@@ -194,7 +211,8 @@ impl ChosenSet {
             Support::Nominal => "support nominal",
             Support::All => "support all",
         };
-        format!("{name}, radius {}, {owner}, {support}", self.radius)
+        let weighted = if self.set.weights.is_some() { ", actions weighted" } else { "" };
+        format!("{name}, radius {}, {owner}, {support}{weighted}", self.radius)
     }
 }
 

@@ -142,6 +142,7 @@ impl UncertaintySet {
                     .into(),
             ));
         }
+        self.validate_weights(model, shared)?;
         if let Some(set) = self.distance.set()
             && !set.leaves_support()
             && self.support == Support::All
@@ -154,12 +155,34 @@ impl UncertaintySet {
         Ok(())
     }
 
+    fn validate_weights(&self, model: &Model, shared: bool) -> Result<(), Error> {
+        let Some(weights) = &self.weights else { return Ok(()) };
+        if !shared {
+            return Err(Error::Input(
+                "weights are of a budget that the actions of a state share; an (s,a)-rectangular \
+                 set has a budget for every action"
+                    .into(),
+            ));
+        }
+        if weights.len() != model.rows() {
+            let (expected, found) = (model.rows(), weights.len());
+            return Err(Error::Input(format!(
+                "one weight a state-action pair: {expected} expected, {found} given"
+            )));
+        }
+        match weights.iter().find(|w| !(w.is_finite() && **w > 0.0)) {
+            Some(bad) => Err(Error::Input(format!("a weight must be a number > 0, not {bad}"))),
+            None => Ok(()),
+        }
+    }
+
     /// Budget from which on row `r` could be any distribution at all.
     fn row_limit(&self, model: &Model, r: usize) -> f64 {
         let row = model.row(r);
         let unused = || row.prob.contains(&0.0) || row.first_unlisted(model.states()).is_some();
         let unused = self.leaves_support() && unused();
-        self.distance.set().map_or(f64::INFINITY, |set| set.vacuous(row.prob, unused))
+        let limit = self.distance.set().map_or(f64::INFINITY, |set| set.vacuous(row.prob, unused));
+        self.weight_at(r) * limit
     }
 
     /// The least budget from which on nature may choose any kernel at all, in every state (or row,
