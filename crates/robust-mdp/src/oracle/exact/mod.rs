@@ -150,7 +150,8 @@ impl<'a> Exact<'a> {
     ) -> State<'w> {
         let Worker { rows, active, forms, cumulants, table, list, weight, value, entries } = worker;
         let rows = Rows::new(self.source(), s, values, rows);
-        let problem = Problem { set, rows, radius: 0.0, kappa: None, active };
+        let kappa = self.uncertainty.weights.as_deref().map(|w| &w[self.model.rows_of(s)]);
+        let problem = Problem { set, rows, radius: 0.0, kappa, active };
         let kind = if self.bracketed { Kind::Bracketed } else { set.kind() };
         State {
             oracle: self,
