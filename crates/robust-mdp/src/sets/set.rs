@@ -88,8 +88,8 @@ pub trait Set: Debug + Sync {
         super::bracket::price(self, row, u, slack, near)
     }
 
-    /// The row of a point, not scaled to mass one where rounding left it otherwise; t = ∞ is
-    /// the cheapest row of the largest value.
+    /// The row of a point, up to its mass, by which whoever asks divides; t = ∞ is the cheapest row of
+    /// the largest value.
     fn kernel(&self, row: Row<'_>, at: Priced, y: &mut [f64]) -> Beyond;
 
     /// In which geometry first-order steps of the kernel do best.

@@ -59,7 +59,10 @@ impl Exact<'_> {
             }
             state.count();
         }
-        let spent: Vec<f64> = kernel.iter().map(|row| set.distance(&row.p, &row.y)).collect();
+        let spent = |(k, row): (usize, &Entries)| {
+            self.uncertainty.weight_at(first + k) * set.distance(&row.p, &row.y)
+        };
+        let spent: Vec<f64> = kernel.iter().enumerate().map(spent).collect();
         let total: f64 = spent.iter().sum();
         for (k, row) in kernel.iter_mut().enumerate() {
             let spent = match self.uncertainty.rectangularity {
