@@ -2,8 +2,6 @@
 //!   d(y, p) = Σ (y − p)²/(y + p),
 //! which is at most the total variation ‖y − p‖₁ and near p half of χ².
 //!
-//!   cargo run --release --example custom_set
-//!
 //! For z = w − max w ≤ 0, y(t) = argmax_y t⟨z, y⟩ − d(y, p) is y = p(2/√s − 1)₊, s = η − tz, and Newton's
 //! method from the left finds the η of mass one, since the mass is convex in η.
 
@@ -17,8 +15,7 @@ pub(crate) struct LeCam;
 
 /// P, the nominal mass on the largest objectives.
 fn on_maximum(row: Row<'_>) -> f64 {
-    let maxima = row.p.iter().zip(row.w).filter(|e| *e.1 == row.maximum);
-    maxima.map(|e| e.0).sum::<f64>().min(1.0)
+    entries(row).filter(|e| e.1 == 0.0).map(|e| e.0).sum::<f64>().min(1.0)
 }
 
 /// (p, z) of the entries that may have mass.
@@ -44,7 +41,7 @@ fn shift(row: Row<'_>, t: f64) -> f64 {
             slope += p / (s * s.sqrt());
         }
         let next = eta + excess / slope;
-        if !(next > eta * (1.0 + 1e-15)) {
+        if next.is_nan() || next <= eta * (1.0 + 1e-15) {
             break;
         }
         eta = next;

@@ -45,7 +45,7 @@ fn nothing_outside_of_sets_names_one() {
                 false => python(&text),
             };
             let mentioned: BTreeSet<&String> =
-                names.iter().filter(|name| code.contains(*name)).collect();
+                names.iter().filter(|name| code.contains(name)).collect();
             if !mentioned.is_empty() {
                 found.push(format!("{name}: {mentioned:?}"));
             }

@@ -1,5 +1,10 @@
 //! Uncertainty sets: which kernels nature may choose around the nominal one.
 //!
+//! A row has nominal probabilities p and objectives w on the states that it may use, z = w − max w ≤ 0. A set
+//! is a convex distance d(y, p) with d(p, p) = 0 and a budget; the solver needs of it
+//!   g(u) = min{ d(y, p) : ⟨z, y⟩ ≥ u },   ψ(t) = max_y t⟨z, y⟩ − d(y, p),
+//! which are conjugate, with g' = t and ψ' = ⟨z, y(t)⟩: see [`Set`].
+//!
 //! - [`set`]: what a set says of a row, the trait [`Set`]
 //! - [`registry`]: the names of all sets
 //! - [`uncertainty_set`]: a set of a model, [`UncertaintySet`]

@@ -45,7 +45,16 @@ pub enum Beyond {
     },
 }
 
-/// An uncertainty set around a row.
+/// An uncertainty set around a row; see the [module](crate::sets) for the formulas.
+///
+/// These make a set: [`distance`](Set::distance), [`leaves_support`](Set::leaves_support),
+/// [`diameter`](Set::diameter), [`vacuous`](Set::vacuous), [`at`](Set::at) with [`kernel`](Set::kernel), and
+/// [`face`](Set::face); the rest have defaults that any set can live with. A set that keeps to the nominal
+/// support may find entries with p = 0 whose objectives are above [`Row::maximum`]: they have no mass. A set
+/// that leaves it must also count the states that [`Row::outside`] stands for.
+///
+/// [`Distance::Custom`](crate::sets::Distance::Custom) takes a set from outside of the library, and
+/// [`conformance::check`](crate::conformance::check) tests it; `examples/custom_set.rs` has one.
 pub trait Set: Debug + Sync {
     /// Its one name, in lower case: command line, files, Python, certificates, checkpoints.
     fn name(&self) -> &'static str;

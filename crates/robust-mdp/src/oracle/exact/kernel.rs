@@ -104,7 +104,8 @@ fn entries(set: &dyn Set, rows: &mut crate::rows::Rows<'_>, k: usize, at: Priced
     let outside = row.outside;
     let mass =
         |beyond, y: &[f64]| y.iter().sum::<f64>() + super::chain_row::mass_beyond(beyond, outside);
-    if !(mass(beyond, &out.y) > 0.0) {
+    let found = mass(beyond, &out.y);
+    if found.is_nan() || found <= 0.0 {
         beyond = write(Priced { t: f64::INFINITY, ..at }, &mut out.y);
     }
     let next = rows.next_states(k);

@@ -206,7 +206,7 @@ fn saturate(
         let total: f64 = y.iter().sum();
         y.iter_mut().for_each(|y| *y /= total);
         used += weights[k] * set.distance(row.p, y);
-        if !(used <= block.radius) {
+        if used.is_nan() || used > block.radius {
             return false;
         }
     }
