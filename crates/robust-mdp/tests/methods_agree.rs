@@ -3,9 +3,11 @@
 
 mod cases;
 mod ran;
+mod reference;
 
-use cases::{Case, Family};
+use cases::Case;
 use ran::assert_ran;
+use reference::{FAMILIES, Family};
 use robust_mdp::instances::{Costs, Garnet, Xoshiro256};
 use robust_mdp::uncertainty::UncertaintySet;
 use robust_mdp::{
@@ -13,7 +15,6 @@ use robust_mdp::{
     evaluate, solve,
 };
 
-const FAMILIES: [Family; 3] = [Family::EverywhereEllipsoid, Family::NominalEllipsoid, Family::Kl];
 const LOOPS: [Method; 6] =
     [Method::Newton, Method::Pi, Method::Vi, Method::GsVi, Method::Anderson, Method::Avi];
 
@@ -129,7 +130,7 @@ fn loops_on_kl_sets() {
 /// The other oracles under the same loops, for a few sweeps each.
 #[test]
 fn oracles_under_the_loops() {
-    for family in FAMILIES {
+    for &family in FAMILIES {
         for seed in (0..).filter(|&s| Case::new(family, s).model.states() <= 6).take(12) {
             let case = Case::new(family, seed);
             let mut runs =

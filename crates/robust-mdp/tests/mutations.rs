@@ -4,8 +4,8 @@
 mod cases;
 mod reference;
 
-use cases::{Case, Family};
-use reference::PRECISION;
+use cases::Case;
+use reference::{FAMILIES, PRECISION};
 use robust_mdp::certificate::{Claim, Lift};
 use robust_mdp::instances::Xoshiro256;
 use robust_mdp::uncertainty::{Radius, Rectangularity, UncertaintySet};
@@ -14,12 +14,10 @@ use robust_mdp::{
     certify, solve, verify,
 };
 
-const FAMILIES: [Family; 3] = [Family::EverywhereEllipsoid, Family::NominalEllipsoid, Family::Kl];
-
 /// Small models with their certificates, of every family, rectangularity and kind of budget.
 fn certified() -> Vec<(Case, Certificate)> {
     let mut found = Vec::new();
-    for family in FAMILIES {
+    for &family in FAMILIES {
         for seed in 5000..5040 {
             let case = Case::new(family, seed);
             if case.model.states() > 60 {

@@ -3,8 +3,8 @@
 mod cases;
 mod reference;
 
-use cases::{Case, Family};
-use reference::{PRECISION, State};
+use cases::Case;
+use reference::{FAMILIES, PRECISION, State};
 use robust_mdp::instances::Xoshiro256;
 use robust_mdp::uncertainty::UncertaintySet;
 use robust_mdp::{Model, ModelBuilder};
@@ -157,7 +157,7 @@ fn no_kernel_on_a_grid_does_worse() {
 /// On the degenerate updates too: no policy beats F, and with one action the two agree.
 #[test]
 fn updates_and_worst_cases_agree() {
-    for family in [Family::EverywhereEllipsoid, Family::NominalEllipsoid, Family::Kl] {
+    for family in FAMILIES.iter().copied() {
         for case in (0..400).map(|seed| Case::new(family, seed)) {
             for s in (0..case.model.states()).filter(|&s| !case.model.is_terminal(s)) {
                 let state = State::new(&case.model, &case.set, s, &case.values);

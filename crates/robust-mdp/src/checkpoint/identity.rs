@@ -33,6 +33,9 @@ pub(super) fn of_run(
         ("oracle", name_of(&chosen.oracle)),
         ("gap", format!("{gap:?}")),
     ];
+    if let Some(weights) = &set.weights {
+        lines.push(("row weights", digest_of("of actions", weights)));
+    }
     let fom = options.fom.clone().unwrap_or_default();
     if chosen.oracle == Oracle::FirstOrder {
         lines.push(("setup", format!("{},{}", name_of(&setup.x), name_of(&setup.y))));

@@ -167,6 +167,25 @@ impl Checked<'_> {
         Ok(())
     }
 
+    /// Both maximisers at t attain what y(t) does, and it lies between them.
+    fn ends(&self, at: Priced) -> Result<(), Violation> {
+        let row = self.case.row();
+        let [low, high] = self.set.ends(row, at.t);
+        let slack = ROUNDING * row.range;
+        let between = low.value <= at.value + slack && at.value <= high.value + slack;
+        self.holds("y(t) lies between the ends", between, || format!("{low:?}, {at:?}, {high:?}"))?;
+        for end in [low, high] {
+            let y = self.written(end)?;
+            self.agrees("the kernel of an end", end, &y)?;
+            let (found, best) = (at.t * end.value - end.price, at.t * at.value - at.price);
+            let scale = 1e-3 + at.price + at.t * row.range;
+            self.holds("ends attain ψ(t)", (found - best).abs() <= ROUNDING * scale, || {
+                format!("{end:?}, {at:?}")
+            })?;
+        }
+        Ok(())
+    }
+
     /// The price curve: y(t) for many t, and the points of values between.
     fn curve(&self, report: &mut Report) -> Result<(), Violation> {
         let row = self.case.row();
@@ -179,6 +198,7 @@ impl Checked<'_> {
             let y = self.written(at)?;
             self.agrees("the kernel at t", at, &y)?;
             self.is_best(at, &y)?;
+            self.ends(at)?;
             if let Some(before) = before {
                 let (value, price) = (ROUNDING * row.range, ROUNDING * (1e-3 + at.price));
                 let rises = at.value >= before.value - value && at.price >= before.price - price;

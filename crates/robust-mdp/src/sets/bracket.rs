@@ -8,6 +8,8 @@ use super::set::{Priced, Set};
 use crate::rows::Row;
 
 const STEPS: usize = 200;
+/// Slopes that agree to this share are those of one edge.
+const EDGE: f64 = 1e-12;
 
 pub(super) fn price<T: Set + ?Sized>(
     set: &T,
@@ -35,6 +37,14 @@ pub(super) fn price<T: Set + ?Sized>(
             low = at;
         } else {
             high = at;
+        }
+        if let Some(t) = chord(&low, &high)
+            && ((t - low.t).abs() <= EDGE * t || (t - high.t).abs() <= EDGE * t)
+        {
+            let [from, to] = set.ends(row, t);
+            if from.value <= u && u <= to.value && from.value < to.value {
+                return from.towards(to, (u - from.value) / (to.value - from.value));
+            }
         }
         let secant = low.t + (u - low.value) / (high.value - low.value) * (high.t - low.t);
         let next = match step % 2 {

@@ -33,6 +33,7 @@ impl Scale for Ellipsoid {
 
     const OUTSIDE: f64 = 1.0;
     const MOST: f64 = 1.0;
+    const HEAVY: bool = false;
 }
 
 impl Set for Ellipsoid {

@@ -31,7 +31,7 @@ pub(crate) use cone::Part;
 pub use cone::{Cone, Entry, Moved, Program};
 pub use proximal::{Block, Emit, Enclosure, Gain, Scratch, Warm};
 #[doc(hidden)]
-pub use quadratic::{Quadratic, Sums};
+pub use quadratic::{At, Quadratic, Sums};
 pub use registry::Distance;
 #[doc(hidden)]
 pub use set::Kind;

@@ -18,6 +18,9 @@ const PASSES: usize = 200;
 /// Joint steps in t and ν before t is bracketed.
 const JOINT: usize = 12;
 
+/// Sums about a centre that leaves no more than this share of Rww in det are taken again, about the mean.
+const OFF_CENTRE: f64 = 1.0 / 64.0;
+
 /// The r of a set.
 pub(crate) trait Scale: Copy + Sync {
     /// r(p).
@@ -28,6 +31,8 @@ pub(crate) trait Scale: Copy + Sync {
     const OUTSIDE: f64;
     /// q is nowhere larger.
     const MOST: f64;
+    /// Whether r is largest where p is: steep rows keep their digits there, not at the maximum.
+    const HEAVY: bool;
 }
 
 /// Sums about a centre over an active set.
@@ -52,6 +57,11 @@ impl Sums {
         (self.rww - self.rw * self.mean()).max(0.0)
     }
 
+    /// Whether the centre is so far from the mean that the determinant loses digits.
+    pub(crate) fn is_off_centre(&self) -> bool {
+        self.det() < OFF_CENTRE * self.rww
+    }
+
     /// ν for which the active set has mass one at t.
     fn shift(&self, t: f64) -> f64 {
         (t * self.rw - (1.0 - self.p)) / self.r
@@ -68,20 +78,21 @@ impl Sums {
     }
 }
 
+/// Rows of a state with their multipliers and centres.
+#[derive(Clone, Copy, Debug)]
+pub struct At<'a> {
+    pub(crate) row: &'a [u32],
+    pub(crate) t: &'a [f64],
+    pub(crate) nu: &'a [f64],
+    pub(crate) centre: &'a [f64],
+}
+
 /// What drivers ask of a quadratic set; every [`Scale`] answers.
 pub trait Quadratic: Sync {
     /// The sums of one row over {q + t(w − centre) − ν > 0}.
     fn sums(&self, row: Row<'_>, t: f64, nu: f64, centre: f64) -> Sums;
-    /// The sums about 0 of the rows `row[j]`, j in `list`, at t[j] and ν[j].
-    fn read(
-        &self,
-        rows: &Rows<'_>,
-        list: &[u32],
-        row: &[u32],
-        t: &[f64],
-        nu: &[f64],
-        out: &mut [Sums],
-    );
+    /// The same of the rows `row[j]`, j in `list`, at t[j], ν[j] and centre[j].
+    fn read(&self, rows: &Rows<'_>, list: &[u32], at: At<'_>, out: &mut [Sums]);
     /// q is nowhere larger.
     fn most(&self) -> f64;
 }
@@ -91,16 +102,8 @@ impl<Q: Scale> Quadratic for Q {
         dispatch(One::<Q> { row, t, nu, centre, of: PhantomData })
     }
 
-    fn read(
-        &self,
-        rows: &Rows<'_>,
-        list: &[u32],
-        row: &[u32],
-        t: &[f64],
-        nu: &[f64],
-        out: &mut [Sums],
-    ) {
-        dispatch(Many::<Q> { rows, list, row, t, nu, out, of: PhantomData });
+    fn read(&self, rows: &Rows<'_>, list: &[u32], at: At<'_>, out: &mut [Sums]) {
+        dispatch(Many::<Q> { rows, list, at, out, of: PhantomData });
     }
 
     fn most(&self) -> f64 {
@@ -131,9 +134,7 @@ impl<Q: Scale> WithSimd for One<'_, Q> {
 struct Many<'a, Q> {
     rows: &'a Rows<'a>,
     list: &'a [u32],
-    row: &'a [u32],
-    t: &'a [f64],
-    nu: &'a [f64],
+    at: At<'a>,
     out: &'a mut [Sums],
     of: PhantomData<Q>,
 }
@@ -143,17 +144,17 @@ impl<Q: Scale> WithSimd for Many<'_, Q> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
-        let Many { rows, list, row, t, nu, out, .. } = self;
+        let Many { rows, list, at: At { row, t, nu, centre }, out, .. } = self;
         for (&j, out) in list.iter().zip(&mut *out) {
             let j = j as usize;
             let (p, w) = rows.entries(row[j] as usize);
-            *out = listed::<S, Q>(simd, p, w, t[j], nu[j], 0.0);
+            *out = listed::<S, Q>(simd, p, w, t[j], nu[j], centre[j]);
         }
         // Apart, so that registers need not be put aside for calls.
         if Q::OUTSIDE > 0.0 && rows.has_outside() {
             for (&j, out) in list.iter().zip(out) {
                 let j = j as usize;
-                add_outside::<Q>(out, rows.row(row[j] as usize), t[j], nu[j], 0.0);
+                add_outside::<Q>(out, rows.row(row[j] as usize), t[j], nu[j], centre[j]);
             }
         }
     }
@@ -255,10 +256,17 @@ fn settle<Q: Quadratic>(set: &Q, row: Row<'_>, t: f64, nu: f64, centre: f64) -> 
 }
 
 /// y(t) by sums about the mean of its own active set.
-pub(super) fn at<Q: Quadratic>(set: &Q, row: Row<'_>, t: f64, near: Option<Priced>) -> Priced {
-    let start = near.filter(|n| n.t > 0.0 && n.t.is_finite()).map(|n| n.nu * t / n.t);
-    let centre = row.maximum;
-    let (first, _) = settle(set, row, t, start.unwrap_or(f64::NEG_INFINITY), centre);
+pub(super) fn at<Q: Quadratic + Scale>(
+    set: &Q,
+    row: Row<'_>,
+    t: f64,
+    near: Option<Priced>,
+) -> Priced {
+    let near = near.filter(|n| n.t > 0.0 && n.t.is_finite());
+    let below = if Q::HEAVY { row.nominal() } else { 0.0 };
+    let centre = row.maximum + below;
+    let start = near.map_or(f64::NEG_INFINITY, |n| (n.nu - n.t * below) * t / n.t);
+    let (first, _) = settle(set, row, t, start, centre);
     centred(set, row, t, first.mean() + centre)
 }
 
@@ -290,11 +298,12 @@ pub(super) fn price<Q: Quadratic + Set>(
     for _ in 0..JOINT {
         let sums = set.sums(row, t, nu, centre);
         let (det, goal) = (sums.det(), u + row.maximum - centre);
-        if (sums.r, sums.p) == (before.r, before.p) && det > 0.0 {
-            let below = centre - row.maximum;
-            return Priced { t, nu: nu + t * below, value: u, price: sums.price(t) };
-        }
         let fresh = (goal - sums.start()) / det;
+        // About their own mean, sums have digits that the first ones may have lost.
+        if (sums.r, sums.p) == (before.r, before.p) && fresh > 0.0 && fresh.is_finite() {
+            let nu = sums.shift(fresh) + fresh * (centre - row.maximum);
+            return Priced { t: fresh, nu, value: u, price: sums.price(fresh) };
+        }
         if !(sums.r > 0.0 && fresh > 0.0 && fresh.is_finite()) {
             break;
         }

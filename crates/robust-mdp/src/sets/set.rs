@@ -89,6 +89,13 @@ pub trait Set: Debug + Sync {
     /// The point y(t), 0 < t < ∞; `near` may be close.
     fn at(&self, row: Row<'_>, t: f64, near: Option<Priced>) -> Priced;
 
+    /// The maximisers of t⟨z, y⟩ − d(y, p) of the lowest and of the highest value: one, but where d is
+    /// piecewise linear. What lies between them has second numbers between theirs.
+    fn ends(&self, row: Row<'_>, t: f64) -> [Priced; 2] {
+        let at = self.at(row, t, None);
+        [at, at]
+    }
+
     /// The least d(y, p) at which ⟨z, y⟩ = 0: g(0).
     fn face(&self, row: Row<'_>) -> f64;
 
@@ -132,4 +139,22 @@ pub enum Kind<'a> {
     Quadratic(&'a dyn Quadratic),
     /// One scalar a row.
     Tilt(&'a dyn Tilt),
+    /// g is piecewise linear, and [`Set::ends`] are its edges.
+    PiecewiseLinear,
+}
+
+impl Priced {
+    /// The nominal row.
+    pub(crate) const NOMINAL: Priced = Priced { t: 0.0, nu: 0.0, value: 0.0, price: 0.0 };
+
+    /// A share of the way from here to `other`, which has the same t.
+    pub(crate) fn towards(self, other: Priced, share: f64) -> Priced {
+        let mix = |a: f64, b: f64| a + share * (b - a);
+        Priced {
+            t: self.t,
+            nu: mix(self.nu, other.nu),
+            value: mix(self.value, other.value),
+            price: mix(self.price, other.price),
+        }
+    }
 }

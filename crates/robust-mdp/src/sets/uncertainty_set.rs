@@ -135,6 +135,24 @@ impl UncertaintySet {
             return Err(Error::Input(format!("a radius must be a number ≥ 0, not {bad}")));
         }
         let shared = self.rectangularity == Rectangularity::State;
+        if let Some(weights) = &self.weights {
+            if !shared {
+                return Err(Error::Input(
+                    "weights are those of rows that share a budget: an (s,a)-rectangular set has none"
+                        .into(),
+                ));
+            }
+            if weights.len() != model.rows() {
+                return Err(Error::Input(format!(
+                    "one weight a state-action pair: {} expected, {} given",
+                    model.rows(),
+                    weights.len()
+                )));
+            }
+            if let Some(bad) = weights.iter().find(|w| !(w.is_finite() && **w > 0.0)) {
+                return Err(Error::Input(format!("a weight must be a number > 0, not {bad}")));
+            }
+        }
         if shared && matches!(self.radius, Radius::PerRow(_)) {
             return Err(Error::Input(
                 "radii per state and action need an (s,a)-rectangular set (--rectangular sa); \
@@ -142,7 +160,6 @@ impl UncertaintySet {
                     .into(),
             ));
         }
-        self.validate_weights(model, shared)?;
         if let Some(set) = self.distance.set()
             && !set.leaves_support()
             && self.support == Support::All
@@ -155,34 +172,13 @@ impl UncertaintySet {
         Ok(())
     }
 
-    fn validate_weights(&self, model: &Model, shared: bool) -> Result<(), Error> {
-        let Some(weights) = &self.weights else { return Ok(()) };
-        if !shared {
-            return Err(Error::Input(
-                "weights are of a budget that the actions of a state share; an (s,a)-rectangular \
-                 set has a budget for every action"
-                    .into(),
-            ));
-        }
-        if weights.len() != model.rows() {
-            let (expected, found) = (model.rows(), weights.len());
-            return Err(Error::Input(format!(
-                "one weight a state-action pair: {expected} expected, {found} given"
-            )));
-        }
-        match weights.iter().find(|w| !(w.is_finite() && **w > 0.0)) {
-            Some(bad) => Err(Error::Input(format!("a weight must be a number > 0, not {bad}"))),
-            None => Ok(()),
-        }
-    }
-
     /// Budget from which on row `r` could be any distribution at all.
     fn row_limit(&self, model: &Model, r: usize) -> f64 {
         let row = model.row(r);
         let unused = || row.prob.contains(&0.0) || row.first_unlisted(model.states()).is_some();
         let unused = self.leaves_support() && unused();
-        let limit = self.distance.set().map_or(f64::INFINITY, |set| set.vacuous(row.prob, unused));
-        self.weight_at(r) * limit
+        let limit = self.distance.set().map(|set| set.vacuous(row.prob, unused));
+        limit.map_or(f64::INFINITY, |limit| self.weight_at(r) * limit)
     }
 
     /// The least budget from which on nature may choose any kernel at all, in every state (or row,

@@ -8,13 +8,7 @@ use robust_mdp::instances::Xoshiro256;
 use robust_mdp::uncertainty::{Radius, Rectangularity, UncertaintySet};
 use robust_mdp::{Model, ModelBuilder};
 
-/// The distance, and where it allows mass.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Family {
-    EverywhereEllipsoid,
-    NominalEllipsoid,
-    Kl,
-}
+use crate::reference::{FAMILIES, Family};
 
 /// How many states, actions and successors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -164,7 +158,8 @@ pub(crate) struct Case {
 
 impl Case {
     pub(crate) fn new(family: Family, seed: u64) -> Case {
-        let mut random = Xoshiro256::new(seed.wrapping_mul(4).wrapping_add(family as u64));
+        let line = FAMILIES.iter().position(|f| *f == family).expect("a line of the table");
+        let mut random = Xoshiro256::new(seed.wrapping_mul(4).wrapping_add(line as u64));
         let random = &mut random;
         // Wide models are dear: few of them. Sparse ones have the most states.
         let shape = match random.below(40) {
@@ -238,11 +233,10 @@ impl Case {
                 Owner::RowPerRow,
             ],
         );
-        let mut set = match family {
-            Family::EverywhereEllipsoid => UncertaintySet::ellipsoid(0.0),
-            Family::NominalEllipsoid if random.below(25) == 0 => UncertaintySet::none(),
-            Family::NominalEllipsoid => UncertaintySet::ellipsoid(0.0).on_nominal_support(),
-            Family::Kl => UncertaintySet::kl(0.0),
+        // Now and then no set at all.
+        let mut set = match line == 1 && random.below(25) == 0 {
+            true => UncertaintySet::none(),
+            false => (family.set)(),
         };
         set.rectangularity = match owner {
             Owner::State | Owner::StatePerState => Rectangularity::State,

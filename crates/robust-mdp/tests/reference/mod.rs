@@ -14,8 +14,13 @@
 // Every test that includes this module uses its own part of it.
 #![allow(dead_code)]
 
+mod conjugate;
 mod ellipsoid;
+mod families;
 mod kl;
+
+#[allow(unused_imports)]
+pub(crate) use families::{FAMILIES, Family};
 
 use robust_mdp::Model;
 use robust_mdp::uncertainty::{Distance, Rectangularity, Support, UncertaintySet};
@@ -58,6 +63,8 @@ pub(crate) trait Path {
 /// One state's update.
 pub(crate) struct State {
     rows: Vec<Box<dyn Path>>,
+    /// In place of these, where the distance is known by its conjugate.
+    dual: Option<Vec<conjugate::DualRow>>,
     /// One a row; they are the same number where the rows share a budget.
     radii: Vec<f64>,
     shared: bool,
@@ -70,10 +77,20 @@ impl State {
     pub(crate) fn new(model: &Model, set: &UncertaintySet, s: usize, v: &[f64]) -> State {
         let mut state = State {
             rows: Vec::new(),
+            dual: None,
             radii: model.rows_of(s).map(|r| set.radius_at(s, r)).collect(),
             shared: set.rectangularity == Rectangularity::State,
             scale: f64::MIN_POSITIVE,
         };
+        let conjugate = match set.distance {
+            Distance::None => None,
+            _ => families::conjugate_of(set),
+        };
+        if let Some(of) = conjugate {
+            let row = |r| conjugate::DualRow::new(entries(model, set, r, v, &mut state.scale), of);
+            state.dual = Some(model.rows_of(s).map(row).collect());
+            return state;
+        }
         for (k, r) in model.rows_of(s).enumerate() {
             let entries = entries(model, set, r, v, &mut state.scale);
             state.rows.push(match set.distance {
@@ -86,8 +103,16 @@ impl State {
 
     /// F(v)_s.
     pub(crate) fn update(&self) -> f64 {
-        if self.rows.is_empty() {
+        if self.radii.is_empty() {
             return 0.0;
+        }
+        if let Some(rows) = &self.dual {
+            if self.shared {
+                return conjugate::update(rows, self.radii[0]);
+            }
+            let alone = rows.iter().zip(&self.radii);
+            let highest = alone.map(|(row, &radius)| conjugate::worst(&[(1.0, row)], radius));
+            return highest.fold(f64::INFINITY, f64::min);
         }
         if !self.shared {
             let alone = self.rows.iter().zip(&self.radii);
@@ -117,6 +142,16 @@ impl State {
 
     /// F_x(v)_s = max over y of Σ_a x_a⟨b_a, y_a⟩.
     pub(crate) fn worst_case(&self, x: &[f64]) -> f64 {
+        if let Some(rows) = self.dual.as_ref().filter(|rows| !rows.is_empty()) {
+            let rows: Vec<_> = x.iter().copied().zip(rows).collect();
+            if self.shared {
+                return conjugate::worst(&rows, self.radii[0]);
+            }
+            let alone = rows.iter().zip(&self.radii);
+            return alone
+                .map(|(&(x, row), &radius)| x * conjugate::worst(&[(1.0, row)], radius))
+                .sum();
+        }
         let rows: Vec<_> = x.iter().copied().zip(self.rows.iter().map(|row| &**row)).collect();
         if self.shared {
             return if rows.is_empty() { 0.0 } else { worst(&rows, self.radii[0]) };

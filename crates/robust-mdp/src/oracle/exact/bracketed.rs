@@ -14,6 +14,7 @@ use super::active::{Least, RowMemory};
 use super::driver::admit_below;
 use super::problem::{Lifted, Outcome, Problem};
 use crate::lanes::dispatch;
+use crate::sets::set::Priced;
 use crate::uncertainty::Enclosure;
 
 const STEPS: usize = 200;
@@ -39,11 +40,9 @@ pub(super) fn free(
 /// Memory of the search.
 #[derive(Debug, Default)]
 pub(super) struct Bracket {
-    lifted: Vec<Option<Lifted>>,
+    pub(super) lifted: Vec<Option<Lifted>>,
     /// The rows of the best upper bound; empty: there is none.
     kept: Vec<Lifted>,
-    low: Vec<Lifted>,
-    high: Vec<Lifted>,
     at: Vec<Lifted>,
 }
 
@@ -120,6 +119,7 @@ fn search(
             (problem.active.t[j], problem.active.nu[j]) = at.map_or((0.0, 0.0), |at| (at.t, at.nu));
         }
         if problem.active.t[..rows].iter().any(|t| *t > 0.0) {
+            on_edges(problem, best.lower);
             return Outcome::Met(best);
         }
     }
@@ -134,13 +134,22 @@ fn search(
     Outcome::Saturated { row: lowest, bounds: best }
 }
 
+/// Puts rows that have edges at their multipliers where these have the value μ: upper bounds do not tell.
+fn on_edges(problem: &mut Problem<'_>, mu: f64) {
+    for j in 0..problem.active.len() {
+        let (k, t) = (problem.active.row[j] as usize, problem.active.t[j]);
+        if t > 0.0 {
+            let [from, to] = problem.ends(k, t * problem.kappa(k));
+            if from.value < to.value {
+                let share = (mu - from.value) / (to.value - from.value);
+                problem.active.nu[j] = from.at.towards(to.at, share.clamp(0.0, 1.0)).nu;
+            }
+        }
+    }
+}
+
 /// A row that needs no lift.
-const NOMINAL: Lifted = Lifted {
-    at: crate::sets::set::Priced { t: 0.0, nu: 0.0, value: 0.0, price: 0.0 },
-    value: 0.0,
-    price: 0.0,
-    weight: 0.0,
-};
+const NOMINAL: Lifted = Lifted { at: Priced::NOMINAL, value: 0.0, price: 0.0, weight: 0.0 };
 
 /// The lowest maximum, and the row that has it.
 fn lowest_maximum(problem: &mut Problem<'_>, memory: &RowMemory<'_>, ceiling: f64) -> (f64, usize) {
@@ -160,13 +169,13 @@ fn lowest_maximum(problem: &mut Problem<'_>, memory: &RowMemory<'_>, ceiling: f6
 }
 
 /// Newton's value at the multipliers that the active rows have; ∞ without any.
-fn warm_value(problem: &mut Problem<'_>, lifted: &mut Vec<Option<Lifted>>) -> f64 {
+pub(super) fn warm_value(problem: &mut Problem<'_>, lifted: &mut Vec<Option<Lifted>>) -> f64 {
     let (mut weight, mut worth) = (0.0, 0.0);
     let origin = problem.active.base.first().copied().unwrap_or(0.0);
     for j in 0..problem.active.len() {
         let (k, t, nu) =
             (problem.active.row[j] as usize, problem.active.t[j], problem.active.nu[j]);
-        let point = crate::sets::set::Priced { t, nu, value: 0.0, price: 0.0 };
+        let point = Priced { t, nu, value: 0.0, price: 0.0 };
         if !(t > 0.0 && t.is_finite()) {
             lifted.push(None);
             continue;
@@ -181,23 +190,24 @@ fn warm_value(problem: &mut Problem<'_>, lifted: &mut Vec<Option<Lifted>>) -> f6
 }
 
 /// What the active rows are worth at a trial value.
-struct Priced {
+pub(super) struct Prices {
     /// D, T and Σκt·(value − μ).
-    spent: f64,
-    weight: f64,
-    above: f64,
+    pub(super) spent: f64,
+    pub(super) weight: f64,
+    pub(super) above: f64,
     /// The least row value of the rows brought into the set.
-    least: f64,
+    pub(super) least: f64,
 }
 
-fn price_all(
+/// Prices the active rows at μ, give or take `slack`.
+pub(super) fn price_all(
     problem: &mut Problem<'_>,
     memory: &mut RowMemory<'_>,
     mu: f64,
     slack: f64,
     lifted: &mut Vec<Option<Lifted>>,
-) -> Priced {
-    let mut sums = Priced { spent: 0.0, weight: 0.0, above: 0.0, least: f64::INFINITY };
+) -> Prices {
+    let mut sums = Prices { spent: 0.0, weight: 0.0, above: 0.0, least: f64::INFINITY };
     let rows = problem.active.len();
     lifted.resize(rows, None);
     for j in 0..rows {
@@ -250,7 +260,7 @@ fn newton(radius: f64, spent: f64, weight: f64, below: f64) -> f64 {
     }
 }
 
-/// A point of the curve of a policy: Σx·value and ΣD at r.
+/// A point of the curve of a policy: Σx·value, counted from the maxima, and ΣD at r.
 #[derive(Clone, Copy)]
 struct Point {
     r: f64,
@@ -261,22 +271,21 @@ struct Point {
 /// max over the set for a fixed policy: the active rows are `rows`, of weights `x`.
 pub(super) fn fixed(problem: &mut Problem<'_>, rows: &[u32], x: &[f64], tolerance: f64) -> Outcome {
     let total: f64 = x.iter().sum();
-    let mut nominal = 0.0;
+    // Values are counted from the maxima, so that slopes of chords keep their digits.
+    let (mut origin, mut nominal) = (0.0, 0.0);
     let mut top = Point { r: f64::INFINITY, value: 0.0, spent: 0.0 };
     for (&k, &x) in rows.iter().zip(x) {
-        nominal += x / total * problem.nominal(k as usize);
+        nominal += x / total * problem.below_maximum(k as usize);
         let row = problem.on_maximum(k as usize);
-        top.value += x / total * row.value;
+        origin += x / total * row.value;
         top.spent += row.price;
     }
-    let mut best = Enclosure { lower: nominal.min(top.value), upper: top.value };
+    let mut best = Enclosure { lower: nominal, upper: 0.0 };
     let mut low = Point { r: 0.0, value: nominal, spent: 0.0 };
     let mut high = top;
     let mut scratch = std::mem::take(&mut problem.active.bracket);
-    let Bracket { kept, low: low_rows, high: high_rows, at: at_rows, .. } = &mut scratch;
+    let Bracket { kept, at: at_rows, .. } = &mut scratch;
     kept.clear();
-    low_rows.clear();
-    high_rows.clear();
     let warm = problem.active.t[0] * problem.kappa(rows[0] as usize) / x[0];
     let chord =
         |low: &Point, high: &Point| (high.spent - low.spent) / (total * (high.value - low.value));
@@ -291,7 +300,7 @@ pub(super) fn fixed(problem: &mut Problem<'_>, rows: &[u32], x: &[f64], toleranc
         let upper = at.value + (problem.radius - at.spent) / (r * total);
         best.upper = best.upper.min(upper);
         // Within rounding the later rows, which are nearer to where the bounds meet.
-        if upper < least + 0.25 * problem.noise(upper) {
+        if upper < least + 0.25 * problem.noise(origin + upper) {
             least = upper;
             kept.clone_from(at_rows);
         }
@@ -301,15 +310,13 @@ pub(super) fn fixed(problem: &mut Problem<'_>, rows: &[u32], x: &[f64], toleranc
         let value = at.value;
         if at.spent <= problem.radius {
             low = at;
-            std::mem::swap(low_rows, at_rows);
         } else {
             high = at;
-            std::mem::swap(high_rows, at_rows);
         }
         // Where the chord's slope is that of an end, the curve is their edge: all of it has this r.
         let slope = chord(&low, &high);
         let on = |r: f64| (slope - r).abs() <= EDGE * slope;
-        edge = high.spent.is_finite() && low.r > 0.0 && (on(low.r) || on(high.r));
+        edge = high.spent.is_finite() && (on(low.r) || on(high.r));
         if edge {
             let share = (problem.radius - low.spent) / (high.spent - low.spent);
             best.lower =
@@ -317,7 +324,7 @@ pub(super) fn fixed(problem: &mut Problem<'_>, rows: &[u32], x: &[f64], toleranc
         }
         best.lower = best.lower.min(best.upper);
         // Bounds may meet before the rows have spent the budget.
-        let enough = tolerance.max(problem.noise(best.upper));
+        let enough = tolerance.max(problem.noise(origin + best.upper));
         let spent = (upper - value).abs() <= enough;
         if edge || spent && best.upper - best.lower <= enough {
             break;
@@ -337,16 +344,30 @@ pub(super) fn fixed(problem: &mut Problem<'_>, rows: &[u32], x: &[f64], toleranc
             break;
         }
     }
-    let share = (problem.radius - low.spent) / (high.spent - low.spent);
-    for (j, row) in kept.iter().enumerate() {
-        (problem.active.t[j], problem.active.nu[j]) = (row.at.t, row.at.nu);
-        if edge && high_rows.len() == kept.len() {
-            let (from, to) = (low_rows[j].at.nu, high_rows[j].at.nu);
-            problem.active.nu[j] = from + share.clamp(0.0, 1.0) * (to - from);
+    if edge {
+        let r = chord(&low, &high);
+        let ends: Vec<[Lifted; 2]> =
+            rows.iter().zip(x).map(|(&k, &x)| problem.ends(k as usize, r * x)).collect();
+        mix(problem, &ends);
+    } else {
+        for (j, row) in kept.iter().enumerate() {
+            (problem.active.t[j], problem.active.nu[j]) = (row.at.t, row.at.nu);
         }
     }
     problem.active.bracket = scratch;
-    Outcome::Met(best)
+    Outcome::Met(Enclosure { lower: origin + best.lower, upper: origin + best.upper })
+}
+
+/// Gives the active rows the share of the way between their ends that spends the budget.
+pub(super) fn mix(problem: &mut Problem<'_>, ends: &[[Lifted; 2]]) -> f64 {
+    let (low, high) = ends.iter().fold((0.0, 0.0), |(l, h), e| (l + e[0].price, h + e[1].price));
+    let share = if high > low { (problem.radius - low) / (high - low) } else { 0.0 };
+    let share = share.clamp(0.0, 1.0);
+    for (j, [from, to]) in ends.iter().enumerate() {
+        let at = from.at.towards(to.at, share);
+        (problem.active.t[j], problem.active.nu[j]) = (at.t, at.nu);
+    }
+    share
 }
 
 /// ln D against ln r is nearly linear: from both ends, or from r alone where D grows like r².
@@ -371,7 +392,7 @@ fn evaluate(
     out.clear();
     for (j, (&k, &x)) in rows.iter().zip(x).enumerate() {
         let row = problem.at(k as usize, r * x, near.get(j).map(|row| row.at));
-        at.value += x / total * row.value;
+        at.value += x / total * row.at.value;
         at.spent += row.price;
         out.push(row);
     }

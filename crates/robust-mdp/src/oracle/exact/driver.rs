@@ -5,12 +5,13 @@
 //!   from below, so that most rows of a warm sweep are not even read (screening);
 //! - F ≤ min_a max b_a, attained if the budget suffices to lift every row there ([`super::saturation`]).
 //!
-//! A [`Joint`] driver moves the multipliers of all active rows at once; where that does not settle, and
-//! for sets without one, [`super::bracketed`] does.
+//! A [`Joint`] driver moves the multipliers of all active rows at once, [`super::piecewise_linear`] those
+//! of piecewise linear ones; where they do not settle, and for sets of no kind, [`super::bracketed`] does.
 
 use super::active::{Active, Least, RowMemory};
 use super::bracketed;
 use super::joint::{Joint, Moved};
+use super::piecewise_linear;
 use super::problem::{Outcome, Problem};
 use super::saturation::{saturated, saturated_fixed, saturated_unread};
 use crate::lanes::dispatch;
@@ -23,10 +24,20 @@ const STRIKES: usize = 3;
 /// A step that changes multipliers by no more than this share is a small one.
 const SMALL: f64 = 1e-6;
 
+/// What settles the active rows, by their kind.
+pub(super) enum Driver<'a> {
+    /// All rows at once.
+    Joint(&'a mut dyn Joint),
+    /// Newton's method on the common value.
+    PiecewiseLinear,
+    /// The same within a bracket.
+    Bracketed,
+}
+
 /// min over policies, max over the set: F(v)_s.
 pub(super) fn free(
     problem: &mut Problem<'_>,
-    joint: Option<&mut dyn Joint>,
+    driver: Driver<'_>,
     memory: &mut RowMemory<'_>,
     tolerance: f64,
 ) -> Outcome {
@@ -45,7 +56,13 @@ pub(super) fn free(
     {
         return outcome;
     }
-    let Some(joint) = joint else { return bracketed::free(problem, memory, tolerance, ceiling) };
+    let joint = match driver {
+        Driver::Joint(joint) => joint,
+        Driver::PiecewiseLinear => {
+            return piecewise_linear::free(problem, memory, tolerance, ceiling);
+        }
+        Driver::Bracketed => return bracketed::free(problem, memory, tolerance, ceiling),
+    };
     if problem.active.len() > 0 {
         joint.begin(problem);
         let outcome = step(problem, joint, memory, tolerance, ceiling, f64::NEG_INFINITY);
@@ -210,7 +227,7 @@ pub(super) fn admit_below(problem: &mut Problem<'_>, memory: &mut RowMemory<'_>,
 /// max over the set for a fixed policy: `rows` of positive weight `x` share the budget.
 pub(super) fn fixed(
     problem: &mut Problem<'_>,
-    joint: Option<&mut dyn Joint>,
+    driver: Driver<'_>,
     memory: &mut RowMemory<'_>,
     rows: &[u32],
     x: &[f64],
@@ -235,7 +252,11 @@ pub(super) fn fixed(
     if !warm && let Some(outcome) = saturated_fixed(problem, rows, x) {
         return outcome;
     }
-    let Some(joint) = joint else { return bracketed::fixed(problem, rows, x, tolerance) };
+    let joint = match driver {
+        Driver::Joint(joint) => joint,
+        Driver::PiecewiseLinear => return piecewise_linear::fixed(problem, rows, x, tolerance),
+        Driver::Bracketed => return bracketed::fixed(problem, rows, x, tolerance),
+    };
     joint.begin(problem);
     if !warm {
         joint.admit(problem, 0);

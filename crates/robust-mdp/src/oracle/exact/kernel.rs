@@ -59,11 +59,9 @@ impl Exact<'_> {
             }
             state.count();
         }
-        let spent = |(k, row): (usize, &Entries)| {
-            self.uncertainty.weight_at(first + k) * set.distance(&row.p, &row.y)
-        };
-        let spent: Vec<f64> = kernel.iter().enumerate().map(spent).collect();
-        let total: f64 = spent.iter().sum();
+        let spent: Vec<f64> = kernel.iter().map(|row| set.distance(&row.p, &row.y)).collect();
+        let weight = |k: usize| self.uncertainty.weight_at(first + k);
+        let total: f64 = spent.iter().enumerate().map(|(k, spent)| weight(k) * spent).sum();
         for (k, row) in kernel.iter_mut().enumerate() {
             let spent = match self.uncertainty.rectangularity {
                 Rectangularity::State => total,
@@ -104,8 +102,8 @@ fn entries(set: &dyn Set, rows: &mut crate::rows::Rows<'_>, k: usize, at: Priced
     let outside = row.outside;
     let mass =
         |beyond, y: &[f64]| y.iter().sum::<f64>() + super::chain_row::mass_beyond(beyond, outside);
-    let found = mass(beyond, &out.y);
-    if found.is_nan() || found <= 0.0 {
+    let total = mass(beyond, &out.y);
+    if total.is_nan() || total <= 0.0 {
         beyond = write(Priced { t: f64::INFINITY, ..at }, &mut out.y);
     }
     let next = rows.next_states(k);

@@ -7,7 +7,7 @@
 //!
 //! - [`driver`]: screening, saturation, joint steps, and when bounds have met
 //! - [`joint`]: what a driver of a kind of rows does; [`quadratic`], [`tilt`] (with [`table`])
-//! - [`bracketed`]: row by row, for every set
+//! - [`piecewise_linear`], and below them all [`bracketed`]: row by row, for every set
 //! - [`saturation`]: budgets that do not bind
 //! - [`problem`], [`active`]: one state, its active rows, what rows remember
 //! - [`chain_row`], [`kernel`], [`lifts`]: nature's rows, for chains, answers and certificates
@@ -21,6 +21,7 @@ mod joint;
 mod kernel;
 mod lifts;
 mod nominal;
+mod piecewise_linear;
 mod problem;
 mod quadratic;
 mod saturation;
@@ -33,8 +34,7 @@ pub(crate) use lifts::Goal;
 use std::borrow::Cow;
 
 use self::active::{Active, Least};
-use self::driver::{fixed, free};
-use self::joint::Joint;
+use self::driver::{Driver, fixed, free};
 use self::problem::{Outcome, Problem};
 use self::quadratic::{Forms, QuadraticRows};
 use self::table::Table;
@@ -150,7 +150,8 @@ impl<'a> Exact<'a> {
     ) -> State<'w> {
         let Worker { rows, active, forms, cumulants, table, list, weight, value, entries } = worker;
         let rows = Rows::new(self.source(), s, values, rows);
-        let kappa = self.uncertainty.weights.as_deref().map(|w| &w[self.model.rows_of(s)]);
+        let weights = self.uncertainty.weights.as_ref();
+        let kappa = weights.map(|weights| &weights[self.model.rows_of(s)]);
         let problem = Problem { set, rows, radius: 0.0, kappa, active };
         let kind = if self.bracketed { Kind::Bracketed } else { set.kind() };
         State {
@@ -278,14 +279,17 @@ impl State<'_> {
     /// Runs a driver of the kind of these rows.
     fn drive<T>(
         &mut self,
-        drive: impl FnOnce(&mut Problem<'_>, Option<&mut dyn Joint>, &mut RowMemory<'_>) -> T,
+        drive: impl FnOnce(&mut Problem<'_>, Driver<'_>, &mut RowMemory<'_>) -> T,
     ) -> T {
         let State { problem, memory, forms, cumulants, table, .. } = self;
         match self.kind {
-            Kind::Bracketed => drive(problem, None, memory),
-            Kind::Quadratic(set) => drive(problem, Some(&mut QuadraticRows { set, forms }), memory),
+            Kind::Bracketed => drive(problem, Driver::Bracketed, memory),
+            Kind::PiecewiseLinear => drive(problem, Driver::PiecewiseLinear, memory),
+            Kind::Quadratic(set) => {
+                drive(problem, Driver::Joint(&mut QuadraticRows { set, forms }), memory)
+            }
             Kind::Tilt(set) => {
-                drive(problem, Some(&mut TiltedRows { set, cumulants, table }), memory)
+                drive(problem, Driver::Joint(&mut TiltedRows { set, cumulants, table }), memory)
             }
         }
     }
@@ -294,7 +298,8 @@ impl State<'_> {
     fn shared(&mut self, x: &mut [f64]) -> Enclosure {
         self.problem.radius = self.radius(0);
         let tolerance = self.tolerance;
-        let outcome = self.drive(|problem, joint, memory| free(problem, joint, memory, tolerance));
+        let outcome =
+            self.drive(|problem, driver, memory| free(problem, driver, memory, tolerance));
         x.fill(0.0);
         match outcome {
             Outcome::Met(value) => {
@@ -370,8 +375,8 @@ impl State<'_> {
         let value = if radius > 0.0 {
             self.problem.radius = radius;
             let tolerance = self.tolerance;
-            let outcome = self.drive(|problem, joint, memory| {
-                fixed(problem, joint, memory, &[k as u32], &[1.0], tolerance)
+            let outcome = self.drive(|problem, driver, memory| {
+                fixed(problem, driver, memory, &[k as u32], &[1.0], tolerance)
             });
             self.memory.t[k] = self.problem.active.t[0];
             self.memory.nu[k] = self.problem.active.nu[0];
@@ -395,8 +400,8 @@ impl State<'_> {
             weight.push(x);
         }
         let tolerance = self.tolerance;
-        let outcome = self.drive(|problem, joint, memory| {
-            fixed(problem, joint, memory, &rows, &weight, tolerance)
+        let outcome = self.drive(|problem, driver, memory| {
+            fixed(problem, driver, memory, &rows, &weight, tolerance)
         });
         self.memory.keep(self.problem.active);
         (*self.list, *self.weight) = (rows, weight);

@@ -68,6 +68,12 @@ impl Problem<'_> {
         out[0]
     }
 
+    /// How far the nominal value of row k lies under its largest, as a number ≤ 0.
+    pub(super) fn below_maximum(&mut self, k: usize) -> f64 {
+        self.rows.visited += self.rows.width(k) as u64;
+        self.rows.look_at(k).nominal()
+    }
+
     /// The price of the largest value of row k.
     pub(super) fn face(&mut self, k: usize) -> f64 {
         let (set, kappa) = (self.set, self.kappa(k));
@@ -95,6 +101,14 @@ impl Problem<'_> {
         self.rows.visited += 2 * self.rows.width(k) as u64;
         let at = set.at(self.rows.look_at(k), t / kappa, near);
         self.lifted(k, at)
+    }
+
+    /// The ends of row k at the multiplier t of κ·d.
+    pub(super) fn ends(&mut self, k: usize, t: f64) -> [Lifted; 2] {
+        let (set, kappa) = (self.set, self.kappa(k));
+        self.rows.visited += 2 * self.rows.width(k) as u64;
+        let ends = set.ends(self.rows.look_at(k), t / kappa);
+        ends.map(|at| self.lifted(k, at))
     }
 
     /// Row k on its maximum.

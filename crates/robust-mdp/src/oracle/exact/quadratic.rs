@@ -13,7 +13,7 @@ use super::active::{Active, PADDING};
 use super::joint::{Assessed, Joint, Moved};
 use super::problem::Problem;
 use crate::lanes::dispatch;
-use crate::sets::quadratic::{Quadratic, Sums};
+use crate::sets::quadratic::{At, Quadratic, Sums};
 use crate::uncertainty::Enclosure;
 
 /// A determinant below this share of Rww is rounding.
@@ -38,6 +38,8 @@ pub(super) struct Forms {
     /// What is left of the margin at the present (t, ν): negative, the active set may be another.
     safety: Vec<f64>,
     fresh_safety: Vec<f64>,
+    /// What w is measured from in a row: its base has grown by that, its ν is counted above t times that.
+    centre: Vec<f64>,
     /// Rw/R, −ρ/R, m and 1/det (∞ where det = 0).
     mean: Vec<f64>,
     rest: Vec<f64>,
@@ -48,7 +50,7 @@ pub(super) struct Forms {
 }
 
 impl Forms {
-    fn arrays(&mut self) -> [&mut Vec<f64>; 16] {
+    fn arrays(&mut self) -> [&mut Vec<f64>; 17] {
         [
             &mut self.r,
             &mut self.p,
@@ -62,6 +64,7 @@ impl Forms {
             &mut self.closed,
             &mut self.safety,
             &mut self.fresh_safety,
+            &mut self.centre,
             &mut self.mean,
             &mut self.rest,
             &mut self.start,
@@ -77,6 +80,7 @@ impl Forms {
         }
         if rows > self.rows {
             self.safety[self.rows..rows].fill(-1.0);
+            self.centre[self.rows..rows].fill(0.0);
         }
         self.rows = rows;
     }
@@ -130,7 +134,8 @@ impl QuadraticRows<'_> {
             if !(self.forms.r[j] > 0.0 && moves) {
                 let k = problem.active.row[j] as usize;
                 problem.rows.visited += problem.rows.width(k) as u64;
-                let all = self.set.sums(problem.rows.look_at(k), 0.0, f64::NEG_INFINITY, 0.0);
+                let centre = self.forms.centre[j];
+                let all = self.set.sums(problem.rows.look_at(k), 0.0, f64::NEG_INFINITY, centre);
                 (problem.active.t[j], problem.active.nu[j]) = (0.0, 0.0);
                 self.forms.set(j, all, 0.0, 0.0);
                 self.forms.make_nominal(j);
@@ -152,15 +157,15 @@ impl QuadraticRows<'_> {
     }
 }
 
-/// ν of memory is counted above t·max w, here above 0.
-fn refer(problem: &mut Problem<'_>, sign: f64) {
-    if problem.rows.maxima_are_zero() {
-        return;
-    }
+/// ν of memory is counted above t·max w, here above t·centre.
+fn refer(problem: &mut Problem<'_>, centre: &[f64], sign: f64) {
     for j in 0..problem.active.len() {
-        let (maximum, _) = problem.rows.maximum(problem.active.row[j] as usize);
-        if maximum != 0.0 && problem.active.t[j].is_finite() {
-            problem.active.nu[j] += sign * problem.active.t[j] * maximum;
+        let maximum = match problem.rows.maxima_are_zero() {
+            true => 0.0,
+            false => problem.rows.maximum(problem.active.row[j] as usize).0,
+        };
+        if maximum != centre[j] && problem.active.t[j].is_finite() {
+            problem.active.nu[j] += sign * problem.active.t[j] * (maximum - centre[j]);
         }
     }
 }
@@ -168,11 +173,13 @@ fn refer(problem: &mut Problem<'_>, sign: f64) {
 impl Joint for QuadraticRows<'_> {
     fn begin(&mut self, problem: &mut Problem<'_>) {
         self.forms.rows = 0;
-        refer(problem, 1.0);
+        self.forms.resize(problem.active.len());
+        refer(problem, &self.forms.centre, 1.0);
     }
 
     fn finish(&mut self, problem: &mut Problem<'_>) {
-        refer(problem, -1.0);
+        self.forms.resize(problem.active.len());
+        refer(problem, &self.forms.centre, -1.0);
     }
 
     fn admit(&mut self, problem: &mut Problem<'_>, from: usize) {
@@ -189,15 +196,25 @@ impl Joint for QuadraticRows<'_> {
 
     fn read(&mut self, problem: &mut Problem<'_>) {
         self.forms.resize(problem.active.len());
-        let Active { row, t, nu, pending, .. } = &mut *problem.active;
+        let Active { row, t, nu, base, pending, .. } = &mut *problem.active;
         self.forms.list_stale(pending);
         let visited = pending.iter().map(|&j| problem.rows.width(row[j as usize] as usize));
         problem.rows.visited += visited.sum::<usize>() as u64;
         let mut read = std::mem::take(&mut self.forms.read);
         read.resize(pending.len(), Sums::default());
-        self.set.read(&problem.rows, pending, row, t, nu, &mut read);
-        for (&j, sums) in pending.iter().zip(&read) {
+        let at = At { row, t, nu, centre: &self.forms.centre };
+        self.set.read(&problem.rows, pending, at, &mut read);
+        for (&j, sums) in pending.iter().zip(&mut read) {
             let j = j as usize;
+            let mean = sums.mean();
+            if sums.is_off_centre() && mean != 0.0 {
+                let k = row[j] as usize;
+                let centre = self.forms.centre[j] + mean;
+                (self.forms.centre[j], base[j], nu[j]) =
+                    (centre, base[j] + mean, nu[j] - t[j] * mean);
+                problem.rows.visited += problem.rows.width(k) as u64;
+                *sums = self.set.sums(problem.rows.look_at(k), t[j], nu[j], centre);
+            }
             self.forms.set(j, *sums, t[j], nu[j]);
         }
         self.forms.read = read;
@@ -275,7 +292,9 @@ impl Joint for QuadraticRows<'_> {
             let t = r * x / active.kappa[j];
             let nu = t * forms.mean[j] + forms.rest[j];
             let (dt, dnu) = (t - forms.read_t[j], nu - forms.read_nu[j]);
-            let moved = dnu.abs().max((dnu + dt * problem.rows.range).abs());
+            // Of t(w − centre) − ν, at both ends of w.
+            let top = dnu + dt * forms.centre[j];
+            let moved = top.abs().max((top + dt * problem.rows.range).abs());
             (forms.safety[j], forms.closed[j]) = (forms.margin[j] - moved, 1.0);
             (active.t[j], active.nu[j]) = (t, nu);
         }
@@ -446,8 +465,10 @@ impl WithSimd for Raise<'_> {
             let nu = simd.mul_add_e_f64s(t, load(&forms.mean), load(&forms.rest));
             let dt = simd.sub_f64s(t, load(&forms.read_t));
             let dnu = simd.sub_f64s(nu, load(&forms.read_nu));
-            let other = simd.abs_f64s(simd.mul_add_e_f64s(dt, range, dnu));
-            let change = simd.max_f64s(simd.abs_f64s(dnu), other);
+            // Of t(w − centre) − ν, at both ends of w.
+            let top = simd.mul_add_e_f64s(dt, load(&forms.centre), dnu);
+            let other = simd.abs_f64s(simd.mul_add_e_f64s(dt, range, top));
+            let change = simd.max_f64s(simd.abs_f64s(top), other);
             let safety = simd.sub_f64s(load(&forms.margin), change);
             store(&mut active.fresh, t);
             store(&mut active.fresh_nu, nu);
