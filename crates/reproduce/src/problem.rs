@@ -5,8 +5,7 @@
 //! radius would be larger still, and even the smaller one hardly ever binds.
 
 use robust_mdp::instances::{
-    Calibration, Costs, Divergence, Garnet, TIGHT, healthcare, machine_replacement,
-    published_radius,
+    Calibration, Costs, Garnet, TIGHT, healthcare, machine_replacement, published_radius,
 };
 use robust_mdp::uncertainty::{Distance, UncertaintySet};
 use robust_mdp::{Error, Model};
@@ -148,12 +147,8 @@ impl Problem {
             Regime::Paper => literal,
             Regime::Tight | Regime::Hard | Regime::Banded => TIGHT * literal,
             Regime::Calibrated => {
-                let divergence = match self.set {
-                    Distance::Kl => Divergence::Kl,
-                    _ => Divergence::HalfSquaredL2,
-                };
-                let seed = self.seed;
-                Calibration { divergence, seed, ..Calibration::default() }.radius(model)?
+                let (distance, seed) = (self.set, self.seed);
+                Calibration { distance, seed, ..Calibration::default() }.radius(model)?
             }
         })
     }

@@ -1,9 +1,12 @@
 //! Flags that choose one of several names, with a plain word for names that come in a later
 //! version.
 
+use std::sync::LazyLock;
+
 use clap::Arg;
 use clap::builder::{PossibleValue, TypedValueParser};
 use clap::error::Error;
+use robust_mdp::uncertainty::Distance;
 
 /// Parses one of `names`; says of those in `later` that they are known but not here yet.
 #[derive(Clone, Debug)]
@@ -11,6 +14,56 @@ pub(crate) struct Choice<T: 'static> {
     /// Name, value and what the help says about it.
     pub(crate) names: &'static [(&'static str, T, &'static str)],
     pub(crate) later: &'static [&'static str],
+}
+
+/// Sets to come, by the names that they will have.
+const LATER: &[&str] = &["l1", "linf", "chi2", "burg", "interval"];
+
+/// The uncertainty sets by the library's names, and none.
+pub(crate) fn sets() -> Choice<Distance> {
+    static NAMES: LazyLock<Vec<(&'static str, Distance, &'static str)>> = LazyLock::new(|| {
+        let named = |&distance: &Distance| {
+            let help = match distance.set() {
+                Some(set) => format!("Σ {} ≤ radius", set.formula()).leak(),
+                None => "the nominal kernel only",
+            };
+            (distance.name(), distance, help)
+        };
+        Distance::ALL.iter().map(named).collect()
+    });
+    Choice { names: &NAMES, later: later() }
+}
+
+/// The uncertainty sets that have a radius.
+pub(crate) fn sets_with_radius() -> Choice<Distance> {
+    static NAMES: LazyLock<Vec<(&'static str, Distance, &'static str)>> = LazyLock::new(|| {
+        let names = Distance::ALL.iter().filter(|d| d.set().is_some());
+        names.map(|&d| (d.name(), d, "")).collect()
+    });
+    Choice { names: &NAMES, later: later() }
+}
+
+/// Those of [`LATER`] that are not here.
+fn later() -> &'static [&'static str] {
+    static NAMES: LazyLock<Vec<&'static str>> = LazyLock::new(|| {
+        LATER.iter().copied().filter(|name| Distance::of_name(name).is_none()).collect()
+    });
+    &NAMES
+}
+
+/// “[default: A for ellipsoid, B for kl]”, by what each set has.
+pub(crate) fn default_by_set(of: impl Fn(Distance) -> &'static str) -> String {
+    let mut groups: Vec<(&str, Vec<&str>)> = Vec::new();
+    for &distance in Distance::ALL.iter().filter(|d| d.set().is_some()) {
+        let default = of(distance);
+        match groups.iter_mut().find(|(found, _)| *found == default) {
+            Some((_, names)) => names.push(distance.name()),
+            None => groups.push((default, vec![distance.name()])),
+        }
+    }
+    let groups =
+        groups.iter().map(|(default, names)| format!("{default} for {}", in_a_row(names, "and")));
+    format!("[default: {}]", groups.collect::<Vec<_>>().join(", "))
 }
 
 impl<T: Copy> Choice<T> {

@@ -1,21 +1,30 @@
 //! Settings of FOM-VI and of the first-order oracle, from their flags.
 
 use robust_mdp::geometry::Geometry;
+use robust_mdp::uncertainty::Distance;
 use robust_mdp::{Average, FomSettings, Setup, StepRule, saddle};
 use robust_mdp_page::number::short;
 
 use crate::args::exponent;
-use crate::choice::Choice;
+use crate::choice::{Choice, default_by_set};
 
-const L1: Geometry = Geometry::Entropy;
-const L2: Geometry = Geometry::Euclidean;
+const ENTROPY: Geometry = Geometry::Entropy;
+const EUCLIDEAN: Geometry = Geometry::Euclidean;
 
 const SETUPS: Choice<Setup> = Choice {
     names: &[
-        ("l2,l2", Setup { x: L2, y: L2 }, "Euclidean for both"),
-        ("l1,l1", Setup { x: L1, y: L1 }, "entropy for both"),
-        ("l1,l2", Setup { x: L1, y: L2 }, "entropy for the policy, Euclidean for the kernel"),
-        ("l2,l1", Setup { x: L2, y: L1 }, "Euclidean for the policy, entropy for the kernel"),
+        ("l2,l2", Setup { x: EUCLIDEAN, y: EUCLIDEAN }, "Euclidean for both"),
+        ("l1,l1", Setup { x: ENTROPY, y: ENTROPY }, "entropy for both"),
+        (
+            "l1,l2",
+            Setup { x: ENTROPY, y: EUCLIDEAN },
+            "entropy for the policy, Euclidean for the kernel",
+        ),
+        (
+            "l2,l1",
+            Setup { x: EUCLIDEAN, y: ENTROPY },
+            "Euclidean for the policy, entropy for the kernel",
+        ),
     ],
     later: &[],
 };
@@ -53,8 +62,8 @@ const AVERAGES: Choice<Average> = Choice {
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "First-order steps (--method fom-vi or --oracle first-order)")]
 pub(crate) struct FomArgs {
-    /// Geometries of policy and kernel [default: l2,l2 for ellipsoid, l2,l1 for kl]
     #[arg(long, value_name = "X,Y", value_parser = SETUPS)]
+    #[arg(help = format!("Geometries of policy and kernel {}", default_by_set(default_setup)))]
     setup: Option<Setup>,
     /// First-order method [default: pda]
     #[arg(long, value_name = "FOM", value_parser = FOMS)]
@@ -71,6 +80,10 @@ pub(crate) struct FomArgs {
     /// fom-vi: which average is the answer [default: epoch, with --steps paper: all]
     #[arg(long, value_name = "AVERAGE", value_parser = AVERAGES)]
     average: Option<Average>,
+}
+
+fn default_setup(distance: Distance) -> &'static str {
+    SETUPS.name(Setup::of(distance))
 }
 
 impl FomArgs {

@@ -11,7 +11,7 @@ use robust_mdp::uncertainty::Distance;
 use robust_mdp_page::number::{grouped, short};
 
 use crate::args;
-use crate::choice::Choice;
+use crate::choice::{self, Choice};
 use crate::failure::{Ending, Failure};
 use crate::model::{FORMATS, calibrated};
 use crate::output::{self, Losses};
@@ -92,11 +92,6 @@ struct MachineArgs {
     common: Common,
 }
 
-const SETS: Choice<Distance> = Choice {
-    names: &[("ellipsoid", Distance::Ellipsoid, ""), ("kl", Distance::Kl, "")],
-    later: &["l1", "linf", "chi2", "burg", "interval"],
-};
-
 #[derive(Debug, clap::Args)]
 struct Common {
     /// Discount factor in [0, 1)
@@ -115,8 +110,8 @@ struct Common {
     /// Write a radius for every state, the largest distance of 60 sampled kernels
     #[arg(long, value_name = "CSV")]
     radii: Option<PathBuf>,
-    /// The set that radii are for [default: ellipsoid]
-    #[arg(long, value_name = "SET", value_parser = SETS)]
+    #[arg(long, value_name = "SET", value_parser = choice::sets_with_radius())]
+    #[arg(help = format!("The set that radii are for [default: {}]", Distance::default().name()))]
     set: Option<Distance>,
     #[arg(long, short, help = args::QUIET)]
     quiet: bool,
@@ -225,7 +220,7 @@ impl GarnetArgs {
 
 impl Common {
     fn set(&self) -> Distance {
-        self.set.unwrap_or(Distance::Ellipsoid)
+        self.set.unwrap_or_default()
     }
 
     fn seed(&self) -> u64 {
@@ -252,7 +247,10 @@ impl Common {
             }
             (None, None) => "--radius 0.01".into(),
         };
-        let set = if self.set() == Distance::Kl { " --set kl" } else { "" };
+        let set = match self.set() == Distance::default() {
+            true => String::new(),
+            false => format!(" --set {}", self.set().name()),
+        };
         let discount = match format {
             Format::Csv => format!(" --discount {}", self.discount),
             Format::Json | Format::Npz => String::new(),

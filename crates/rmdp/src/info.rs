@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use robust_mdp::uncertainty::UncertaintySet;
+use robust_mdp::uncertainty::{Distance, UncertaintySet};
 use robust_mdp::{Model, Objective};
 use robust_mdp_page::number::{grouped, plain, short};
 use serde::{Serialize, Serializer};
@@ -57,14 +57,9 @@ struct Info {
     unlisted_costs: Option<(f64, f64)>,
     /// States of positive initial probability; none where the start is uniform by default.
     initial_states: Option<usize>,
-    largest_useful_radius: UsefulRadius,
-}
-
-/// A larger s-rectangular radius changes nothing: nature may choose any kernel at all.
-#[derive(Debug, Serialize)]
-struct UsefulRadius {
-    ellipsoid: f64,
-    kl: f64,
+    /// Of every set; a larger s-rectangular radius changes nothing: nature may choose any kernel.
+    #[serde(serialize_with = "by_set")]
+    largest_useful_radius: Vec<(Distance, f64)>,
 }
 
 pub(crate) fn run(args: &Args) -> Result<Ending, Failure> {
@@ -101,10 +96,11 @@ impl Info {
             costs_on_transitions: model.has_transition_costs(),
             unlisted_costs: model.unlisted_costs(),
             initial_states: positive,
-            largest_useful_radius: UsefulRadius {
-                ellipsoid: UncertaintySet::ellipsoid(0.0).largest_useful_radius(model),
-                kl: UncertaintySet::kl(0.0).largest_useful_radius(model),
-            },
+            largest_useful_radius: Distance::ALL
+                .iter()
+                .filter(|distance| distance.set().is_some())
+                .map(|&d| (d, UncertaintySet::new(d, 0.0).largest_useful_radius(model)))
+                .collect(),
         }
     }
 
@@ -146,7 +142,9 @@ impl Info {
         let what = format!("{}s", self.objective.noun());
         let unlisted = format!("{what} if unlisted");
         let on = if self.costs_on_transitions { ", some on transitions" } else { "" };
-        let useful = &self.largest_useful_radius;
+        let useful = self.largest_useful_radius.iter();
+        let useful: Vec<String> =
+            useful.map(|(set, radius)| format!("{} {}", set.name(), short(*radius))).collect();
         let discount = match self.discount {
             Some(discount) => short(discount),
             None => "none in the file: give --discount to solve".into(),
@@ -163,16 +161,17 @@ impl Info {
             (&what, format!("{} to {}{on}", short(self.costs[0]), short(self.costs[1]))),
             (&unlisted, self.unlisted_in_words()),
             ("initial distribution", self.initial_in_words()),
-            (
-                "largest useful radius",
-                format!("ellipsoid {}, kl {}", short(useful.ellipsoid), short(useful.kl)),
-            ),
+            ("largest useful radius", useful.join(", ")),
         ])
     }
 }
 
 fn by_name<S: Serializer>(objective: &Objective, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_str(objective.name())
+}
+
+fn by_set<S: Serializer>(radii: &[(Distance, f64)], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_map(radii.iter().map(|(set, radius)| (set.name(), radius)))
 }
 
 fn many(n: usize) -> String {

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use robust_mdp::instances::{Calibration, DEFAULT_DISCOUNT, Divergence, machine_replacement};
+use robust_mdp::instances::{Calibration, DEFAULT_DISCOUNT, machine_replacement};
 use robust_mdp::io::{Format, read_model};
 use robust_mdp::uncertainty::Distance;
 use robust_mdp::{Error, Model, ModelError};
@@ -112,10 +112,6 @@ pub(crate) fn calibrated(
     distance: Distance,
     seed: u64,
 ) -> Result<Vec<f64>, Failure> {
-    let divergence = match distance {
-        Distance::Kl => Divergence::Kl,
-        _ => Divergence::HalfSquaredL2,
-    };
-    let calibration = Calibration { divergence, seed, ..Calibration::default() };
+    let calibration = Calibration { distance, seed, ..Calibration::default() };
     calibration.radii(model).map_err(Failure::input)
 }

@@ -3,23 +3,14 @@
 use std::path::PathBuf;
 
 use robust_mdp::Model;
-use robust_mdp::io::{RadiusTable, read_radii};
+use robust_mdp::io::{RadiusTable, read_radii, read_weights};
 use robust_mdp::uncertainty::{Distance, Radius, Rectangularity, Support, UncertaintySet};
 use robust_mdp_page::number::short;
 
 use crate::args::non_negative;
-use crate::choice::Choice;
+use crate::choice::{self, Choice};
 use crate::failure::Failure;
 use crate::model::calibrated;
-
-const SETS: Choice<Distance> = Choice {
-    names: &[
-        ("ellipsoid", Distance::Ellipsoid, "Σ ½‖y − y⁰‖₂² ≤ radius"),
-        ("kl", Distance::Kl, "Σ KL(y‖y⁰) ≤ radius"),
-        ("none", Distance::None, "the nominal kernel only"),
-    ],
-    later: &["l1", "linf", "chi2", "burg", "interval"],
-};
 
 const RECTANGULAR: Choice<Rectangularity> = Choice {
     names: &[
@@ -41,8 +32,11 @@ const SUPPORT: Choice<Support> = Choice {
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Uncertainty set")]
 pub(crate) struct SetArgs {
-    /// Uncertainty set around the nominal kernel y⁰ [default: ellipsoid]
-    #[arg(long, value_name = "SET", value_parser = SETS)]
+    #[arg(long, value_name = "SET", value_parser = choice::sets())]
+    #[arg(help = format!(
+        "Uncertainty set around the nominal kernel y⁰ [default: {}]",
+        Distance::default().name()
+    ))]
     set: Option<Distance>,
     /// One budget ≥ 0 for every state; a MODEL needs this or --radius-file
     #[arg(long, value_name = "R", value_parser = non_negative, allow_hyphen_values = true)]
@@ -50,12 +44,19 @@ pub(crate) struct SetArgs {
     /// Budgets from a table state,radius or state,action,radius
     #[arg(long, value_name = "CSV", conflicts_with = "radius")]
     pub(crate) radius_file: Option<PathBuf>,
+    /// Weights κ of the actions in a shared budget, Σ κ·d ≤ radius, from a table state,action,weight
+    #[arg(long, value_name = "CSV")]
+    pub(crate) weights_file: Option<PathBuf>,
     /// Who owns a budget [default: s]
     #[arg(long, value_name = "KIND", value_parser = RECTANGULAR)]
     rectangular: Option<Rectangularity>,
-    /// Where a kernel may put mass [default: all for ellipsoid, nominal for kl]
     #[arg(long, value_name = "WHERE", value_parser = SUPPORT)]
+    #[arg(help = format!("Where a kernel may put mass {}", choice::default_by_set(default_support)))]
     support: Option<Support>,
+}
+
+fn default_support(distance: Distance) -> &'static str {
+    SUPPORT.name(UncertaintySet::new(distance, 0.0).support)
 }
 
 /// A set and how the output speaks of its radius.
@@ -67,7 +68,7 @@ pub(crate) struct ChosenSet {
 
 impl SetArgs {
     fn distance(&self) -> Distance {
-        self.set.unwrap_or(Distance::Ellipsoid)
+        self.set.unwrap_or_default()
     }
 
     fn rectangularity(&self) -> Rectangularity {
@@ -84,12 +85,22 @@ impl SetArgs {
                      --rectangular or --support",
                 ));
             }
+            if self.weights_file.is_some() {
+                return Err(Failure::usage(
+                    "--set none is the nominal kernel alone, expected no --weights-file",
+                ));
+            }
         } else if !given && !embedded {
             return Err(Failure::usage(
                 "a MODEL needs a radius: give --radius R or --radius-file CSV, \
                  or --set none for the nominal problem",
             )
             .hint("`rmdp info MODEL` says from which radius on every kernel is allowed"));
+        }
+        if self.weights_file.is_some() && self.rectangularity() != Rectangularity::State {
+            return Err(Failure::usage(
+                "--weights-file is for budgets that actions share, expected --rectangular s",
+            ));
         }
         Ok(())
     }
@@ -101,9 +112,10 @@ impl SetArgs {
             self.check(false)?;
             return Ok(Some(self.build(model)?.set));
         }
-        if self.set.is_some() || self.rectangular.is_some() || self.support.is_some() {
+        let parts = self.rectangular.is_some() || self.support.is_some();
+        if self.set.is_some() || parts || self.weights_file.is_some() {
             return Err(Failure::usage(
-                "--set, --rectangular and --support are parts of a set, expected --radius or \
+                "--set, --weights-file, --rectangular and --support are parts of a set, expected --radius or \
                  --radius-file with them",
             ));
         }
@@ -113,10 +125,13 @@ impl SetArgs {
     /// The set for `model`; the embedded example brings its own radius.
     pub(crate) fn build(&self, model: &Model) -> Result<ChosenSet, Failure> {
         let (radius, spoken) = self.radii(model)?;
+        let weights = self.weights_file.as_ref().map(|path| read_weights(path, model));
+        let weights = weights.transpose().map_err(Failure::input)?;
         let base = UncertaintySet::new(self.distance(), 0.0);
         let set = UncertaintySet {
             rectangularity: self.rectangularity(),
             support: self.support.unwrap_or(base.support),
+            weights,
             ..base.with_radius(radius)
         };
         set.validate(model).map_err(Failure::input)?;
@@ -196,7 +211,8 @@ impl ChosenSet {
             Support::Nominal => "support nominal",
             Support::All => "support all",
         };
-        format!("{name}, radius {}, {owner}, {support}", self.radius)
+        let weighted = if self.set.weights.is_some() { ", actions weighted" } else { "" };
+        format!("{name}, radius {}, {owner}, {support}{weighted}", self.radius)
     }
 }
 
@@ -204,7 +220,7 @@ impl ChosenSet {
 mod tests {
     #[test]
     fn names_are_the_librarys() {
-        super::SETS.assert_names_are_the_librarys();
+        crate::choice::sets().assert_names_are_the_librarys();
         super::RECTANGULAR.assert_names_are_the_librarys();
         super::SUPPORT.assert_names_are_the_librarys();
     }

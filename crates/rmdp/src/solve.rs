@@ -250,7 +250,7 @@ impl Outputs {
             ("--checkpoint", args.checkpoints.checkpoint.as_deref()),
         ];
         let named = outputs.into_iter().filter_map(|(flag, path)| Some((flag, path?)));
-        let inputs: Vec<&Path> = [&args.model, &args.set.radius_file]
+        let inputs: Vec<&Path> = [&args.model, &args.set.radius_file, &args.set.weights_file]
             .into_iter()
             .flatten()
             .map(PathBuf::as_path)

@@ -235,6 +235,48 @@ fn settings_of_methods_are_used_and_told() {
 }
 
 #[test]
+fn weights_scale_the_budget_and_are_told() {
+    let folder = Folder::new();
+    folder
+        .rmdp(&["generate", "garnet", "--states", "5", "--actions", "2", "-o", "m.json"])
+        .expect(0);
+    let table = |weight: &str| {
+        let rows = (0..5).flat_map(|s| (0..2).map(move |a| format!("{s},{a},{weight}\n")));
+        format!("state,action,weight\n{}", rows.collect::<String>())
+    };
+    let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
+    write("w.csv", &table("2"));
+    let solve = ["solve", "m.json", "--set", "kl", "--quiet", "--json"];
+    folder.rmdp(&[&solve[..], &["one.json", "--radius", "0.1"]].concat()).expect(0);
+    let weighted = ["two.json", "--radius", "0.2", "--weights-file", "w.csv"];
+    let page = folder.rmdp(&[&solve[..], &weighted].concat()).expect(0).stdout;
+    assert!(
+        page.contains("KL, radius 0.2, s-rectangular, support nominal, actions weighted"),
+        "{page}"
+    );
+    let (one, two) = (folder.json("one.json"), folder.json("two.json"));
+    assert!(one.get("weights").is_none());
+    assert_eq!(numbers(&two["weights"]), [2.0; 10]);
+    for (one, two) in numbers(&one["values"]).into_iter().zip(numbers(&two["values"])) {
+        assert!((one - two).abs() <= 1e-5, "{one} {two}");
+    }
+    write("zero.csv", &table("0"));
+    write("short.csv", "state,action,weight\n0,0,1\n");
+    for (flags, told) in [
+        ("--weights-file zero.csv", "the weight is 0.0, expected a finite number above 0"),
+        (
+            "--weights-file short.csv",
+            "no weight for state “0”, action “1”, expected one for every action",
+        ),
+        ("--weights-file w.csv --rectangular sa", "expected --rectangular s"),
+    ] {
+        let line = format!("solve m.json --radius 0.1 {flags}");
+        let said = folder.rmdp(&line.split(' ').collect::<Vec<_>>()).expect(2).stderr;
+        assert!(said.contains(told), "{said}");
+    }
+}
+
+#[test]
 fn a_written_policy_evaluates_to_its_bounds() {
     let folder = Folder::new();
     folder.rmdp(&["generate", "machine", "-o", "m.json", "--radii", "r.csv"]).expect(0);

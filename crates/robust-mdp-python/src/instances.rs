@@ -3,11 +3,12 @@
 use numpy::PyArray1;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use robust_mdp::instances::{self, Calibration, Costs, Divergence, Garnet};
+use robust_mdp::instances::{self, Calibration, Costs, Garnet};
 
 use crate::background::run_quietly;
 use crate::errors::raised;
 use crate::model::Model;
+use crate::names::parse;
 
 /// A random model.
 #[pyfunction]
@@ -55,15 +56,15 @@ pub(crate) fn machine(py: Python<'_>, states: usize, discount: f64) -> PyResult<
 pub(crate) fn calibrate<'py>(
     py: Python<'py>,
     model: &Model,
-    kl: bool,
+    set: &str,
     samples: usize,
     quantile: f64,
     mixing: f64,
     branching: f64,
     seed: u64,
 ) -> PyResult<Bound<'py, PyArray1<f64>>> {
-    let divergence = if kl { Divergence::Kl } else { Divergence::HalfSquaredL2 };
-    let calibration = Calibration { divergence, samples, quantile, mixing, branching, seed };
+    let distance = parse("set", set)?;
+    let calibration = Calibration { distance, samples, quantile, mixing, branching, seed };
     let model = model.model.clone();
     let radii = run_quietly(py, move || calibration.radii(&model))?.map_err(|e| raised(py, e))?;
     Ok(PyArray1::from_vec(py, radii))

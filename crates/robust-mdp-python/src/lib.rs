@@ -41,7 +41,7 @@ mod _native {
     #[pymodule_export]
     use crate::model::Model;
     #[pymodule_export]
-    use crate::set::UncertaintySet;
+    use crate::set::{UncertaintySet, sets};
     #[pymodule_export]
     use crate::solution::Solution;
     #[pymodule_export]

@@ -10,6 +10,13 @@ use crate::errors::raised;
 use crate::model::Model;
 use crate::names::parse;
 
+/// Name, title, formula and whether kernels may leave the nominal support, of every set.
+#[pyfunction]
+pub(crate) fn sets() -> Vec<(&'static str, &'static str, &'static str, bool)> {
+    let all = Distance::ALL.iter().filter_map(|distance| distance.set());
+    all.map(|set| (set.name(), set.title(), set.formula(), set.leaves_support())).collect()
+}
+
 /// A set as the library has it.
 #[pyclass(frozen, module = "robust_mdp._native")]
 pub(crate) struct UncertaintySet {
@@ -20,12 +27,14 @@ pub(crate) struct UncertaintySet {
 impl UncertaintySet {
     /// `per` says what each radius is for: "all" (there is one), "state" or "row".
     #[new]
+    #[pyo3(signature = (distance, radius, per, rectangular, support, weights))]
     fn new(
         distance: &str,
         radius: PyReadonlyArray1<'_, f64>,
         per: &str,
         rectangular: &str,
         support: &str,
+        weights: Option<PyReadonlyArray1<'_, f64>>,
     ) -> PyResult<UncertaintySet> {
         let radii = radius.as_slice()?;
         let radius = match (per, radii) {
@@ -37,9 +46,15 @@ impl UncertaintySet {
         let distance: Distance = parse("set", distance)?;
         let rectangularity: Rectangularity = parse("rectangular", rectangular)?;
         let support: Support = parse("support", support)?;
+        let weights = weights.map(|weights| weights.as_slice().map(<[f64]>::to_vec)).transpose()?;
         let base = robust_mdp::uncertainty::UncertaintySet::new(distance, 0.0);
-        let set =
-            robust_mdp::uncertainty::UncertaintySet { radius, rectangularity, support, ..base };
+        let set = robust_mdp::uncertainty::UncertaintySet {
+            radius,
+            rectangularity,
+            support,
+            weights,
+            ..base
+        };
         Ok(UncertaintySet { set })
     }
 

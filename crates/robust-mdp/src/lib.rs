@@ -35,6 +35,7 @@
 //! MDPs*, AAAI 2021.
 
 pub mod certificate;
+pub mod conformance;
 pub mod error;
 pub mod geometry;
 pub mod instances;

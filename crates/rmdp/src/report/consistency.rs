@@ -66,8 +66,8 @@ fn question(file: &File) -> Result<(), String> {
         (_, Distance::None, ..) if radii.iter().any(|r| *r != 0.0) => {
             Err("set none with a radius above 0, expected 0".into())
         }
-        (_, Distance::Kl, _, Support::All) => {
-            Err("set kl with support all, expected support nominal".into())
+        (_, set, _, Support::All) if set.set().is_some_and(|set| !set.leaves_support()) => {
+            Err(format!("set {} with support all, expected support nominal", set.name()))
         }
         (Budget::Each(_), _, Rectangularity::State, _) if radii.len() != states => {
             Err(format!("{} radii for {states} states, expected one a state", radii.len()))

@@ -47,6 +47,7 @@ pub(super) struct File {
     pub(super) set: Distance,
     pub(super) radius: Budget,
     pub(super) rectangular: Rectangularity,
+    pub(super) weights: Option<Vec<f64>>,
     pub(super) support: Support,
     pub(super) method: Method,
     pub(super) oracle: Oracle,
@@ -186,7 +187,8 @@ impl Solved {
             Support::Nominal => "support nominal",
             Support::All => "support all",
         };
-        Some((name, format!("{owner}, {support}")))
+        let weighted = if self.file.weights.is_some() { ", actions weighted" } else { "" };
+        Some((name, format!("{owner}, {support}{weighted}")))
     }
 
     /// The set of the result, for a model.
@@ -208,6 +210,7 @@ impl Solved {
             radius,
             rectangularity: self.file.rectangular,
             support: self.file.support,
+            weights: self.file.weights.clone(),
             ..UncertaintySet::new(self.file.set, 0.0)
         }
     }

@@ -18,7 +18,7 @@ array([0., 1.])
 import logging as _logging
 import os as _os
 
-from . import instances
+from . import instances, sets
 from ._messages import ConvergenceWarning, ModelWarning, RobustMDPWarning
 from ._native import CertificateError, ModelError
 from ._native import after_fork as _after_fork
@@ -28,18 +28,16 @@ from .model import Model
 from .policy import Policy
 from .radii import RadiusSweep
 from .results import Bounds, Evaluation, Interval
-from .sets import KL, Ellipsoid, Nominal, UncertaintySet
+from .sets import *  # noqa: F403
 from .simulation import Simulation, simulate
 from .solution import Solution
 from .solving import FirstOrder, Progress, evaluate, solve, sweep_radius
 
 __all__ = [
-    "KL",
     "Bounds",
     "Certificate",
     "CertificateError",
     "ConvergenceWarning",
-    "Ellipsoid",
     "Evaluation",
     "FirstOrder",
     "Interval",
@@ -47,14 +45,12 @@ __all__ = [
     "Model",
     "ModelError",
     "ModelWarning",
-    "Nominal",
     "Policy",
     "Progress",
     "RadiusSweep",
     "RobustMDPWarning",
     "Simulation",
     "Solution",
-    "UncertaintySet",
     "Verified",
     "evaluate",
     "instances",
@@ -63,6 +59,7 @@ __all__ = [
     "sweep_radius",
     "verify",
 ]
+__all__ += sets.__all__
 
 _logging.getLogger("robust_mdp").addHandler(_logging.NullHandler())
 

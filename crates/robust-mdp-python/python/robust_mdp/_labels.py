@@ -20,7 +20,7 @@ from ._orders import refuse_two_orders, turned
 # What users may give for numbers of states or of states and actions.
 NumbersLike = Union[ArrayLike, Mapping[Any, Any]]
 # Names of the column of values in a table with one line a state or pair.
-_VALUES = ("radius", "probability", "value")
+_VALUES = ("radius", "weight", "probability", "value")
 _Read = TypeVar("_Read")
 
 

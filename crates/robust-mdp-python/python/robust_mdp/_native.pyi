@@ -18,6 +18,7 @@ __all__ = [
     "garnet",
     "healthcare",
     "machine",
+    "sets",
     "solve",
     "sweep_radius",
     "time_solve",
@@ -95,7 +96,13 @@ class Model:
 @final
 class UncertaintySet:
     def __new__(
-        cls, distance: str, radius: _Floats, per: str, rectangular: str, support: str
+        cls,
+        distance: str,
+        radius: _Floats,
+        per: str,
+        rectangular: str,
+        support: str,
+        weights: _Floats | None,
     ) -> UncertaintySet: ...
     def check(self, model: Model) -> None: ...
     def vacuity(self, model: Model) -> str | None: ...
@@ -185,11 +192,12 @@ def healthcare(states: int, discount: float) -> Model: ...
 def machine(states: int, discount: float) -> Model: ...
 def calibrate(
     model: Model,
-    kl: bool,
+    set: str,
     samples: int,
     quantile: float,
     mixing: float,
     branching: float,
     seed: int,
 ) -> _Floats: ...
+def sets() -> list[tuple[str, str, str, bool]]: ...
 def after_fork() -> None: ...

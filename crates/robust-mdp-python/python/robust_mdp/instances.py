@@ -8,7 +8,7 @@ from . import _checks, _native
 from ._arrays import FloatArray, frozen
 from ._checks import count, number
 from .model import Model
-from .sets import KL, Ellipsoid, UncertaintySet
+from .sets import Ellipsoid, UncertaintySet
 
 __all__ = ["calibrate", "garnet", "healthcare", "machine"]
 
@@ -78,7 +78,7 @@ def calibrate(
 
     Parameters
     ----------
-    set : KL or Ellipsoid
+    set : class of sets or set
         The kind of set that the radii are for.
     quantile : float
         Share of the samples that a radius covers.
@@ -93,11 +93,11 @@ def calibrate(
     """
     model = _checks.model(model)
     kind = set if isinstance(set, type) else type(set)
-    if not issubclass(kind, (KL, Ellipsoid)):
-        raise TypeError(f"set: expected KL or Ellipsoid, not {set!r}")
+    if not issubclass(kind, UncertaintySet) or kind._distance == "none":
+        raise TypeError(f"set: expected a set such as KL, not {set!r}")
     radii = _native.calibrate(
         model._native,
-        issubclass(kind, KL),
+        kind._distance,
         count("samples", samples),
         number("quantile", quantile),
         number("mixing", mixing),

@@ -1,9 +1,13 @@
-"""Uncertainty sets: which kernels nature may choose around the nominal one."""
+"""Uncertainty sets: which kernels nature may choose around the nominal one.
+
+The library lists the sets (``_native.sets``). A set here is a class with its name there: one that derives
+from :class:`_WithSupport` if its kernels may leave the nominal support, else from :class:`UncertaintySet`.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar, Union
+from dataclasses import dataclass, field, fields, replace
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Optional, TypeVar, Union
 
 import numpy as np
 
@@ -14,14 +18,29 @@ from ._labels import Labelled, NumbersLike, Pairs
 if TYPE_CHECKING:
     from .model import Model
 
+__all__ = ["KL", "Ellipsoid", "Nominal", "UncertaintySet"]
+
 Rectangular = Literal["s", "sa"]
 Support = Literal["nominal", "all"]
+_Given = Union[float, FloatArray, Labelled]
 _Self = TypeVar("_Self", bound="UncertaintySet")
+
+# Formula of every set, and whether its kernels may leave the nominal support.
+_REGISTRY = {name: (formula, leaves) for name, _, formula, leaves in _native.sets()}
+
+
+def _given(what: str, given: Any) -> tuple[_Given, FloatArray]:
+    """What is kept of numbers with or without labels, and the numbers."""
+    if isinstance(given, Labelled) or is_labelled(given):
+        labelled = Labelled.of(what, given)
+        return labelled, labelled.numbers(what)
+    array = numbers(what, given)
+    return (float(array) if array.ndim == 0 else frozen(array.copy())), array
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class UncertaintySet:
-    """What all sets share; use :class:`Ellipsoid`, :class:`KL` or :class:`Nominal`.
+    """What all sets share; use one of them, such as :class:`KL`.
 
     Parameters
     ----------
@@ -34,26 +53,49 @@ class UncertaintySet:
         A label is a name or a number; none but those of terminal states may be missing.
     rectangular : {"s", "sa"}
         Whether the actions of a state share its budget or each has its own.
+    weights : array, dictionary or pandas object, optional
+        How much each action of a state counts in the budget that they share: Σ_a κ_a·d(y_a, y⁰_a) ≤ radius
+        with weights κ > 0, one a state and action, given like radii of pairs. Without them all are 1. Sets
+        estimated from data have κ_a = the number of samples of the pair. Only with ``rectangular="s"``.
     """
 
     radius: NumbersLike = 0.0
     rectangular: Rectangular = "s"
+    weights: Optional[NumbersLike] = field(default=None, kw_only=True)
 
     _distance: ClassVar[str] = "none"
 
+    def __init_subclass__(cls, name: str | None = None, **rest: Any) -> None:
+        super().__init_subclass__(**rest)
+        if name is None:
+            return
+        formula, leaves = _REGISTRY[name]
+        if leaves != hasattr(cls, "support"):
+            raise TypeError(f"{name}: a set has a support exactly if its kernels may leave the nominal one")
+        cls._distance = name
+        if cls.__doc__ is None:
+            cls.__doc__ = f"Kernels y with Σ {formula} ≤ radius; see :class:`UncertaintySet`."
+
     def __post_init__(self) -> None:
-        radius: Union[float, FloatArray, Labelled]
-        if isinstance(self.radius, Labelled) or is_labelled(self.radius):
-            radius = Labelled.of("radius", self.radius)
-            array = radius.numbers("radius")
-        else:
-            array = numbers("radius", self.radius)  # type: ignore[arg-type]
-            radius = float(array) if array.ndim == 0 else frozen(array.copy())
+        radius, array = _given("radius", self.radius)
         if not np.all(np.isfinite(array)) or bool(np.any(array < 0.0)):
             raise ValueError(f"radius {self.radius!r}, expected finite numbers of at least 0")
         object.__setattr__(self, "radius", radius)
         if self.rectangular not in ("s", "sa"):
             raise ValueError(f'rectangular={self.rectangular!r}, expected "s" or "sa"')
+        if self.weights is not None:
+            object.__setattr__(self, "weights", self._checked_weights())
+
+    def _checked_weights(self) -> _Given:
+        if self.rectangular == "sa":
+            raise ValueError(
+                "weights are of a budget that the actions of a state share, expected none with "
+                'rectangular="sa"'
+            )
+        weights, array = _given("weights", self.weights)
+        if not np.all(np.isfinite(array)) or not bool(np.all(array > 0.0)):
+            raise ValueError(f"weights {self.weights!r}, expected finite numbers above 0")
+        return weights
 
     @property
     def _where(self) -> str:
@@ -83,10 +125,20 @@ class UncertaintySet:
         per, radius = self._of_model(model)
         radius = np.ascontiguousarray(radius)
         made = _native.UncertaintySet(
-            self._distance, radius, per, self.rectangular, self._where
+            self._distance, radius, per, self.rectangular, self._where, self._weights_of(model)
         )
         made.check(model._native)
         return made
+
+    def _weights_of(self, model: Model) -> FloatArray | None:
+        """The weights in the model's order."""
+        if self.weights is None:
+            return None
+        if isinstance(self.weights, Labelled):
+            if not self.weights.is_by_pair:
+                raise ValueError("weights: labels of states, expected labels of states and actions")
+            return self.weights.by_pair("weights", model._labels())
+        return model._flat("weights", np.asarray(self.weights, dtype=np.float64))
 
     def _of_model(self, model: Model) -> tuple[str, FloatArray]:
         """What each radius is for, and the radii in the model's order."""
@@ -128,7 +180,11 @@ class UncertaintySet:
 
     def __repr__(self) -> str:
         parts = [f"radius={self._radius_in_words()}"]
-        parts += [f"{f.name}={getattr(self, f.name)!r}" for f in fields(self) if f.name != "radius"]
+        plain = [f.name for f in fields(self) if f.name not in ("radius", "weights")]
+        parts += [f"{name}={getattr(self, name)!r}" for name in plain]
+        if self.weights is not None:
+            _, weights = _given("weights", self.weights)
+            parts.append(f"weights=<{weights.size} from {weights.min():.4g} to {weights.max():.4g}>")
         return f"{type(self).__name__}({', '.join(parts)})"
 
     def _radius_in_words(self) -> str:
@@ -149,30 +205,19 @@ class UncertaintySet:
     def _key(self) -> tuple[Any, ...]:
         radius = self._amounts()
         labels = self.radius.key() if isinstance(self.radius, Labelled) else None
-        return (type(self), labels, radius.shape, radius.tobytes(), self.rectangular, self._where)
+        key = (type(self), labels, radius.shape, radius.tobytes(), self.rectangular, self._where)
+        if self.weights is None:
+            return key
+        _, weights = _given("weights", self.weights)
+        labels = self.weights.key() if isinstance(self.weights, Labelled) else None
+        return (*key, labels, weights.shape, weights.tobytes())
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Ellipsoid(UncertaintySet):
-    """Kernels y with Σ ½‖y − y⁰‖² ≤ radius.
-
-    Parameters
-    ----------
-    radius, rectangular
-        See :class:`UncertaintySet`.
-    support : {"all", "nominal"}
-        Whether nature may put mass on every state, or only where the nominal kernel has some.
-
-    Examples
-    --------
-    >>> import robust_mdp as rm
-    >>> rm.Ellipsoid(0.1, support="nominal")
-    Ellipsoid(radius=0.1, rectangular='s', support='nominal')
-    """
+class _WithSupport(UncertaintySet):
+    """A set whose kernels may leave the nominal support."""
 
     support: Support = "all"
-
-    _distance: ClassVar[str] = "ellipsoid"
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -184,8 +229,25 @@ class Ellipsoid(UncertaintySet):
         return self.support
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class KL(UncertaintySet):
+class Ellipsoid(_WithSupport, name="ellipsoid"):
+    """Kernels y with Σ ½‖y − y⁰‖² ≤ radius.
+
+    Parameters
+    ----------
+    radius, rectangular, weights
+        See :class:`UncertaintySet`.
+    support : {"all", "nominal"}
+        Whether nature may put mass on every state, or only where the nominal kernel has some.
+
+    Examples
+    --------
+    >>> import robust_mdp as rm
+    >>> rm.Ellipsoid(0.1, support="nominal")
+    Ellipsoid(radius=0.1, rectangular='s', support='nominal')
+    """
+
+
+class KL(UncertaintySet, name="kl"):
     """Kernels y with Σ KL(y‖y⁰) ≤ radius; none of them leaves the support of the nominal kernel.
 
     Examples
@@ -197,10 +259,7 @@ class KL(UncertaintySet):
     True
     """
 
-    _distance: ClassVar[str] = "kl"
 
-
-@dataclass(frozen=True, eq=False, repr=False)
 class Nominal(UncertaintySet):
     """The nominal kernel alone: an ordinary Markov decision process.
 
@@ -213,6 +272,8 @@ class Nominal(UncertaintySet):
         super().__post_init__()
         if np.any(self._amounts() != 0.0):
             raise ValueError("Nominal is the nominal kernel alone and has no radius")
+        if self.weights is not None:
+            raise ValueError("Nominal is the nominal kernel alone and has no weights")
 
     def __repr__(self) -> str:
         return "Nominal()"

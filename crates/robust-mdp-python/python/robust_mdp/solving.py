@@ -140,7 +140,7 @@ def _options(
 def _question(model: Any, set: Any, discount: float | None) -> Model:
     checked = _checks.model(model)
     if not isinstance(set, UncertaintySet):
-        raise TypeError(f"set: expected KL, Ellipsoid or Nominal, not {set!r}")
+        raise TypeError(f"set: expected an uncertainty set such as KL(0.1), not {set!r}")
     return checked._discounted(discount)
 
 
@@ -170,7 +170,7 @@ def solve(
     ----------
     model : Model
     set : UncertaintySet
-        Which kernels are possible: :class:`KL`, :class:`Ellipsoid` or :class:`Nominal`.
+        Which kernels are possible, such as :class:`KL`; :class:`Nominal` for the nominal one alone.
     discount : float, optional
         In place of the model's.
     gap : float, optional

@@ -2,23 +2,14 @@
 //!
 //! Samples yᵢ = (1−θ) y⁰ + θ ỹᵢ, i = 1..N, with ỹᵢ Garnet rows of a given branching; the
 //! experiments of Grand-Clément and Kroer (AAAI 2021) take θ = 0.05, branching 0.2 and N = 60. The
-//! radius of a state is a quantile over i of Σₐ D(yᵢ,ₐ, y⁰ₐ), with D half the squared Euclidean
-//! distance or KL(yᵢ‖y⁰). For the latter ỹᵢ is drawn on the support of y⁰, where KL is finite.
+//! radius of a state is a quantile over i of Σₐ d(yᵢ,ₐ, y⁰ₐ), d the distance of the set. For sets that
+//! keep to the support of y⁰, ỹᵢ is drawn on it.
 
 use super::Xoshiro256;
 use super::garnet::{RowSampler, successors};
 use crate::error::Error;
 use crate::model::{Model, Row};
-
-/// The distance in which a radius is measured.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub enum Divergence {
-    /// ½‖y − y⁰‖₂².
-    #[default]
-    HalfSquaredL2,
-    /// Σ y log(y/y⁰).
-    Kl,
-}
+use crate::sets::{Distance, Set};
 
 /// Settings of a calibration.
 ///
@@ -32,15 +23,15 @@ pub enum Divergence {
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Calibration {
-    /// The distance.
-    pub divergence: Divergence,
+    /// The set that radii are for.
+    pub distance: Distance,
     /// Number of samples N.
     pub samples: usize,
     /// Fraction of the samples a radius covers, in (0,1]; 1 takes the largest.
     pub quantile: f64,
     /// Weight θ of the random row.
     pub mixing: f64,
-    /// Successors of the random row as a fraction of the states (KL: of the support).
+    /// Successors of the random row as a fraction of the states that the set may use.
     pub branching: f64,
     /// Seed of the random numbers.
     pub seed: u64,
@@ -49,7 +40,7 @@ pub struct Calibration {
 impl Default for Calibration {
     fn default() -> Self {
         Calibration {
-            divergence: Divergence::HalfSquaredL2,
+            distance: Distance::default(),
             samples: 60,
             quantile: 1.0,
             mixing: 0.05,
@@ -64,7 +55,8 @@ impl Calibration {
     pub fn radii(&self, model: &Model) -> Result<Vec<f64>, Error> {
         self.check()?;
         let mut random = Xoshiro256::new(self.seed);
-        let mut rows = RowSampler::default();
+        let Some(set) = self.distance.set() else { return Ok(vec![0.0; model.states()]) };
+        let mut sampler = Sampler { mixing: self.mixing, ..Sampler::default() };
         // The N-th of N sorted samples covers them all, the ⌈qN⌉-th a fraction q.
         let rank = (self.quantile * self.samples as f64).ceil() as usize;
         let rank = rank.clamp(1, self.samples) - 1;
@@ -75,7 +67,8 @@ impl Calibration {
             for r in model.rows_of(s) {
                 let row = model.row(r);
                 for distance in &mut distances {
-                    *distance += self.sample(row, model.states(), &mut rows, &mut random);
+                    self.draw(set, row, model.states(), &mut sampler, &mut random);
+                    *distance += set.distance(&sampler.p, &sampler.y);
                 }
             }
             distances.sort_unstable_by(f64::total_cmp);
@@ -89,35 +82,23 @@ impl Calibration {
         Ok(self.radii(model)?.into_iter().fold(0.0, f64::max))
     }
 
-    /// D(yᵢ, y⁰) of one fresh sample of one row.
-    fn sample(
+    /// One fresh sample of one row.
+    fn draw(
         &self,
+        set: &dyn Set,
         row: Row<'_>,
         states: usize,
-        rows: &mut RowSampler,
+        sampler: &mut Sampler,
         random: &mut Xoshiro256,
-    ) -> f64 {
-        let positive = || row.entries().filter(|e| e.1 > 0.0);
-        match self.divergence {
-            Divergence::HalfSquaredL2 => {
-                rows.draw(states, successors(self.branching, states), random);
-                let nominal = positive().map(|(to, p, _)| (to, p));
-                self.mixing * self.mixing * half_squared_distance(nominal, rows)
-            }
-            Divergence::Kl => {
-                let support = positive().count();
-                rows.draw(support, successors(self.branching, support), random);
-                let mut random_part = vec![0.0; support];
-                for (&k, &p) in rows.chosen.iter().zip(&rows.spacings) {
-                    random_part[k] = p;
-                }
-                let kl = positive().zip(&random_part).map(|((_, p, _), &q)| {
-                    let y = (1.0 - self.mixing) * p + self.mixing * q;
-                    // y log(y/p) − y + p is never negative, and the added terms sum to zero.
-                    y * ((y - p) / p).ln_1p() - (y - p)
-                });
-                kl.sum::<f64>().max(0.0)
-            }
+    ) {
+        let positive = row.entries().filter(|e| e.1 > 0.0).map(|(to, p, _)| (to, p));
+        if set.leaves_support() {
+            sampler.rows.draw(states, successors(self.branching, states), random);
+            sampler.mix(positive);
+        } else {
+            let support = positive.clone().count();
+            sampler.rows.draw(support, successors(self.branching, support), random);
+            sampler.mix(positive.enumerate().map(|(k, (_, p))| (k, p)));
         }
     }
 
@@ -140,18 +121,42 @@ impl Calibration {
     }
 }
 
-/// ½‖ỹ − y⁰‖² over the union of both supports, each increasing.
-fn half_squared_distance(nominal: impl Iterator<Item = (usize, f64)>, drawn: &RowSampler) -> f64 {
-    let mut sum = 0.0;
-    let mut drawn = drawn.chosen.iter().copied().zip(drawn.spacings.iter().copied()).peekable();
-    for (to, p) in nominal {
-        while let Some((_, q)) = drawn.next_if(|&(k, _)| k < to) {
-            sum += q * q;
-        }
-        let q = drawn.next_if(|&(k, _)| k == to).map_or(0.0, |(_, q)| q);
-        sum += (q - p) * (q - p);
+/// Rows y⁰ and y = (1−θ)y⁰ + θỹ on the union of the supports of y⁰ and ỹ.
+#[derive(Default)]
+struct Sampler {
+    rows: RowSampler,
+    mixing: f64,
+    p: Vec<f64>,
+    y: Vec<f64>,
+}
+
+impl Sampler {
+    fn push(&mut self, p: f64, q: f64) {
+        self.p.push(p);
+        self.y.push((1.0 - self.mixing) * p + self.mixing * q);
     }
-    0.5 * (sum + drawn.map(|(_, q)| q * q).sum::<f64>())
+
+    /// Places are increasing in both rows.
+    fn mix(&mut self, nominal: impl Iterator<Item = (usize, f64)>) {
+        self.p.clear();
+        self.y.clear();
+        let mut next = 0;
+        for (to, p) in nominal {
+            while next < self.rows.chosen.len() && self.rows.chosen[next] < to {
+                self.push(0.0, self.rows.spacings[next]);
+                next += 1;
+            }
+            if next < self.rows.chosen.len() && self.rows.chosen[next] == to {
+                self.push(p, self.rows.spacings[next]);
+                next += 1;
+            } else {
+                self.push(p, 0.0);
+            }
+        }
+        for k in next..self.rows.chosen.len() {
+            self.push(0.0, self.rows.spacings[k]);
+        }
+    }
 }
 
 #[cfg(test)]
@@ -161,20 +166,20 @@ mod tests {
     use crate::model::ModelBuilder;
 
     #[test]
-    fn distances() {
-        let mut drawn = RowSampler::default();
-        drawn.chosen.extend([0, 2, 5]);
-        drawn.spacings.extend([0.25, 0.25, 0.5]);
-        let nominal = [(1, 0.5), (2, 0.5)];
-        // ½(0.25² + 0.5² + 0.25² + 0.5²) = 0.3125
-        assert_eq!(half_squared_distance(nominal.into_iter(), &drawn), 0.3125);
+    fn samples_lie_on_the_union_of_both_supports() {
+        let mut sampler = Sampler { mixing: 0.5, ..Sampler::default() };
+        sampler.rows.chosen.extend([0, 2, 5]);
+        sampler.rows.spacings.extend([0.25, 0.25, 0.5]);
+        sampler.mix([(1, 0.5), (2, 0.5)].into_iter());
+        assert_eq!(sampler.p, [0.0, 0.5, 0.5, 0.0]);
+        assert_eq!(sampler.y, [0.125, 0.25, 0.375, 0.25]);
     }
 
     #[test]
     fn radii_are_seeded_ordered_and_bounded() {
         let model = healthcare(12, 0.8).unwrap();
-        for divergence in [Divergence::HalfSquaredL2, Divergence::Kl] {
-            let all = Calibration { divergence, ..Calibration::default() };
+        for &distance in Distance::ALL {
+            let all = Calibration { distance, ..Calibration::default() };
             let half = Calibration { quantile: 0.5, ..all.clone() };
             let (largest, median) = (all.radii(&model).unwrap(), half.radii(&model).unwrap());
             assert_eq!(largest, all.radii(&model).unwrap());
@@ -184,9 +189,10 @@ mod tests {
                 largest.iter().fold(0.0, |a: f64, &b| a.max(b))
             );
             // ½‖y − y⁰‖² ≤ θ² an action; for KL, mortality has one successor and cannot move.
-            match divergence {
-                Divergence::HalfSquaredL2 => assert!(largest.iter().all(|&r| r <= 3.0 * 0.0025)),
-                Divergence::Kl => assert_eq!(largest[11], 0.0),
+            match distance {
+                Distance::Ellipsoid => assert!(largest.iter().all(|&r| r <= 3.0 * 0.0025)),
+                Distance::Kl => assert_eq!(largest[11], 0.0),
+                _ => assert!(largest.iter().all(|r| r.is_finite())),
             }
         }
     }

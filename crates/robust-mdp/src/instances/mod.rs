@@ -9,7 +9,7 @@ mod healthcare;
 mod machine;
 mod rng;
 
-pub use calibration::{Calibration, Divergence};
+pub use calibration::Calibration;
 pub use garnet::{Costs, Garnet};
 pub use healthcare::healthcare;
 pub use machine::machine_replacement;

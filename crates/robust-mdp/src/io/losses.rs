@@ -3,6 +3,7 @@
 use super::Format;
 use super::craam_csv::{action_ids, unlisted_costs_changed};
 use crate::model::Model;
+use crate::sets::Distance;
 
 /// What of `model` is lost in a file of this format, to be shown as warnings.
 pub fn losses(model: &Model, format: Format) -> Vec<String> {
@@ -57,10 +58,13 @@ fn unlisted_costs(model: &Model) -> Option<String> {
     let (rows, place) = (model.rows(), model.place(first));
     let [now, then] = costs.map(|c| model.objective().sign() * c + 0.0);
     let what = model.objective().noun();
+    let leaves = |d: &&Distance| d.set().is_some_and(|set| set.leaves_support());
+    let sets: Vec<&str> = Distance::ALL.iter().filter(leaves).map(|d| d.title()).collect();
+    let sets = sets.join(", ");
     Some(format!(
         "the {what} of next states that are not listed changes in {count} of {rows} state-action \
          pairs ({place}: from {now:?} to {then:?}), because CSV does not keep an action's own apart \
-         from those of its transitions: sets that may leave the nominal support (ellipsoid on \
+         from those of its transitions: sets that may leave the nominal support ({sets} on \
          support all) will give other answers; .json and .npz keep it"
     ))
 }

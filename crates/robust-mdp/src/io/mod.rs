@@ -25,7 +25,7 @@ pub use json::write_json;
 pub use kernel::{KernelRows, write_kernel};
 pub use losses::losses;
 pub use policy::{parse_policy, read_policy, write_policy};
-pub use radius::{RadiusTable, parse_radii, read_radii, write_radii};
+pub use radius::{RadiusTable, parse_radii, read_radii, read_weights, write_radii};
 
 use std::path::Path;
 use std::str::FromStr;

@@ -1,6 +1,8 @@
 //! Radii from a table: `state,radius` or `state,action,radius`; craam's `idstate`, `idaction`
-//! and `budget` are taken as other names of the same columns.
+//! and `budget` are taken as other names of the same columns. Weights of a shared budget from a table
+//! `state,action,weight`.
 
+use std::io::BufRead;
 use std::path::Path;
 
 use super::names::Names;
@@ -31,35 +33,102 @@ pub fn parse_radii(name: &Path, bytes: &[u8], model: &Model) -> Result<RadiusTab
     read_from(Source::in_memory(name, bytes), model)
 }
 
+/// Reads the weights of all actions.
+///
+/// Each must be there exactly once, above 0 and finite.
+pub fn read_weights(path: &Path, model: &Model) -> Result<Vec<f64>, Error> {
+    let source = Source::from(path);
+    let mut table = Table::open(source)?;
+    let action = Some(table.require(&["action", "idaction"])?);
+    let what = Wanted { columns: &["weight"], noun: "weight", zero: false };
+    let weights = what.read(&mut table, action, model)?;
+    what.complete(path, model, weights, true)
+}
+
 fn read_from(source: Source<'_>, model: &Model) -> Result<RadiusTable, Error> {
     let (path, mut table) = (source.path, Table::open(source)?);
-    let state = table.require(&["state", "idstate"])?;
     let action = table.column(&["action", "idaction"])?;
-    let radius = table.require(&["radius", "budget"])?;
-    let names = Names::new(model);
-    let length = if action.is_some() { model.rows() } else { model.states() };
-    let mut radii = vec![f64::NAN; length];
-    while table.advance()? {
-        let s = names.state(table.field(state)?).map_err(|m| table.error(m))?;
-        let at = match action {
-            Some(column) => names.row(s, table.field(column)?).map_err(|m| table.error(m))?,
-            None => s,
-        };
-        let row = action.map(|_| at);
-        let value = table.number(radius).map_err(|e| within(e, &names.place(s, row)))?;
-        if !(value >= 0.0 && value.is_finite()) {
-            let place = names.place(s, row);
-            return Err(table.error(format!(
-                "{place}: the radius is {value:?}, expected a finite number of at least 0"
-            )));
+    let what = Wanted { columns: &["radius", "budget"], noun: "radius", zero: true };
+    let radii = what.read(&mut table, action, model)?;
+    let radii = what.complete(path, model, radii, action.is_some())?;
+    Ok(match action {
+        Some(_) => RadiusTable::PerRow(radii),
+        None => RadiusTable::PerState(radii),
+    })
+}
+
+/// What a table has one number of for each state, or for each action if it has a column for them.
+struct Wanted {
+    columns: &'static [&'static str],
+    noun: &'static str,
+    /// Whether it may be 0.
+    zero: bool,
+}
+
+impl Wanted {
+    /// NaN where there is none.
+    fn read(
+        &self,
+        table: &mut Table<impl BufRead>,
+        action: Option<usize>,
+        model: &Model,
+    ) -> Result<Vec<f64>, Error> {
+        let (noun, state) = (self.noun, table.require(&["state", "idstate"])?);
+        let column = table.require(self.columns)?;
+        let names = Names::new(model);
+        let length = if action.is_some() { model.rows() } else { model.states() };
+        let mut found = vec![f64::NAN; length];
+        while table.advance()? {
+            let s = names.state(table.field(state)?).map_err(|m| table.error(m))?;
+            let at = match action {
+                Some(column) => names.row(s, table.field(column)?).map_err(|m| table.error(m))?,
+                None => s,
+            };
+            let row = action.map(|_| at);
+            let value = table.number(column).map_err(|e| within(e, &names.place(s, row)))?;
+            if !((value > 0.0 || self.zero && value == 0.0) && value.is_finite()) {
+                let place = names.place(s, row);
+                let least = if self.zero { "of at least 0" } else { "above 0" };
+                return Err(table.error(format!(
+                    "{place}: the {noun} is {value:?}, expected a finite number {least}"
+                )));
+            }
+            if !found[at].is_nan() {
+                let place = names.place(s, row);
+                return Err(table.error(format!("{place}: a second {noun}, expected one")));
+            }
+            found[at] = value + 0.0;
         }
-        if !radii[at].is_nan() {
-            let place = names.place(s, row);
-            return Err(table.error(format!("{place}: a second radius, expected one")));
-        }
-        radii[at] = value + 0.0;
+        Ok(found)
     }
-    complete(path, model, &names, radii, action.is_some())
+
+    /// Refuses what is missing; terminal states may be left out.
+    fn complete(
+        &self,
+        path: &Path,
+        model: &Model,
+        mut found: Vec<f64>,
+        per_row: bool,
+    ) -> Result<Vec<f64>, Error> {
+        let names = Names::new(model);
+        for s in 0..model.states() {
+            let rows = model.rows_of(s);
+            if !per_row && rows.is_empty() && found[s].is_nan() {
+                found[s] = 0.0;
+            }
+            let missing = match per_row {
+                true => rows.clone().find(|&r| found[r].is_nan()),
+                false => found[s].is_nan().then_some(rows.start),
+            };
+            if let Some(r) = missing {
+                let place = names.place(s, per_row.then_some(r));
+                let (noun, every) = (self.noun, if per_row { "action" } else { "state" });
+                let message = format!("no {noun} for {place}, expected one for every {every}");
+                return Err(super::parse_error(path, None, message));
+            }
+        }
+        Ok(found)
+    }
 }
 
 /// Writes the radii of all states.
@@ -70,30 +139,4 @@ pub fn write_radii(path: &Path, model: &Model, radii: &[f64]) -> Result<(), Erro
         let mut numbered = radii.iter().enumerate();
         numbered.try_for_each(|(s, r)| writeln!(w, "{},{r:?}", quoted(&names.state_text(s))))
     })
-}
-
-fn complete(
-    path: &Path,
-    model: &Model,
-    names: &Names<'_>,
-    mut radii: Vec<f64>,
-    per_row: bool,
-) -> Result<RadiusTable, Error> {
-    for s in 0..model.states() {
-        let rows = model.rows_of(s);
-        if !per_row && rows.is_empty() && radii[s].is_nan() {
-            radii[s] = 0.0;
-        }
-        let missing = match per_row {
-            true => rows.clone().find(|&r| radii[r].is_nan()),
-            false => radii[s].is_nan().then_some(rows.start),
-        };
-        if let Some(r) = missing {
-            let place = names.place(s, per_row.then_some(r));
-            let every = if per_row { "action" } else { "state" };
-            let message = format!("no radius for {place}, expected one for every {every}");
-            return Err(super::parse_error(path, None, message));
-        }
-    }
-    Ok(if per_row { RadiusTable::PerRow(radii) } else { RadiusTable::PerState(radii) })
 }

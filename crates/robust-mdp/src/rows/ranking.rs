@@ -100,7 +100,7 @@ pub struct Outside<'a> {
 impl Outside<'_> {
     /// Σ1, Σ(w − c) and Σ(w − c)² over the states with t(w − c) > ν: the first of the ranking, less
     /// listed ones; and the least |t(w − c) − ν| next to the border.
-    pub(crate) fn sums(&self, t: f64, nu: f64, centre: f64) -> ([f64; 3], f64) {
+    pub fn sums(&self, t: f64, nu: f64, centre: f64) -> ([f64; 3], f64) {
         let origin = self.shift + centre;
         let level = &self.ranking.level;
         let height = |w: f64| t * (w - origin) - nu;

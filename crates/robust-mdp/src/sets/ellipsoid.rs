@@ -3,6 +3,7 @@
 
 use pulp::Simd;
 
+use super::cone::{Cone, Entry, Moved, Program};
 use super::quadratic::{self, Scale};
 use super::set::{Beyond, Kind, Priced, Set};
 use super::{Distance, UncertaintySet};
@@ -38,6 +39,10 @@ impl Scale for Ellipsoid {
 impl Set for Ellipsoid {
     fn name(&self) -> &'static str {
         "ellipsoid"
+    }
+
+    fn formula(&self) -> &'static str {
+        "½‖y − y⁰‖₂²"
     }
 
     fn distance(&self, p: &[f64], y: &[f64]) -> f64 {
@@ -78,7 +83,32 @@ impl Set for Ellipsoid {
         quadratic::kernel(self, row, at, y)
     }
 
+    fn cone(&self) -> Option<&dyn Cone> {
+        Some(self)
+    }
+
     fn kind(&self) -> Kind<'_> {
         Kind::Quadratic(self)
+    }
+}
+
+/// ‖z‖₂ ≤ 1 for z = √κ(y − p)/√(2α); entries with p above √(2α/κ) cannot become negative.
+impl Cone for Ellipsoid {
+    fn scale(&self, entry: Entry, _: usize) -> f64 {
+        (2.0 * entry.budget / entry.weight).sqrt()
+    }
+
+    fn reach(&self, budget: f64) -> f64 {
+        (2.0 * budget).sqrt()
+    }
+
+    fn may_vanish(&self, entry: Entry) -> bool {
+        entry.p < self.scale(entry, 0)
+    }
+
+    fn budget(&self, program: &mut Program, moved: &[Moved]) {
+        program.line(1.0, []);
+        moved.iter().for_each(|z| program.line(0.0, [(z.variable, -1.0)]));
+        program.second_order();
     }
 }

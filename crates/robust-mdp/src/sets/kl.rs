@@ -3,9 +3,11 @@
 
 use pulp::{Simd, WithSimd};
 
+use super::cone::{Cone, Entry, Moved, Program};
 use super::set::{Beyond, Kind, Priced, Set};
 use super::tilt::{self, Tilt};
 use super::{Distance, UncertaintySet};
+use crate::geometry::Geometry;
 use crate::lanes::{dispatch, exp, exp_m1, ln, walk};
 use crate::rows::Row;
 
@@ -27,6 +29,10 @@ impl Set for Kl {
 
     fn title(&self) -> &'static str {
         "KL"
+    }
+
+    fn formula(&self) -> &'static str {
+        "KL(y‖y⁰)"
     }
 
     /// y ln(y/p) − (y − p), whose second part sums to zero, loses no digits near y = p.
@@ -72,6 +78,14 @@ impl Set for Kl {
             }
         }
         Beyond::Nothing
+    }
+
+    fn geometry(&self) -> Geometry {
+        Geometry::Entropy
+    }
+
+    fn cone(&self) -> Option<&dyn Cone> {
+        Some(self)
     }
 
     fn kind(&self) -> Kind<'_> {
@@ -204,6 +218,44 @@ impl WithSimd for Write<'_> {
         if !last_p.is_empty() {
             let y = one!(simd.partial_load_f64s(last_p), simd.partial_load_f64s(last_w));
             simd.partial_store_f64s(last_y, y);
+        }
+    }
+}
+
+/// With τ the share of an entry, in units of its scale w, and r = y/w:
+///   r ln(r/r⁰) ≤ τ, the exponential cone r·e^{−τ/r} ≤ r⁰,  Σ κwτ ≤ α.
+/// The scales are w = 1 and, where the solver fails with them, p and √p. On Garnet models of 50 states and
+/// actions each leaves up to one update in ten unsolved, but rarely the same one.
+impl Cone for Kl {
+    fn scalings(&self) -> usize {
+        3
+    }
+
+    fn scale(&self, entry: Entry, scaling: usize) -> f64 {
+        [1.0, entry.p, entry.p.sqrt()][scaling]
+    }
+
+    fn reach(&self, budget: f64) -> f64 {
+        (2.0 * budget).sqrt().min(1.0)
+    }
+
+    fn may_vanish(&self, _: Entry) -> bool {
+        false
+    }
+
+    fn budget(&self, program: &mut Program, moved: &[Moved]) {
+        let shares: Vec<usize> = moved.iter().map(|_| program.variable()).collect();
+        let spent = moved.iter().zip(&shares).map(|(Moved { entry, scale, .. }, &share)| {
+            (share, scale * entry.weight / entry.budget)
+        });
+        program.line(1.0, spent);
+        program.nonnegative();
+        for (&Moved { entry, scale, variable }, &share) in moved.iter().zip(&shares) {
+            let from = entry.p / scale;
+            program.line(0.0, [(share, 1.0)]);
+            program.line(from, [(variable, -1.0)]);
+            program.line(from, []);
+            program.exponential();
         }
     }
 }

@@ -1,13 +1,20 @@
 //! Uncertainty sets: which kernels nature may choose around the nominal one.
 //!
+//! A row has nominal probabilities p and objectives w on the states that it may use, z = w − max w ≤ 0. A set
+//! is a convex distance d(y, p) with d(p, p) = 0 and a budget; the solver needs of it
+//!   g(u) = min{ d(y, p) : ⟨z, y⟩ ≥ u },   ψ(t) = max_y t⟨z, y⟩ − d(y, p),
+//! which are conjugate, with g' = t and ψ' = ⟨z, y(t)⟩: see [`Set`].
+//!
 //! - [`set`]: what a set says of a row, the trait [`Set`]
 //! - [`registry`]: the names of all sets
 //! - [`uncertainty_set`]: a set of a model, [`UncertaintySet`]
 //! - [`ellipsoid`], [`kl`]: one file a set
 //! - [`quadratic`], [`tilt`], [`bracket`]: the price of a row by its kind
+//! - [`cone`]: the conic form, for the interior-point oracle
 //! - [`proximal`]: steps of the first-order methods
 
 mod bracket;
+mod cone;
 pub(crate) mod ellipsoid;
 pub(crate) mod kl;
 pub(crate) mod proximal;
@@ -20,6 +27,8 @@ mod uncertainty_set;
 #[doc(hidden)]
 pub use crate::rows::Rows;
 pub use crate::rows::{Outside, Row};
+pub(crate) use cone::Part;
+pub use cone::{Cone, Entry, Moved, Program};
 pub use proximal::{Block, Emit, Enclosure, Gain, Scratch, Warm};
 #[doc(hidden)]
 pub use quadratic::{At, Quadratic, Sums};

@@ -63,6 +63,13 @@ impl Distance {
     }
 }
 
+/// The first of [`Distance::ALL`].
+impl Default for Distance {
+    fn default() -> Distance {
+        Distance::ALL[0]
+    }
+}
+
 /// Names are unique.
 impl PartialEq for Distance {
     fn eq(&self, other: &Distance) -> bool {

@@ -10,8 +10,10 @@
 
 use std::fmt::Debug;
 
+use super::cone::Cone;
 use super::quadratic::Quadratic;
 use super::tilt::Tilt;
+use crate::geometry::Geometry;
 use crate::rows::Row;
 
 /// A point of the price curve: y(t), or a row that the multipliers stand for.
@@ -43,7 +45,16 @@ pub enum Beyond {
     },
 }
 
-/// An uncertainty set around a row.
+/// An uncertainty set around a row; see the [module](crate::sets) for the formulas.
+///
+/// These make a set: [`distance`](Set::distance), [`leaves_support`](Set::leaves_support),
+/// [`diameter`](Set::diameter), [`vacuous`](Set::vacuous), [`at`](Set::at) with [`kernel`](Set::kernel), and
+/// [`face`](Set::face); the rest have defaults that any set can live with. A set that keeps to the nominal
+/// support may find entries with p = 0 whose objectives are above [`Row::maximum`]: they have no mass. A set
+/// that leaves it must also count the states that [`Row::outside`] stands for.
+///
+/// [`Distance::Custom`](crate::sets::Distance::Custom) takes a set from outside of the library, and
+/// [`conformance::check`](crate::conformance::check) tests it; `examples/custom_set.rs` has one.
 pub trait Set: Debug + Sync {
     /// Its one name, in lower case: command line, files, Python, certificates, checkpoints.
     fn name(&self) -> &'static str;
@@ -51,6 +62,11 @@ pub trait Set: Debug + Sync {
     /// As sentences have it.
     fn title(&self) -> &'static str {
         self.name()
+    }
+
+    /// d(y, y⁰) in a formula, for help texts.
+    fn formula(&self) -> &'static str {
+        "d(y, y⁰)"
     }
 
     /// d(y, p), entry by entry of a row that lists all states in question.
@@ -88,9 +104,19 @@ pub trait Set: Debug + Sync {
         super::bracket::price(self, row, u, slack, near)
     }
 
-    /// The row of a point, not scaled to mass one where rounding left it otherwise; t = ∞ is
-    /// the cheapest row of the largest value.
+    /// The row of a point, up to its mass, by which whoever asks divides; t = ∞ is the cheapest row of
+    /// the largest value.
     fn kernel(&self, row: Row<'_>, at: Priced, y: &mut [f64]) -> Beyond;
+
+    /// In which geometry first-order steps of the kernel do best.
+    fn geometry(&self) -> Geometry {
+        Geometry::Euclidean
+    }
+
+    /// The conic form; `None`: the interior-point oracle does not take the set.
+    fn cone(&self) -> Option<&dyn Cone> {
+        None
+    }
 
     /// Which driver solves states of such rows.
     #[doc(hidden)]

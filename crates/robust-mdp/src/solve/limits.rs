@@ -1,6 +1,6 @@
 //! What can be asked of a model and a set: gaps, settings, sizes of numbers and of memory.
 
-use super::Options;
+use super::{Options, Oracle};
 use crate::error::{Error, MEMORY};
 use crate::game::Layout;
 use crate::geometry::Geometry;
@@ -57,12 +57,32 @@ pub(super) fn check_fom(set: &UncertaintySet, fom: &FomSettings) -> Result<Setup
     Ok(fom.setup.unwrap_or(default_setup(set)))
 }
 
+/// Whether the set has what the oracle needs of it.
+pub(super) fn check_oracle(set: &UncertaintySet, oracle: Oracle) -> Result<(), Error> {
+    match set.distance.set() {
+        Some(found) if oracle == Oracle::InteriorPoint && found.cone().is_none() => {
+            Err(Error::Input(format!(
+                "the interior-point oracle needs the conic form of a set, which {} does not have: \
+                 use the exact oracle",
+                found.title()
+            )))
+        }
+        _ => Ok(()),
+    }
+}
+
+impl Setup {
+    /// The geometries that serve a set best: the policy is best kept Euclidean with every set, the
+    /// kernel in the set's own geometry (`rmdp reproduce setups`, bench/kl-geometry.sh).
+    pub fn of(distance: Distance) -> Setup {
+        let y = distance.set().map_or(Geometry::Euclidean, |set| set.geometry());
+        Setup { x: Geometry::Euclidean, y }
+    }
+}
+
 /// The geometries that serve a set best.
 pub(crate) fn default_setup(set: &UncertaintySet) -> Setup {
-    // The policy is best kept Euclidean with either set, the kernel in the set's own geometry:
-    // `rmdp reproduce setups` for the ellipsoid, bench/kl-geometry.sh for KL.
-    let y = if set.distance == Distance::Kl { Geometry::Entropy } else { Geometry::Euclidean };
-    Setup { x: Geometry::Euclidean, y }
+    Setup::of(set.distance)
 }
 
 /// Values are squared on the way; they must stay far from overflow.
@@ -125,7 +145,10 @@ pub(crate) fn check_memory(model: &Model, set: &UncertaintySet, kernels: u64) ->
     let needed = 8 * (kernels * entries + states * states);
     if needed > MEMORY && !model.is_dense() {
         return Err(Error::Memory {
-            what: "an ellipsoid that may put mass on every state (--support all)".into(),
+            what: format!(
+                "a set ({}) that may put mass on every state (--support all)",
+                set.distance.title()
+            ),
             needed,
             allowed: MEMORY,
         });

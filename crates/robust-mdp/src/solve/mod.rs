@@ -12,7 +12,7 @@ pub use self::options::{Method, Options, Oracle, Published, Status, Stop};
 pub(crate) use self::run::Run;
 pub use self::run::{DualityGap, Observer, Progress, Work};
 
-use self::limits::{check_fom, check_start};
+use self::limits::{check_fom, check_oracle, check_start};
 use self::run::Limits;
 use self::unused::refuse_unused;
 use crate::checkpoint::{Checkpointer, Checkpoints};
@@ -84,6 +84,7 @@ fn solve_with<'a>(
     let start = check_start(model, options)?;
     let chosen = choose(options)?;
     refuse_unused(options, &chosen)?;
+    check_oracle(set, chosen.oracle)?;
     if chosen.oracle != Oracle::Exact {
         check_memory(model, set, 2)?;
     }

@@ -3,24 +3,22 @@
 //!
 //! > max μ  such that  c_a + ⟨b_a, y_a⟩ ≥ μ for every a,  y ∈ P_s,
 //!
-//! whose row multipliers are x. Clarabel solves it with one second-order cone for the ellipsoid
-//! and one exponential cone an entry for KL.
+//! whose row multipliers are x. Clarabel solves it in the [conic form](crate::sets::Cone) of the set.
 //!
 //! Nothing that the solver says is believed. Its x is made a distribution and bounded above by its
 //! worst case; its y is made a kernel, mixed with y⁰ until it is within the budget, and its least
 //! row value is a lower bound. So the enclosure holds even where the solver gives up, which it
 //! does on some exponential programs of a thousand entries.
 
-mod ellipsoid;
-mod kl;
 mod program;
 
-use self::program::Candidate;
+use self::program::{Asked, Candidate};
 use super::worst_case::{Memory, worst_case};
 use crate::game::{Game, Values, shares_budget};
 use crate::lanes::dispatch;
-use crate::sets::proximal::{ellipsoid as ball, mix_with_nominal};
-use crate::sets::{Block, Distance, Enclosure, Scratch, UncertaintySet};
+use crate::sets::proximal::mix_with_nominal;
+use crate::sets::set::{Priced, Set};
+use crate::sets::{Block, Distance, Enclosure, Row, Scratch, UncertaintySet};
 
 /// Encloses F(v)_s; with `whole` the solver sees all rows of every program, otherwise only those that
 /// can matter. The policy whose worst case is the upper bound goes to `x`, the kernel of the
@@ -41,7 +39,8 @@ pub(crate) fn update(
     let shared = shares_budget(set);
     let mut lower = if shared {
         let block = game.block(set.radius_at(s, first_row));
-        raise(set.distance, block, game.base, whole, x, y, scratch)
+        let weights: Vec<f64> = (0..block.rows()).map(|k| set.weight_at(first_row + k)).collect();
+        raise(set.distance, block, &weights, game.base, whole, x, y, scratch)
     } else {
         raise_alone(set, s, first_row, game, whole, x, y, scratch)
     };
@@ -84,7 +83,7 @@ fn raise_alone(
     let raised = (0..all.rows()).map(|k| {
         let block = all.row(k, set.radius_at(s, first_row + k));
         let (base, y) = (&game.base[k..k + 1], &mut y[all.span(k)]);
-        raise(set.distance, block, base, whole, &mut [0.0], y, scratch)
+        raise(set.distance, block, &[1.0], base, whole, &mut [0.0], y, scratch)
     });
     let values: Vec<f64> = raised.collect();
     let best = least(&values);
@@ -97,6 +96,7 @@ fn raise_alone(
 fn raise(
     distance: Distance,
     block: Block<'_>,
+    weights: &[f64],
     base: &[f64],
     whole: bool,
     x: &mut [f64],
@@ -109,17 +109,18 @@ fn raise(
     one_hot(x, least(&nominal));
     let from = nominal[least(&nominal)];
     let top = base[least(base)];
-    if distance == Distance::None || block.radius <= 0.0 || top <= from {
+    let Some(set) = distance.set().filter(|_| block.radius > 0.0 && top > from) else {
         return from;
-    }
-    if !whole && saturate(distance, block, base, top, y) {
+    };
+    if !whole && saturate(set, block, weights, base, top, y) {
         one_hot(x, least(base));
     } else {
-        let to = ceiling(distance, block, &nominal).min(top);
+        let to = ceiling(set, block, weights, &nominal).min(top);
         let matters = |k: &usize| whole || nominal[*k] < to;
         let rows: Vec<usize> = (0..nominal.len()).filter(matters).collect();
         y.copy_from_slice(block.nominal);
-        let candidate = solve(distance, block, &rows, &nominal, from);
+        let excess: Vec<f64> = rows.iter().map(|&k| nominal[k] - from).collect();
+        let candidate = solve(set, block, weights, &rows, &excess);
         let failed = candidate.as_ref().is_none_or(|c| !c.solved);
         scratch.programs[0] += u64::from(!rows.is_empty());
         scratch.programs[1] += u64::from(!rows.is_empty() && failed);
@@ -133,68 +134,87 @@ fn raise(
 
 /// The conic program of the rows that matter.
 fn solve(
-    distance: Distance,
+    set: &dyn Set,
     block: Block<'_>,
+    weights: &[f64],
     rows: &[usize],
-    nominal: &[f64],
-    from: f64,
+    excess: &[f64],
 ) -> Option<Candidate> {
     if rows.is_empty() {
         return None;
     }
-    let excess: Vec<f64> = rows.iter().map(|&k| nominal[k] - from).collect();
-    match distance {
-        Distance::Kl => kl::solve(block, rows, &excess),
-        _ => ellipsoid::solve(block, rows, &excess),
-    }
+    let most: f64 = rows.iter().map(|&k| weights[k] * set.diameter()).sum();
+    let asked = Asked { block, rows, excess, weights, budget: block.radius.min(most) };
+    asked.solve(set.cone()?)
+}
+
+/// Row k as a set sees it.
+fn row<'a>(block: &'a Block<'a>, k: usize) -> Row<'a> {
+    let (p, w) = (&block.nominal[block.span(k)], block.gain(k));
+    let range = -w.iter().copied().fold(0.0, f64::min);
+    Row { p, w, maximum: 0.0, range, outside: None }
 }
 
 /// A bound of μ that needs no solver, for sparing it the rows that cannot matter: row a alone
-/// reaches at most Q_a + √(2α)‖b_a − mean‖₂ in the ellipsoid and, by Pinsker's inequality,
-/// Q_a + √(α/2)·(max b_a − min b_a) in the KL set.
-fn ceiling(distance: Distance, block: Block<'_>, nominal: &[f64]) -> f64 {
+/// reaches at most max b_a + (α/κ_a + ψ(t))/t, whatever t.
+fn ceiling(set: &dyn Set, block: Block<'_>, weights: &[f64], nominal: &[f64]) -> f64 {
     let reach = |k: usize| {
-        let b = block.gain(k);
-        match distance {
-            Distance::Kl => (0.5 * block.radius).sqrt() * -b.iter().copied().fold(0.0, f64::min),
-            _ => {
-                let mean = b.iter().sum::<f64>() / b.len() as f64;
-                let square: f64 = b.iter().map(|b| (b - mean) * (b - mean)).sum();
-                (2.0 * block.radius * square).sqrt()
+        let (row, budget) = (row(&block, k), block.radius / weights[k]);
+        let (mut least, mut t) = (0.0_f64, 1.0 / row.range);
+        // The price is about quadratic in t, and all of the budget is spent at the best t.
+        for _ in 0..GUESSES {
+            if !(t > 0.0 && t.is_finite()) {
+                break;
             }
+            let at = set.at(row, t, None);
+            least = least.min((budget - at.price) / t + at.value);
+            t *= (budget / at.price).sqrt().clamp(1e-3, 1e3);
         }
+        least - block.nominal_value[k]
     };
     let rows = nominal.iter().enumerate().map(|(k, value)| value + reach(k));
     rows.fold(f64::INFINITY, f64::min)
 }
 
-/// Lifts every row to `top`, the least of the largest row values, and says whether that is within
-/// the budget: then `top` is F(v)_s, where the programs have no interior multipliers.
-///
-/// The ellipsoid's rows move straight towards their best faces, which may cost more than need be;
-/// the solver does well enough there. The KL rows are tilted, y ∝ y⁰e^{tb}, which is cheapest.
-fn saturate(distance: Distance, block: Block<'_>, base: &[f64], top: f64, y: &mut [f64]) -> bool {
+/// Multipliers tried for a bound.
+const GUESSES: usize = 4;
+
+/// Lifts every row to `top`, the least of the largest row values, by its cheapest kernel, and says
+/// whether that is within the budget: then `top` is F(v)_s, where the programs have no interior
+/// multipliers.
+fn saturate(
+    set: &dyn Set,
+    block: Block<'_>,
+    weights: &[f64],
+    base: &[f64],
+    top: f64,
+    y: &mut [f64],
+) -> bool {
     let mut used = 0.0;
     for k in 0..block.rows() {
         let (below, allowed) = (-block.nominal_value[k], base[k] - top);
         if below <= allowed {
             continue;
         }
-        let (nominal, gain) = (&block.nominal[block.span(k)], block.gain(k));
-        let y = &mut y[block.span(k)];
-        if distance == Distance::Kl {
-            kl::lift(nominal, gain, allowed, y);
-        } else {
-            ball::to_maximal_face(nominal, gain, y);
-            mix_with_nominal(1.0 - allowed / below, nominal, y);
-        }
-        used += spent(distance, nominal, y);
-        if used > block.radius {
+        let (row, y) = (row(&block, k), &mut y[block.span(k)]);
+        let at = match allowed > 0.0 {
+            // A little above, so that less care arrives.
+            true => set.price(row, -allowed * (1.0 - 2.0 * CARE), CARE * allowed, None),
+            false => Priced { t: f64::INFINITY, nu: 0.0, value: 0.0, price: set.face(row) },
+        };
+        set.kernel(row, at, y);
+        let total: f64 = y.iter().sum();
+        y.iter_mut().for_each(|y| *y /= total);
+        used += weights[k] * set.distance(row.p, y);
+        if used.is_nan() || used > block.radius {
             return false;
         }
     }
     true
 }
+
+/// How closely rows are lifted, as a share of the way that is left.
+const CARE: f64 = 1e-12;
 
 /// Copies what the solver returned for `rows`; multipliers that cannot be a policy are left out.
 fn take(candidate: Candidate, block: Block<'_>, rows: &[usize], x: &mut [f64], y: &mut [f64]) {

@@ -1,0 +1,83 @@
+//! Checks that a set is what the solver takes it for: one call, a few seconds.
+//!
+//! Laws of [`Set`], on seeded random and degenerate rows (ties, equal objectives, zeros in p, one state,
+//! p = e_i, objectives of any size):
+//! - d(p, p) = 0 ≤ d; d is convex; degree, diameter, vacuous radius and [`face`](Set::face) are what they
+//!   say; a row that spends too much is brought back into the set by its degree.
+//! - y(t) attains ψ(t) = max_y t⟨z, y⟩ − d(y, p): no other row, among many and next to it, does better;
+//!   [`at`](Set::at), [`price`](Set::price) and [`kernel`](Set::kernel) agree; values and prices rise with t.
+//!
+//! Then on small models, s- and (s,a)-rectangular, with and without row weights: the drivers agree with each
+//! other and with the policy's evaluation, the worst kernel lies in the set and attains the bound, and no
+//! kernel drawn from the set is worse.
+
+mod draw;
+mod models;
+mod rows;
+
+use std::fmt;
+
+use crate::sets::Set;
+
+/// How much was checked.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Report {
+    /// Rows on which the laws of a row hold.
+    pub rows: usize,
+    /// Points y(t) on them that were compared with others.
+    pub points: usize,
+    /// Models that were solved.
+    pub solved: usize,
+    /// Kernels drawn from the sets of these models.
+    pub kernels: usize,
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Report { rows, points, solved, kernels } = self;
+        write!(f, "{points} points on {rows} rows, {kernels} kernels of {solved} solved models")
+    }
+}
+
+/// A law that does not hold, and where.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Violation {
+    /// The law.
+    pub law: &'static str,
+    /// The row or model, and the numbers that break it.
+    pub place: String,
+}
+
+impl fmt::Display for Violation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.law, self.place)
+    }
+}
+
+impl std::error::Error for Violation {}
+
+/// Checks a set.
+///
+/// ```
+/// use robust_mdp::conformance::check;
+/// use robust_mdp::uncertainty::Distance;
+///
+/// for set in Distance::ALL.iter().filter_map(|distance| distance.set()) {
+///     println!("{}: {}", set.name(), check(set)?);
+/// }
+/// # Ok::<(), robust_mdp::conformance::Violation>(())
+/// ```
+///
+/// # Errors
+/// The first law that does not hold.
+pub fn check(set: &'static dyn Set) -> Result<Report, Violation> {
+    let mut report = Report::default();
+    rows::check(set, &mut report)?;
+    models::check(set, &mut report)?;
+    Ok(report)
+}
+
+/// `law` holds, or the place where it does not.
+fn holds(law: &'static str, right: bool, place: impl FnOnce() -> String) -> Result<(), Violation> {
+    if right { Ok(()) } else { Err(Violation { law, place: place() }) }
+}

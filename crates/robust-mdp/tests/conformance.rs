@@ -1,0 +1,148 @@
+//! The sets of the library conform, so does the example's, and sets that break a law are found out.
+
+#[path = "../examples/custom_set.rs"]
+mod custom_set;
+
+use robust_mdp::conformance::{Report, Violation, check};
+use robust_mdp::uncertainty::{Beyond, Distance, Priced, Row, Set, UncertaintySet};
+use robust_mdp::{Options, Oracle, instances, solve};
+
+#[test]
+fn all_sets_of_the_library_conform() {
+    for set in Distance::ALL.iter().filter_map(|distance| distance.set()) {
+        let report = check(set).unwrap_or_else(|violation| panic!("{}: {violation}", set.name()));
+        assert!(report.points >= 3000 && report.kernels >= 3000, "{report}");
+        println!("{}: {report}", set.name());
+    }
+}
+
+#[test]
+fn the_example_runs() {
+    custom_set::main().unwrap();
+}
+
+#[test]
+fn a_set_without_a_conic_form_is_refused_by_name() {
+    let model = instances::machine_replacement(4, 0.8).unwrap();
+    let set = UncertaintySet::new(Distance::Custom(&custom_set::LeCam), 0.1);
+    let options = Options { oracle: Some(Oracle::InteriorPoint), ..Options::default() };
+    let error = solve(&model, &set, &options).unwrap_err().to_string();
+    assert!(error.contains("which Le Cam does not have"), "{error}");
+}
+
+/// What a set may say wrongly.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Lie {
+    Nothing,
+    Distance,
+    Root,
+    Degree,
+    Diameter,
+    Vacuous,
+    Value,
+    Price,
+    Early,
+    Face,
+    Kernel,
+    Maximum,
+    Near,
+}
+
+/// The example's set, but for one lie.
+#[derive(Debug)]
+struct Lying(Lie);
+
+impl Lying {
+    fn tells(&self, lie: Lie) -> bool {
+        self.0 == lie
+    }
+}
+
+impl Set for Lying {
+    fn name(&self) -> &'static str {
+        "lying"
+    }
+
+    fn distance(&self, p: &[f64], y: &[f64]) -> f64 {
+        let d = custom_set::LeCam.distance(p, y);
+        match self.0 {
+            Lie::Distance => d + 1e-6,
+            Lie::Root => d.sqrt(),
+            _ => d,
+        }
+    }
+
+    fn leaves_support(&self) -> bool {
+        false
+    }
+
+    fn degree(&self) -> i32 {
+        if self.tells(Lie::Degree) { 2 } else { 1 }
+    }
+
+    fn diameter(&self) -> f64 {
+        if self.tells(Lie::Diameter) { 1.0 } else { 2.0 }
+    }
+
+    fn vacuous(&self, p: &[f64], unused: bool) -> f64 {
+        let limit = custom_set::LeCam.vacuous(p, unused);
+        if self.tells(Lie::Vacuous) { 0.99 * limit } else { limit }
+    }
+
+    fn at(&self, row: Row<'_>, t: f64, near: Option<Priced>) -> Priced {
+        let early = if self.tells(Lie::Early) { 0.9 } else { 1.0 };
+        let mut at = Priced { t, ..custom_set::LeCam.at(row, early * t, near) };
+        if self.tells(Lie::Early) {
+            // A row of the set, and told rightly, but not the best one.
+            at.nu += 0.1 * t * at.value;
+        }
+        at.value *= if self.tells(Lie::Value) { 1.0 + 1e-6 } else { 1.0 };
+        at.price *= if self.tells(Lie::Price) { 1.0 + 1e-6 } else { 1.0 };
+        if self.tells(Lie::Near) && near.is_some() {
+            at.price *= 1.001;
+        }
+        at
+    }
+
+    fn face(&self, row: Row<'_>) -> f64 {
+        let face = custom_set::LeCam.face(row);
+        if self.tells(Lie::Face) { 0.999 * face } else { face }
+    }
+
+    fn kernel(&self, row: Row<'_>, at: Priced, y: &mut [f64]) -> Beyond {
+        custom_set::LeCam.kernel(row, at, y);
+        if self.tells(Lie::Kernel) {
+            y[0] *= 1.0 + 1e-6;
+        }
+        if self.tells(Lie::Maximum) && at.t.is_infinite() {
+            y.copy_from_slice(row.p);
+        }
+        Beyond::Nothing
+    }
+}
+
+fn told(lie: Lie) -> Result<Report, Violation> {
+    check(Box::leak(Box::new(Lying(lie))))
+}
+
+#[test]
+fn lies_are_found_out() {
+    told(Lie::Nothing).unwrap();
+    for (lie, law) in [
+        (Lie::Distance, "d(p, p) = 0"),
+        (Lie::Root, ""),
+        (Lie::Degree, "degree"),
+        (Lie::Diameter, "diameter"),
+        (Lie::Vacuous, "vacuous"),
+        (Lie::Value, "kernel at t"),
+        (Lie::Price, "kernel at t"),
+        (Lie::Early, ""),
+        (Lie::Face, "t = ∞"),
+        (Lie::Kernel, "kernel"),
+        (Lie::Maximum, "t = ∞"),
+        (Lie::Near, "near"),
+    ] {
+        let violation = told(lie).expect_err(&format!("{lie:?}"));
+        assert!(violation.law.contains(law), "{lie:?}: {violation}");
+    }
+}
