@@ -16,7 +16,7 @@ pub(crate) use values::SweepValues;
 use pulp::{Simd, WithSimd};
 
 use crate::lanes::{dispatch, dot};
-use crate::model::{self, Model};
+use crate::model::Model;
 
 /// One row as a set sees it.
 #[derive(Clone, Copy, Debug)]
@@ -343,7 +343,11 @@ impl<'a> Rows<'a> {
             }
             (Some(cost), _) => own.iter_mut().zip(cost).for_each(|(w, c)| *w += c),
         }
-        let (mut low, mut top) = model::range(own);
+        // Plain, since most rows are short.
+        let wider = |(low, top): (f64, f64), &w: &f64| {
+            (if w < low { w } else { low }, if w > top { w } else { top })
+        };
+        let (mut low, mut top) = own.iter().fold((f64::INFINITY, f64::NEG_INFINITY), wider);
         if let Some(best) = best {
             (low, top) = (low.min(self.values.offset - self.values.range), top.max(best));
         }

@@ -83,7 +83,8 @@ pub trait Set: Debug + Sync {
     /// No row is farther from any other than this; ∞ where there is no such number.
     fn diameter(&self) -> f64;
 
-    /// max_i d(e_i, p) over the states that the row may use, of which some has p = 0 if `unused`.
+    /// max_i d(e_i, p) over the states that the row may use, of which some has p = 0 if `unused`; least
+    /// where p is the same for all.
     fn vacuous(&self, p: &[f64], unused: bool) -> f64;
 
     /// The point y(t), 0 < t < ∞; `near` may be close.
@@ -127,7 +128,16 @@ pub trait Set: Debug + Sync {
 
 /// The share of the way from p at which a row that spends too much is within its budget.
 pub(crate) fn shrink(set: &dyn Set, spent: f64, budget: f64) -> f64 {
-    if spent <= budget { 1.0 } else { (budget / spent).powf(1.0 / f64::from(set.degree())) }
+    if spent <= budget { 1.0 } else { root(budget / spent, set.degree()) }
+}
+
+/// x^(1/degree).
+pub(crate) fn root(x: f64, degree: i32) -> f64 {
+    match degree {
+        1 => x,
+        2 => x.sqrt(),
+        degree => x.powf(1.0 / f64::from(degree)),
+    }
 }
 
 /// Kinds of rows that have a driver of their own.

@@ -194,10 +194,17 @@ impl UncertaintySet {
         (0..model.states()).map(limit).fold(0.0, f64::max)
     }
 
-    /// Whether the budget is at least the sum of the limits of `rows`, and positive; rows are read
-    /// only until the sum is decided.
-    fn is_vacuous(&self, model: &Model, rows: std::ops::Range<usize>, radius: f64) -> bool {
-        if radius <= 0.0 {
+    /// Whether the budget is at least the sum of the limits of `rows`, none of which is below `least`,
+    /// and positive; rows are read only until the sum is decided.
+    fn is_vacuous(
+        &self,
+        model: &Model,
+        rows: std::ops::Range<usize>,
+        radius: f64,
+        least: f64,
+    ) -> bool {
+        let weights: f64 = rows.clone().map(|r| self.weight_at(r)).sum();
+        if radius <= 0.0 || radius < least * weights {
             return false;
         }
         let mut limit = 0.0;
@@ -252,6 +259,11 @@ impl UncertaintySet {
         if let Some(warning) = self.idleness(model) {
             return Some(warning);
         }
+        // No row has a lower limit than one that sees all states alike.
+        let least = match self.distance.set().filter(|_| self.leaves_support()) {
+            Some(set) => set.vacuous(&vec![1.0 / model.states() as f64; model.states()], false),
+            None => 0.0,
+        };
         let (mut vacuous, mut playing) = (0usize, 0usize);
         for s in (0..model.states()).filter(|&s| !model.is_terminal(s)) {
             let rows = model.rows_of(s);
@@ -259,12 +271,12 @@ impl UncertaintySet {
                 Rectangularity::State => {
                     playing += 1;
                     let radius = self.radius_at(s, rows.start);
-                    vacuous += usize::from(self.is_vacuous(model, rows, radius));
+                    vacuous += usize::from(self.is_vacuous(model, rows, radius, least));
                 }
                 Rectangularity::StateAction => {
                     playing += rows.len();
                     let check =
-                        |r: &usize| self.is_vacuous(model, *r..r + 1, self.radius_at(s, *r));
+                        |r: &usize| self.is_vacuous(model, *r..r + 1, self.radius_at(s, *r), least);
                     vacuous += rows.filter(check).count();
                 }
             }

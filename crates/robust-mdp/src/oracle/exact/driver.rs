@@ -42,8 +42,10 @@ pub(super) fn free(
     tolerance: f64,
 ) -> Outcome {
     let mut ceiling = dispatch(Least(problem.rows.bases()));
-    let was_saturated = memory.saturated().is_some();
-    if was_saturated {
+    if memory.saturated().is_some() {
+        if let Some(outcome) = saturated_unread(problem, memory, ceiling) {
+            return outcome;
+        }
         match saturated(problem, memory, ceiling) {
             Ok(outcome) => return outcome,
             Err(lowest) => ceiling = lowest,

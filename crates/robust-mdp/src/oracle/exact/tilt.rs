@@ -16,7 +16,7 @@ use super::problem::Problem;
 use super::quadratic::IOTA;
 use super::table::{Grid, MomentPass, ORDER, REACH, REST, Table, block};
 use crate::lanes::{dispatch, ln, ln_1p_small};
-use crate::sets::set::Set;
+use crate::sets::set::{Set, root};
 use crate::sets::tilt::Tilt;
 use crate::uncertainty::Enclosure;
 
@@ -37,8 +37,9 @@ pub(super) struct Cumulants {
     log: Vec<f64>,
     mean: Vec<f64>,
     variance: Vec<f64>,
-    /// The largest w of each row.
+    /// The largest w of each row, as far as rows were read.
     maximum: Vec<f64>,
+    maxima: usize,
     /// Moments of rows that are read from the table, eight rows next to each other for each order,
     /// and the middle of their cell; ∞: never read.
     moments: Vec<f64>,
@@ -70,6 +71,7 @@ impl Cumulants {
             self.centre[self.rows..rows].fill(f64::INFINITY);
         }
         self.rows = rows;
+        self.maxima = self.maxima.min(rows);
     }
 
     fn swap(&mut self, i: usize, j: usize) {
@@ -113,12 +115,13 @@ impl TiltedRows<'_> {
         problem.rows.shared() && !values.in_place && values.range > 0.0 && self.set.is_exponential()
     }
 
-    fn find_maxima(&mut self, problem: &mut Problem<'_>, from: usize) {
-        self.cumulants.resize(problem.active.len());
-        for j in from..problem.active.len() {
+    /// After rows have come from memory, so that looking for their maxima need not wait for it.
+    fn find_maxima(&mut self, problem: &mut Problem<'_>) {
+        for j in self.cumulants.maxima..problem.active.len() {
             let k = problem.active.row[j] as usize;
             self.cumulants.maximum[j] = problem.rows.maximum(k).0;
         }
+        self.cumulants.maxima = problem.active.len();
     }
 
     /// Rows whose moments reach the new multipliers need not be read again.
@@ -153,7 +156,8 @@ impl Joint for TiltedRows<'_> {
     fn begin(&mut self, problem: &mut Problem<'_>) {
         let reach = if self.tabled(problem) { Grid::of(problem.values()).reach } else { 0.0 };
         (self.cumulants.rows, self.cumulants.readings, self.cumulants.reach) = (0, 0, reach);
-        self.find_maxima(problem, 0);
+        self.cumulants.maxima = 0;
+        self.cumulants.resize(problem.active.len());
     }
 
     fn finish(&mut self, _: &mut Problem<'_>) {}
@@ -161,7 +165,6 @@ impl Joint for TiltedRows<'_> {
     fn admit(&mut self, problem: &mut Problem<'_>, from: usize) {
         let rows = problem.active.len();
         problem.active.t[from..rows].fill(0.0);
-        self.find_maxima(problem, from);
         self.read(problem);
     }
 
@@ -191,6 +194,7 @@ impl Joint for TiltedRows<'_> {
             let (active, range) = (&*problem.active, problem.rows.range);
             dispatch(Evaluate { active, out: self.cumulants, range });
         }
+        self.find_maxima(problem);
         for j in stale.iter().map(|&j| j as usize) {
             let (k, t) = (problem.active.row[j] as usize, problem.active.t[j]);
             problem.rows.visited += problem.rows.width(k) as u64;
@@ -288,8 +292,8 @@ impl Joint for TiltedRows<'_> {
     }
 
     fn ceiling(&self, problem: &Problem<'_>) -> f64 {
-        let rows = problem.active.len();
-        let largest = problem.active.base[..rows].iter().zip(&self.cumulants.maximum);
+        let known = self.cumulants.maxima;
+        let largest = problem.active.base[..known].iter().zip(&self.cumulants.maximum);
         largest.fold(f64::INFINITY, |least, (base, maximum)| least.min(base + maximum))
     }
 
@@ -429,8 +433,7 @@ impl WithSimd for Assess<'_> {
         }
         let sum = |x: S::f64s| simd.reduce_sum_f64s(x);
         let (total, used) = (sum(total), sum(used));
-        let share =
-            if used <= radius { 1.0 } else { (radius / used).powf(1.0 / f64::from(degree)) };
+        let share = if used <= radius { 1.0 } else { root(radius / used, degree) };
         let (row, floor) = if fixed {
             (sum(mean_value) / total, sum(mean_floor) / total + drift)
         } else {
