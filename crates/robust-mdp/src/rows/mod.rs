@@ -301,25 +301,26 @@ impl<'a> Rows<'a> {
         self.memory.base[k] + maximum
     }
 
-    /// Makes the objectives of row k, unless that was done.
+    /// Makes the objectives of row k, unless that was done, by the operations of the verifier of
+    /// certificates: steep multipliers fit to the last digit.
     pub(crate) fn make(&mut self, k: usize) {
         if self.shared() || self.memory.loaded[k].here {
             return;
         }
         let row = self.source.model.row(self.first + k);
-        let SweepValues { values, discount, .. } = self.values;
+        let SweepValues { shared, .. } = self.values;
         let RowsMemory { loaded, p, w, columns, level, base, .. } = &mut *self.memory;
         let start = w.len();
         self.visited += row.prob.len() as u64;
         match self.source.reading {
             Reading::Shared => {}
             Reading::Own | Reading::Outside => match row.next {
-                None => w.extend(values.iter().map(|v| discount * v)),
-                Some(next) => w.extend(next.iter().map(|&i| discount * values[i as usize])),
+                None => w.extend_from_slice(shared),
+                Some(next) => w.extend(next.iter().map(|&i| shared[i as usize])),
             },
             Reading::Positive => {
                 for (next, prob, _) in row.entries().filter(|e| e.1 > 0.0) {
-                    w.push(discount * values[next]);
+                    w.push(shared[next]);
                     p.push(prob);
                     columns.push(next as u32);
                 }
@@ -327,13 +328,13 @@ impl<'a> Rows<'a> {
         }
         let mut best = None;
         if self.source.reading == Reading::Outside {
-            let (next, shared) = (row.next.unwrap_or(&[]), &self.values.shared);
+            let next = row.next.unwrap_or(&[]);
             // The ranking's own numbers, so that both agree on what lies above a border.
             level.extend(next.iter().map(|&i| shared[i as usize]));
             (1..next.len()).filter(|&j| next[j] == next[j - 1]).for_each(|j| {
                 level[start + j] = f64::NEG_INFINITY;
             });
-            best = self.values.best_outside(next).map(|level| level + self.values.offset);
+            best = self.values.best_outside(next);
         }
         let own = &mut w[start..];
         match (row.transition_cost, self.source.reading) {
@@ -346,12 +347,12 @@ impl<'a> Rows<'a> {
         }
         let (mut low, mut top) = model::range(own);
         if let Some(best) = best {
-            (low, top) = (low.min(self.values.offset - self.values.range), top.max(best));
+            (low, top) = (low.min(-self.values.range), top.max(best));
         }
         own.iter_mut().for_each(|w| *w -= top);
         self.range = self.range.max(top - low);
-        base[k] = row.cost + top;
-        let (shift, len) = (top - self.values.offset, own.len());
+        base[k] = row.cost + (self.values.offset + top);
+        let (shift, len) = (top, own.len());
         let best = best.map(|best| best - top);
         loaded[k] = Loaded { start, len, shift, best, here: true };
     }

@@ -8,7 +8,7 @@ use crate::codec::{Codec, Snapshot};
 pub(crate) struct SweepValues {
     pub(crate) discount: f64,
     pub(crate) values: Vec<f64>,
-    /// λ(v − max v) ≤ 0; empty where no row reads it.
+    /// λ(v − max v) ≤ 0.
     pub(crate) shared: Vec<f64>,
     /// λ·max v.
     pub(crate) offset: f64,
@@ -33,18 +33,12 @@ pub(crate) struct SweepValues {
 }
 
 impl SweepValues {
-    /// For rows that read `shared` if so, rank states if so, and have states outside if so.
-    pub(crate) fn new(
-        discount: f64,
-        states: usize,
-        shared: bool,
-        ranked: bool,
-        outside: bool,
-    ) -> SweepValues {
+    /// For rows that rank states if so, and have states outside if so.
+    pub(crate) fn new(discount: f64, states: usize, ranked: bool, outside: bool) -> SweepValues {
         SweepValues {
             discount,
             values: vec![0.0; states],
-            shared: vec![0.0; if shared || ranked || outside { states } else { 0 }],
+            shared: vec![0.0; states],
             offset: 0.0,
             range: 0.0,
             in_place: false,
@@ -97,9 +91,7 @@ impl SweepValues {
         let before = std::mem::replace(&mut self.values[s], value);
         let old = self.discount * before - self.offset;
         let new = self.discount * value - self.offset;
-        if let Some(shared) = self.shared.get_mut(s) {
-            *shared = new;
-        }
+        self.shared[s] = new;
         self.stamp += 1;
         if new > 0.0 || old >= 0.0 || self.outside || self.range <= -old {
             let top = self.values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
@@ -199,7 +191,7 @@ mod tests {
             let sum: f64 = p.iter().sum();
             p.iter_mut().for_each(|p| *p /= sum);
             normalise(&mut p).expect("nearly one");
-            let mut ahead = SweepValues::new(discount, states, true, false, false);
+            let mut ahead = SweepValues::new(discount, states, false, false);
             // Later sweeps have an anchor; the floor is as good there.
             for moved in [0.0, 0.0, 3.0, -1.0] {
                 let at: Vec<f64> = v.iter().map(|v| v + moved * centre).collect();

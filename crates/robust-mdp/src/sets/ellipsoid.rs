@@ -5,6 +5,9 @@ use pulp::Simd;
 
 use super::quadratic::{self, Scale};
 use super::set::{Beyond, Kind, Priced, Set};
+use crate::certificate::verify::lane::Lane;
+use crate::certificate::verify::sums::Terms;
+use crate::certificate::{Interval, Proof, ProofRow, Reading, TINY, Tail, UNIT, above, roundings};
 use crate::rows::Row;
 
 /// ½‖y − p‖₂².
@@ -71,5 +74,61 @@ impl Set for Ellipsoid {
 
     fn kind(&self) -> Kind<'_> {
         Kind::Quadratic(self)
+    }
+
+    fn proof(&self) -> Option<&dyn Proof> {
+        Some(self)
+    }
+}
+
+/// With h = tz − ν and c = min(p, −h): ŷ ∝ p − c, φ = max_{y ≥ 0} hy − ½(y − p)² = c(c/2 − p), and
+///   ψ ≤ ν + Σφ,   t⟨z, ŷ⟩ = ν + Σ(p − c)(−c)/Σ(p − c).
+/// States that are not listed have p = 0: c = −h where that is negative, else 0.
+impl Proof for Ellipsoid {
+    fn read(&self, row: &ProofRow<'_>, t: f64, nu: f64) -> Option<Reading> {
+        // Beyond that a row's top says as much.
+        let sane = 4.0 * UNIT * (row.depth + 1.01 * nu.abs() / t) <= row.depth;
+        let (n, steps) = (row.p.len() as f64, row.steps());
+        let [mass, loss, linear, square] = row.sums(Losses { t, nu, top: row.top });
+        let Tail { mass: beyond, square: far, missed } =
+            row.unlisted.map_or(Tail::NONE, |unlisted| unlisted.sums(t, nu));
+        let rho = roundings(steps);
+        let (mass, all) = (Interval::of_sum(mass, steps), Interval::of_sum(square, steps) + far);
+        // ‖y − p‖, and by Cauchy and Schwarz Σ|c| and Σp|c|.
+        let size = above(all.hi().sqrt());
+        let (sum, slope) = (size * n.sqrt(), mass.hi() * size);
+        let loss = Interval { mid: -loss, rad: rho * sum + TINY };
+        // c is off by a rounding of h, at most u|c| where it is not p; so is tz = ν − c.
+        let rounding = 1.1 * UNIT * (slope + square);
+        let linear = Interval { mid: -linear, rad: rho * slope + rounding + TINY };
+        // p/Σp in place of p, at most κp away: φ moves by at most |c| with p.
+        let kappa = 1.02 * ((1.0 - mass.mid).abs() + 2.0 * rho);
+        let near = (1.0 - mass.mid).abs() < 0.01;
+        let other = if near { 2.0 * kappa * (slope + kappa) } else { f64::NAN };
+        let dual = (linear + all * 0.5 + nu + (other + missed)).hi();
+        let apart = loss + beyond;
+        let own = mass + apart;
+        // y/M − p/P = (y − p)/M + p(P − M)/(MP), and ‖p‖ ≤ P.
+        let way = Interval { mid: apart.mid.abs(), ..apart } + size;
+        let value = ((linear + all) / own + nu) / Interval::from(t);
+        let distance = (way / own).hi();
+        sane.then_some(Reading { dual, value, spent: above(0.5 * (distance * distance)) })
+    }
+}
+
+/// Σp, Σc, Σpc and Σc².
+#[derive(Clone, Copy)]
+struct Losses {
+    t: f64,
+    nu: f64,
+    top: f64,
+}
+
+impl Terms<4> for Losses {
+    #[inline(always)]
+    fn add<S: Simd>(self, to: [Lane<S>; 4], p: Lane<S>, w: Lane<S>) -> [Lane<S>; 4] {
+        let [t, nu, top] = [self.t, self.nu, self.top].map(|x| p.of(x));
+        let c = t.mul_add(top - w, nu).at_most(p);
+        [to[0] + p, to[1] + c, p.mul_add(c, to[2]), c.mul_add(c, to[3])]
     }
 }

@@ -12,6 +12,7 @@ use std::fmt::Debug;
 
 use super::quadratic::Quadratic;
 use super::tilt::Tilt;
+use crate::certificate::Proof;
 use crate::rows::Row;
 
 /// A point of the price curve: y(t), or a row that the multipliers stand for.
@@ -89,6 +90,11 @@ pub trait Set: Debug + Sync {
     #[doc(hidden)]
     fn kind(&self) -> Kind<'_> {
         Kind::Bracketed
+    }
+
+    /// What certificates rest on; `None`: there are none for this set.
+    fn proof(&self) -> Option<&dyn Proof> {
+        None
     }
 }
 

@@ -5,27 +5,26 @@
 //! - T_x v ≤ v + δ in every acting state gives v^x ≤ v + δ/(1 − λ);
 //! - a kernel y of the set with min_a Σ_i y_a(i)(c_a(i) + λv(i)) ≥ v − ε gives v* ≥ v − ε/(1 − λ).
 //!
+//! What (t, ν) prove of one row is the set's to say ([`proof`]); this is all else:
+//! - [`state`]: both halves, state by state; [`values`]: rows as the verifier sees them
+//! - [`interval`], [`lane`], [`sums`], [`exponential`], [`tail`]: arithmetic that all proofs share
+//!
 //! `docs/certificates.md` has the proofs and the error analysis.
 
-mod bundle;
-mod duality;
-mod exponential;
-mod kernel;
-mod lane;
-mod powers;
-mod reading;
-mod rounding;
-mod row;
+pub(crate) mod exponential;
+pub(crate) mod interval;
+pub(crate) mod lane;
+pub(crate) mod proof;
 mod state;
-mod sums;
-mod tail;
+pub(crate) mod sums;
+pub(crate) mod tail;
 #[cfg(test)]
 mod tests;
+mod values;
 
-pub(super) use self::powers::{MOST_ROWS, STEP};
-use self::rounding::Sum;
+use self::interval::Sum;
+use self::state::Check;
 pub(super) use self::state::Excess;
-use self::state::Proof;
 use super::rejection::{Rejection, Shortfall};
 use super::{Certificate, check};
 use crate::error::Label;
@@ -92,8 +91,8 @@ fn proof(
     told: bool,
 ) -> Result<(Proved, u128), Rejection> {
     check::complete(model, certificate)?;
-    let proof = Proof::new(model, certificate);
-    let pooled = crate::pool::in_pool(threads, || proof.excesses(told));
+    let check = Check::new(model, certificate);
+    let pooled = crate::pool::in_pool(threads, || check.excesses(told));
     let (excesses, pieces) = pooled.map_err(|e| Rejection::Input(e.to_string()))?;
     let fingerprint = if told { model.whole_fingerprint(&pieces) } else { 0 };
     for (s, found) in excesses.iter().enumerate() {
@@ -138,7 +137,7 @@ impl Proved {
         let Proved { verified, above, below, .. } = self;
         let claim = &certificate.claim;
         let ((low, high), gap) = (verified.initial, verified.gap);
-        // Comparisons that fail on what is not a number.
+        // Comparisons that fail on NaN.
         if low >= claim.lower && high <= claim.upper && gap <= claim.gap {
             return Ok(verified);
         }
@@ -165,6 +164,6 @@ fn mean_above(model: &Model, v: &[f64]) -> f64 {
         mass.add(p);
         mean.add(p * v);
     }
-    let mean = (mean.ball() / mass.ball()).hi();
+    let mean = (mean.interval() / mass.interval()).hi();
     if mean.is_nan() { f64::INFINITY } else { mean }
 }

@@ -9,7 +9,10 @@
 //! k such terms less m listed ones by (k + m + m²/256 + 8)·k·R·2⁻⁹⁸, and squares by R times that; underflow adds
 //! less than 2⁻¹⁰²² a term. Steep t make much of this, but never more than what 0 ≤ h ≤ |ν| allows.
 
-use super::rounding::{Ball, TINY, UNIT};
+use pulp::{Simd, WithSimd};
+
+use super::interval::{Interval, TINY, UNIT};
+use super::sums::dispatch;
 
 /// 2⁻⁹⁸.
 const TINIER: f64 = f64::from_bits((1023 - 98) << 52);
@@ -50,47 +53,26 @@ impl Double {
 
     /// Give or take `error`, for a number from 0 to `most`, which may be off by a few roundings itself.
     #[inline(always)]
-    fn between(self, error: f64, most: f64) -> Ball {
-        let all = Ball { mid: self.high, rad: self.low.abs() + error + TINY };
+    fn between(self, error: f64, most: f64) -> Interval {
+        let all = Interval { mid: self.high, rad: self.low.abs() + error + TINY };
         let most = most * (1.0 + 1e-9);
-        Ball::between(all.lo().max(0.0).min(most), all.hi().min(most).max(0.0))
+        Interval::between(all.lo().max(0.0).min(most), all.hi().min(most).max(0.0))
     }
 }
 
-/// All states by falling w.
-pub(super) struct Ranking {
+/// All states by falling w = λ(v − max v).
+pub(crate) struct Ranking {
+    order: Vec<u32>,
     level: Vec<f64>,
     /// Σw and Σw² of the first k states.
     prefix: Vec<[Double; 2]>,
 }
 
-/// Sums over the states that count, all with h ≥ 0.
-#[derive(Clone, Copy, Default)]
-pub(super) struct Tail {
-    /// Σh and Σh².
-    pub(super) mass: Ball,
-    pub(super) square: Ball,
-    /// At least ½Σh² over the states with h > 0 that do not count.
-    pub(super) missed: f64,
-}
-
-/// Of eight rows.
-#[derive(Default)]
-pub(super) struct Tails([[f64; 8]; 5]);
-
-impl Tails {
-    #[inline(always)]
-    pub(super) fn at(&self, k: usize) -> Tail {
-        let [a, b, c, d, e] = &self.0;
-        let (mass, square) = (Ball { mid: a[k], rad: b[k] }, Ball { mid: c[k], rad: d[k] });
-        Tail { mass, square, missed: e[k] }
-    }
-}
-
 impl Ranking {
     pub(super) fn new(w: &[f64]) -> Ranking {
-        let mut level = w.to_vec();
-        level.sort_unstable_by(|a, b| b.total_cmp(a));
+        let mut order: Vec<u32> = (0..w.len() as u32).collect();
+        order.sort_by(|&a, &b| w[b as usize].total_cmp(&w[a as usize]));
+        let level: Vec<f64> = order.iter().map(|&i| w[i as usize]).collect();
         let mut sums = [Double::default(); 2];
         let mut prefix = vec![sums];
         for &w in &level {
@@ -98,109 +80,85 @@ impl Ranking {
             sums = [one.plus(Double::sum(w, 0.0)), two.plus(Double::product(w, w))];
             prefix.push(sums);
         }
-        Ranking { level, prefix }
+        Ranking { order, level, prefix }
     }
 
-    /// The largest w of a state that is not among those `listed`.
-    pub(super) fn highest_outside(&self, listed: impl Iterator<Item = f64>) -> Option<f64> {
-        let mut listed: Vec<f64> = listed.collect();
-        listed.sort_unstable_by(|a, b| b.total_cmp(a));
-        let same = self.level.iter().zip(&listed).take_while(|(a, b)| a == b).count();
-        self.level.get(same).copied()
+    /// The largest w of a state that is not among those `listed`, which are in order.
+    pub(super) fn best_outside(&self, listed: &[u32]) -> Option<f64> {
+        let rank = self.order.iter().position(|i| listed.binary_search(i).is_err())?;
+        Some(self.level[rank])
     }
+}
 
-    /// For eight rows, with all states counted as if none were listed. States do not count where rounding leaves the
-    /// sign of h open.
+/// The states that a row does not list.
+#[derive(Clone, Copy)]
+pub struct Unlisted<'a> {
+    pub(super) ranking: &'a Ranking,
+    /// w of those that it does; −∞ where one is listed again.
+    pub(super) listed: &'a [f64],
+    pub(super) top: f64,
+}
+
+/// Sums over the unlisted states that count, all with h = t(w − top) − ν ≥ 0.
+#[derive(Clone, Copy, Debug)]
+pub struct Tail {
+    /// Σh.
+    pub mass: Interval,
+    /// Σh².
+    pub square: Interval,
+    /// At least ½Σh² over the states with h > 0 that do not count.
+    pub missed: f64,
+}
+
+impl Tail {
+    /// Of a row that lists all states.
+    pub const NONE: Tail = {
+        let zero = Interval { mid: 0.0, rad: 0.0 };
+        Tail { mass: zero, square: zero, missed: 0.0 }
+    };
+}
+
+impl Unlisted<'_> {
+    /// Where h > 0. States do not count where rounding leaves the sign of h open.
+    pub fn sums(self, t: f64, nu: f64) -> Tail {
+        dispatch(Pass { of: self, t, nu })
+    }
+}
+
+struct Pass<'a> {
+    of: Unlisted<'a>,
+    t: f64,
+    nu: f64,
+}
+
+impl WithSimd for Pass<'_> {
+    type Output = Tail;
+
     #[inline(always)]
-    pub(super) fn beyond(&self, t: &[f64; 8], nu: &[f64; 8], top: &[f64; 8]) -> Beyond<'_> {
-        let first = self.first(|l, w| counts(t[l], nu[l], top[l], w));
-        let (s1, s2, off1, off2) = ([0.0; 8], [0.0; 8], [0.0; 8], [0.0; 8]);
-        Beyond { ranking: self, first, number: first.map(|k| k as f64), s1, s2, off1, off2 }
-    }
-
-    /// How many of the first states count, for each of eight rows: a search in all of them at once.
-    #[inline(always)]
-    fn first(&self, counts: impl Fn(usize, f64) -> bool) -> [usize; 8] {
-        let (mut found, states) = ([0; 8], self.level.len());
-        let mut step = states.next_power_of_two();
-        while step > 0 {
-            for (l, found) in found.iter_mut().enumerate() {
-                let next = *found + step;
-                let level = self.level[next.min(states) - 1];
-                *found = if (next <= states) & counts(l, level) { next } else { *found };
-            }
-            step /= 2;
+    fn with_simd<S: Simd>(self, _: S) -> Tail {
+        let Pass { of: Unlisted { ranking, listed, top }, t, nu } = self;
+        let margin = 4.0 * UNIT * nu.abs();
+        // h > 0 for certain: three roundings, each of a number of size |ν| at most near the border.
+        let counts = |w: f64| t * (w - top) - nu > margin;
+        let first = ranking.level.partition_point(|w| counts(*w));
+        // −Σw and −Σw² of those listed in doubles, and what was rounded off these sums.
+        let [mut s1, mut s2, mut off1, mut off2, mut own] = [0.0; 5];
+        for &w in listed {
+            // Without a branch, which would be a guess.
+            let inside = counts(w);
+            let w = if inside { w } else { 0.0 };
+            let square = Double::product(-w, w);
+            let (one, two) = (Double::sum(s1, -w), Double::sum(s2, square.high));
+            (s1, off1) = (one.high, off1 + one.low);
+            (s2, off2) = (two.high, off2 + (two.low + square.low));
+            own += if inside { 1.0 } else { 0.0 };
         }
-        found
-    }
-}
-
-/// Whether h > 0 for certain: three roundings, each of a number of size |ν| at most near the border.
-#[inline(always)]
-fn counts(t: f64, nu: f64, top: f64, w: f64) -> bool {
-    t * (w - top) - nu > margin(nu)
-}
-
-#[inline(always)]
-fn margin(nu: f64) -> f64 {
-    4.0 * UNIT * nu.abs()
-}
-
-/// The states that count in eight rows: so many of the first, less listed ones.
-pub(super) struct Beyond<'a> {
-    ranking: &'a Ranking,
-    first: [usize; 8],
-    number: [f64; 8],
-    /// −Σw and −Σw² of those listed in doubles, and what was rounded off these sums.
-    s1: [f64; 8],
-    s2: [f64; 8],
-    off1: [f64; 8],
-    off2: [f64; 8],
-}
-
-impl Beyond<'_> {
-    /// Leaves out a block of listed states, where there are n.
-    #[inline(always)]
-    pub(super) fn leave_out(
-        &mut self,
-        t: &[f64; 8],
-        nu: &[f64; 8],
-        top: &[f64; 8],
-        n: &[f64; 8],
-        from: usize,
-        listed: &[[f64; 8]],
-    ) {
-        let Beyond { mut number, mut s1, mut s2, mut off1, mut off2, .. } = *self;
-        for (k, listed) in (from..).zip(listed) {
-            for l in 0..8 {
-                let own = ((k as f64) < n[l]) & counts(t[l], nu[l], top[l], listed[l]);
-                let w = if own { listed[l] } else { 0.0 };
-                number[l] -= if own { 1.0 } else { 0.0 };
-                let square = Double::product(-w, w);
-                let (one, two) = (Double::sum(s1[l], -w), Double::sum(s2[l], square.high));
-                (s1[l], off1[l]) = (one.high, off1[l] + one.low);
-                (s2[l], off2[l]) = (two.high, off2[l] + (two.low + square.low));
-            }
-        }
-        (self.number, self.s1, self.s2, self.off1, self.off2) = (number, s1, s2, off1, off2);
-    }
-
-    #[inline(always)]
-    pub(super) fn tails(self, t: &[f64; 8], nu: &[f64; 8], top: &[f64; 8]) -> Tails {
-        let Beyond { ranking, first, number, s1, s2, off1, off2 } = self;
-        let prefix = first.map(|k| ranking.prefix[k]);
-        let mut tails = Tails::default();
-        for l in 0..8 {
-            let ([p1, p2], first) = (prefix[l], first[l] as f64);
-            let s1 = p1.plus(Double::sum(s1[l], off1[l]));
-            let s2 = p2.plus(Double::sum(s2[l], off2[l]));
-            let sums = Sums { s1, s2, first, listed: first - number[l] };
-            let (mass, square) = sums.about(t[l], nu[l], top[l]);
-            let missed = 2.1 * margin(nu[l]) * margin(nu[l]) * ranking.level.len() as f64;
-            let [a, b, c, d, e] = &mut tails.0;
-            (a[l], b[l], c[l], d[l], e[l]) = (mass.mid, mass.rad, square.mid, square.rad, missed);
-        }
-        tails
+        let [p1, p2] = ranking.prefix[first];
+        let (s1, s2) = (p1.plus(Double::sum(s1, off1)), p2.plus(Double::sum(s2, off2)));
+        let sums = Sums { s1, s2, first: first as f64, listed: own };
+        let (mass, square) = sums.about(t, nu, top);
+        let missed = 2.1 * margin * margin * ranking.level.len() as f64;
+        Tail { mass, square, missed }
     }
 }
 
@@ -215,7 +173,7 @@ struct Sums {
 impl Sums {
     /// Σh and Σh².
     #[inline(always)]
-    fn about(self, t: f64, nu: f64, top: f64) -> (Ball, Ball) {
+    fn about(self, t: f64, nu: f64, top: f64) -> (Interval, Interval) {
         let Sums { s1, s2, first, listed } = self;
         let (n, of) = (first - listed, Double::product);
         // About the top: q1 = Σ(w − top), q2 = Σ(w − top)².

@@ -28,7 +28,7 @@ mod table;
 mod tilt;
 
 pub(crate) use active::RowMemory;
-pub(crate) use lifts::Goal;
+pub(crate) use lifts::{Goal, Points};
 
 use std::borrow::Cow;
 
@@ -118,7 +118,7 @@ impl<'a> Exact<'a> {
         let (discount, states) = (self.model.discount(), self.model.states());
         let keeps_support = self.set.is_some_and(|set| !set.leaves_support());
         let ranked = self.reading == Reading::Shared && keeps_support;
-        SweepValues::new(discount, states, self.model.is_dense(), ranked, self.spreads())
+        SweepValues::new(discount, states, ranked, self.spreads())
     }
 
     fn source(&self) -> Source<'_> {

@@ -74,11 +74,3 @@ pub(super) fn exact_exp_m1(a: f64) -> Wide {
     }
     m
 }
-
-/// e^a for a number that no double may be.
-pub(super) fn exact_exp(a: &Wide) -> Wide {
-    let near = a.value();
-    let rest = a.plus(&Wide::from(-near)).value();
-    let power = exact_exp_m1(near).plus(&Wide::from(1.0));
-    power.plus(&power.times(rest))
-}

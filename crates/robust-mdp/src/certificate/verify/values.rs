@@ -1,0 +1,168 @@
+//! What rows need of the values, and rows one at a time.
+//!
+//! Objectives are w' = c(s,a,i) + λ(v_i − max v) − top ≤ 0, top the row's largest. The doubles w'
+//! differ from the exact ones by at most ω, the same for all next states; as a row has mass one, so
+//! does its value. The nominal row is the stored one over its exact sum.
+
+use super::interval::{Interval, TINY, UNIT};
+use super::proof::ProofRow;
+use super::sums::{Mean, Over, Zeros, steps};
+use super::tail::{Ranking, Unlisted};
+use crate::model::{self, Model};
+use crate::uncertainty::UncertaintySet;
+
+/// What all rows need of the values v.
+pub(super) struct Values<'a> {
+    model: &'a Model,
+    /// λ(v − max v), at most 0.
+    pub(super) w: Vec<f64>,
+    /// −min of `w`.
+    pub(super) range: f64,
+    /// λ·max v.
+    pub(super) offset: f64,
+    /// How far `w` and `offset` may be from exact, together.
+    pub(super) omega: f64,
+    /// Rows may have mass where the nominal ones have none.
+    everywhere: bool,
+    /// States by falling `w`, where dense rows are read as they are though some entries cannot have mass.
+    order: Option<Vec<u32>>,
+    /// Where rows may have mass on states that they do not list.
+    ranking: Option<Ranking>,
+}
+
+/// Memory for a row.
+#[derive(Default)]
+pub(super) struct Scratch {
+    p: Vec<f64>,
+    w: Vec<f64>,
+    /// w without what transitions cost; −∞ where a row lists a state again.
+    bare: Vec<f64>,
+}
+
+/// A nominal row: its top, its value less that, and ω.
+pub(super) struct Nominal {
+    pub(super) top: f64,
+    pub(super) value: Interval,
+    pub(super) omega: f64,
+}
+
+impl<'a> Values<'a> {
+    pub(super) fn new(model: &'a Model, set: &UncertaintySet, v: &[f64]) -> Values<'a> {
+        let highest = v.iter().fold(f64::NEG_INFINITY, |m, v| m.max(*v));
+        let lowest = v.iter().fold(f64::INFINITY, |m, v| m.min(*v));
+        let w: Vec<f64> = v.iter().map(|v| model.discount() * (v - highest)).collect();
+        // Values too far apart for doubles make ω infinite, or NaN at discount 0.
+        let (range, offset) = (model.discount() * (highest - lowest), model.discount() * highest);
+        let everywhere = set.leaves_support();
+        let keeps_support = set.distance.set().is_none_or(|set| !set.leaves_support());
+        let plain = model.is_dense() && model.transition_cost.is_none();
+        let order = (plain && keeps_support).then(|| {
+            let mut order: Vec<u32> = (0..w.len() as u32).collect();
+            order.sort_by(|&a, &b| w[b as usize].total_cmp(&w[a as usize]));
+            order
+        });
+        Values {
+            model,
+            range,
+            offset,
+            omega: UNIT * (2.1 * range + 1.1 * offset.abs()) + TINY,
+            everywhere,
+            order,
+            ranking: (everywhere && !model.is_dense()).then(|| Ranking::new(&w)),
+            w,
+        }
+    }
+
+    /// Row r and its ω, borrowed where it is as it should be.
+    pub(super) fn row<'r>(&'r self, r: usize, scratch: &'r mut Scratch) -> (ProofRow<'r>, f64) {
+        let row = self.model.row(r);
+        if let (None, None) = (row.next, row.transition_cost)
+            && let Some(top) = self.shared_top(row.prob)
+        {
+            let omega = self.omega + 1.1 * UNIT * self.range;
+            let depth = self.range;
+            return (ProofRow { p: row.prob, w: &self.w, top, depth, unlisted: None }, omega);
+        }
+        self.gather(row, scratch);
+        let (top, depth, size) = self.ends(row, scratch);
+        let Scratch { p, w, bare } = scratch;
+        let p = if p.is_empty() { row.prob } else { &p[..] };
+        let listed = if row.transition_cost.is_some() { &bare[..] } else { &w[..] };
+        let unlisted = self.ranking.as_ref().map(|ranking| Unlisted { ranking, listed, top });
+        let omega = self.omega + 1.1 * UNIT * (size + depth);
+        (ProofRow { p, w, top, depth, unlisted }, omega)
+    }
+
+    /// The top of a row that lists all states, if it can be read as it is.
+    fn shared_top(&self, p: &[f64]) -> Option<f64> {
+        match &self.order {
+            _ if self.everywhere => Some(0.0),
+            Some(order) => {
+                let best = order.iter().find(|&&i| p[i as usize] > 0.0);
+                Some(best.map_or(0.0, |&i| self.w[i as usize]))
+            }
+            None => (Over { p, w: p, of: Zeros }.sums() == [0.0]).then_some(0.0),
+        }
+    }
+
+    /// w of the entries where a row may have mass; and p, unless these are all.
+    fn gather(&self, row: model::Row<'_>, Scratch { p, w, bare }: &mut Scratch) {
+        p.clear();
+        w.clear();
+        match row.next {
+            Some(next) => w.extend(next.iter().map(|&i| self.w[i as usize])),
+            None => w.extend_from_slice(&self.w),
+        }
+        if let Some(tolls) = row.transition_cost {
+            bare.clear();
+            bare.extend_from_slice(w);
+            (0..w.len()).filter(|&k| row.is_repeated(k)).for_each(|k| bare[k] = f64::NEG_INFINITY);
+            w.iter_mut().zip(tolls).for_each(|(w, toll)| *w += toll);
+        }
+        if !self.everywhere && row.prob.contains(&0.0) {
+            p.extend(row.prob.iter().filter(|p| **p > 0.0));
+            let mut entries = row.prob.iter();
+            w.retain(|_| entries.next().is_some_and(|p| *p > 0.0));
+        }
+    }
+
+    /// The top and the depth of what was gathered, and the size of what was rounded to make it.
+    fn ends(&self, row: model::Row<'_>, Scratch { w, .. }: &Scratch) -> (f64, f64, f64) {
+        let highest =
+            |w: &[f64]| w.iter().fold(f64::NEG_INFINITY, |m, w| if *w > m { *w } else { m });
+        if row.transition_cost.is_none() {
+            // The highest of all states, listed or not.
+            let top = if self.ranking.is_some() { 0.0 } else { highest(w) };
+            return (top, self.range, 0.0);
+        }
+        let mut low = w.iter().fold(f64::INFINITY, |m, w| m.min(*w));
+        let (mut top, listed) = (highest(w), low);
+        let size = top.abs().max(listed.abs());
+        if let (Some(ranking), Some(next)) = (&self.ranking, row.next) {
+            top = ranking.best_outside(next).map_or(top, |best| top.max(best));
+            low = low.min(-self.range);
+        }
+        (top, top - low, size)
+    }
+
+    pub(super) fn nominal(&self, r: usize, scratch: &mut Scratch) -> Nominal {
+        let row = self.model.row(r);
+        let (p, w, top, omega) = match (row.next, row.transition_cost) {
+            (None, None) => (row.prob, &self.w[..], 0.0, self.omega),
+            // Without zeros, or with: they add nothing.
+            (Some(next), None) => {
+                scratch.w.clear();
+                scratch.w.extend(next.iter().map(|&i| self.w[i as usize]));
+                (row.prob, &scratch.w[..], 0.0, self.omega)
+            }
+            (_, Some(_)) => {
+                let (row, omega) = self.row(r, scratch);
+                (row.p, row.w, row.top, omega)
+            }
+        };
+        let steps = steps(p.len());
+        let [mass, value] = Over { p, w, of: Mean { top } }.sums();
+        let value = Interval::of_sum(value, steps) / Interval::of_sum(mass, steps);
+        Nominal { top, value, omega }
+    }
+}
