@@ -7,7 +7,7 @@ use super::set::{Beyond, Kind, Priced, Set};
 use super::tilt::{self, Tilt};
 use crate::certificate::verify::exponential::{self, EXP_ERROR, LIMIT};
 use crate::certificate::verify::lane::Lane;
-use crate::certificate::verify::sums::Terms;
+use crate::certificate::verify::sums::{self, Terms};
 use crate::certificate::{Interval, Proof, ProofRow, Reading, TINY, UNIT, roundings};
 use crate::lanes::{dispatch, exp, exp_m1, ln, walk};
 use crate::rows::Row;
@@ -214,11 +214,27 @@ impl WithSimd for Write<'_> {
 /// ŷ is made of the computed e = e^{a + δ}, |δ| ≤ 13u: f(a + δ) ≤ f(a) + |δ|(|a| + |δ|)e, where
 /// |a|e ≤ |e − 1| + f(a).
 impl Proof for Kl {
-    fn read(&self, row: &ProofRow<'_>, t: f64, nu: f64) -> Option<Reading> {
+    fn read(&self, row: &ProofRow<'_>, t: f64, nu: f64) -> Reading {
+        sums::dispatch(Proved { row, t, nu })
+    }
+}
+
+struct Proved<'a> {
+    row: &'a ProofRow<'a>,
+    t: f64,
+    nu: f64,
+}
+
+impl WithSimd for Proved<'_> {
+    type Output = Reading;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) -> Reading {
+        let Proved { row, t, nu } = self;
         // Beyond that a row's top says as much; a ≤ 700, so that bringing it to ±700 only raises it.
         let sane = 4.0 * UNIT * (row.depth + 1.01 * nu.abs() / t) <= row.depth && nu >= -LIMIT;
         let steps = row.steps();
-        let [mass, excess, size, tilted] = row.sums(Powers { t, nu, top: row.top });
+        let [mass, excess, size, tilted] = row.sums(simd, Powers { t, nu, top: row.top });
         let spent = tilted - excess;
         // Twice this covers both sums, e and e − 1 in them, their difference, δ and the rounding of a:
         // (k + 13) + (k + 12) + 1 + 13 ≤ 2(k + 12 + 14) for k steps.
@@ -233,8 +249,8 @@ impl Proof for Kl {
         let spent = (Interval { mid: spent, rad: 2.0 * error + squares + TINY } / own).hi();
         // tz = a + ν, but where a was brought to −700: that has 1e-304 of the mass, and ω more room than that.
         let tilted = Interval { mid: tilted, rad: error + TINY };
-        let value = (tilted / own + nu) / Interval::from(t);
-        sane.then_some(Reading { dual, value, spent })
+        let value = (tilted / own + nu) / t;
+        if sane { Reading { dual, value, spent } } else { Reading::NOTHING }
     }
 }
 

@@ -95,15 +95,22 @@ impl<T: Into<Interval>> Add<T> for Interval {
     }
 }
 
-/// |a'b' − ab| ≤ |b||a' − a| + (|a| + |a' − a|)|b' − b|.
-impl<T: Into<Interval>> Mul<T> for Interval {
+impl Mul<f64> for Interval {
     type Output = Interval;
     #[inline(always)]
-    fn mul(self, by: T) -> Interval {
-        let by = by.into();
-        let mid = self.mid * by.mid;
-        let off = self.rad * by.mid.abs() + (self.mid.abs() + self.rad) * by.rad;
-        Interval { mid, rad: off + 1.01 * UNIT * mid.abs() + TINY }
+    fn mul(self, x: f64) -> Interval {
+        let mid = self.mid * x;
+        Interval { mid, rad: self.rad * x.abs() + 1.01 * UNIT * mid.abs() + TINY }
+    }
+}
+
+/// By a positive number.
+impl Div<f64> for Interval {
+    type Output = Interval;
+    #[inline(always)]
+    fn div(self, x: f64) -> Interval {
+        let mid = self.mid / x;
+        Interval { mid, rad: self.rad / x + 1.01 * UNIT * mid.abs() + TINY }
     }
 }
 

@@ -19,7 +19,7 @@ mod state;
 pub(crate) mod sums;
 pub(crate) mod tail;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 mod values;
 
 use self::interval::Sum;

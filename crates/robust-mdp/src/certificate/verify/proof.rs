@@ -10,14 +10,16 @@
 //! ([`Set::leaves_support`](crate::uncertainty::Set::leaves_support)) may find entries with p = 0 and
 //! any z: they have no mass. Other sets find entries where mass may go only.
 
+use pulp::{Simd, WithSimd};
+
 use super::interval::Interval;
 use super::sums::{Over, Terms, steps};
 use super::tail::Unlisted;
 
 /// The part of a set that certificates rest on; it shares no numerical code with the rest.
 pub trait Proof: Sync {
-    /// What (t, ν) prove of a row; t and 1/t are normal numbers, ν is finite. `None`: nothing.
-    fn read(&self, row: &ProofRow<'_>, t: f64, nu: f64) -> Option<Reading>;
+    /// What (t, ν) prove of a row; t and 1/t are normal numbers, ν is finite.
+    fn read(&self, row: &ProofRow<'_>, t: f64, nu: f64) -> Reading;
 }
 
 /// A row as the verifier sees it.
@@ -49,11 +51,13 @@ impl<'a> ProofRow<'a> {
     }
 
     /// K sums over the entries (p, w).
-    pub(crate) fn sums<const K: usize>(&self, of: impl Terms<K>) -> [f64; K] {
-        Over { p: self.p, w: self.w, of }.sums()
+    #[inline(always)]
+    pub(crate) fn sums<S: Simd, const K: usize>(&self, simd: S, of: impl Terms<K>) -> [f64; K] {
+        Over { p: self.p, w: self.w, of }.with_simd(simd)
     }
 
     /// How often a term of such a sum is rounded.
+    #[inline(always)]
     pub(crate) fn steps(&self) -> f64 {
         steps(self.p.len())
     }
@@ -68,4 +72,12 @@ pub struct Reading {
     pub value: Interval,
     /// At least d(ŷ, p).
     pub spent: f64,
+}
+
+impl Reading {
+    /// Of numbers that say no more than the row's top does.
+    pub const NOTHING: Reading = {
+        let value = Interval { mid: f64::NAN, rad: f64::NAN };
+        Reading { dual: f64::NAN, value, spent: f64::NAN }
+    };
 }

@@ -2,10 +2,12 @@
 
 use std::ops::Range;
 
+use pulp::{Simd, WithSimd};
 use rayon::prelude::*;
 
 use super::interval::{Interval, Sum, UNIT, above, normal, or_infinite, sum_above};
 use super::proof::{Proof, ProofRow, Reading};
+use super::sums::dispatch;
 use super::values::{Scratch, Values};
 use crate::certificate::{Certificate, Multipliers, Weight};
 use crate::model::Model;
@@ -68,6 +70,7 @@ struct Worst {
 }
 
 impl Worst {
+    #[inline(always)]
     fn take(&mut self, below: f64, row: usize) {
         if below > self.below {
             (self.below, self.row) = (below, row);
@@ -111,13 +114,24 @@ impl<'a> Check<'a> {
 
     /// Of some states.
     pub(super) fn run(&self, states: Range<usize>, hand: &mut Hand) -> Vec<Excess> {
+        dispatch(Run { check: self, states, hand })
+    }
+
+    #[inline(always)]
+    fn all(&self, states: Range<usize>, hand: &mut Hand) -> Vec<Excess> {
         let Certificate { policy, kernel, .. } = self.certificate;
         let first = self.model.state_ptr[states.start];
         hand.weights = policy.partition_point(|w| (w.row as usize) < first);
         hand.rows = kernel.partition_point(|k| (k.row as usize) < first);
-        states.map(|s| self.state(s, hand)).collect()
+        // No closures: they are compiled without the wide registers.
+        let mut found = Vec::with_capacity(states.len());
+        for s in states {
+            found.push(self.state(s, hand));
+        }
+        found
     }
 
+    #[inline(always)]
     fn state(&self, s: usize, hand: &mut Hand) -> Excess {
         if self.model.is_terminal(s) {
             return Excess::default();
@@ -131,11 +145,13 @@ impl<'a> Check<'a> {
     }
 
     /// κ of a row: its distance counts so often in a budget that rows share.
+    #[inline(always)]
     fn weight(&self, _row: usize) -> f64 {
         1.0
     }
 
     /// (U): weak duality. At least T_x v − v.
+    #[inline(always)]
     fn policy(&self, s: usize, hand: &mut Hand) -> f64 {
         let Certificate { set, policy, scale, upper, .. } = self.certificate;
         let (values, rows) = (&self.upper, self.model.rows_of(s));
@@ -161,16 +177,16 @@ impl<'a> Check<'a> {
             let kappa = if self.shared { self.weight(row) } else { 1.0 };
             let unit = mu * kappa;
             let t = if self.shared { x } else { 1.0 } / unit;
-            let reading = if normal(unit) { self.read(&seen, t, nu) } else { None };
+            let found = self.read(&seen, if normal(unit) { t } else { 0.0 }, nu);
             // 0 also where it is NaN: rows are worth no more than their tops.
-            let dual = reading.map_or(0.0, |r| if r.dual < 0.0 { r.dual } else { 0.0 });
-            let own = ((Interval::from(radius) + dual) * mu).hi();
-            let own = if !self.shared && own < 0.0 { own } else { 0.0 };
+            let dual = if found.dual < 0.0 { found.dual } else { 0.0 };
+            let own = if self.shared { 0.0 } else { ((Interval::from(radius) + dual) * mu).hi() };
+            let own = if own < 0.0 { own } else { 0.0 };
             // The two roundings of t are a change of the objectives.
             let off = above(omega + 2.2 * UNIT * seen.depth);
             total.add(x * sum_above([from, cost, seen.top, own, off]));
             gain.add(kappa * dual);
-            if let (Some(found), None) = (reading, &self.lower) {
+            if self.lower.is_none() {
                 hand.kernel[row - rows.start] =
                     kernel_row(found, kappa, [back, cost, seen.top, omega]);
             }
@@ -182,12 +198,17 @@ impl<'a> Check<'a> {
         (total / mass.interval()).hi()
     }
 
-    /// What multipliers prove of a row, if anything.
-    fn read(&self, row: &ProofRow<'_>, t: f64, nu: f64) -> Option<Reading> {
-        if normal(t) && normal(1.0 / t) { self.proof?.read(row, t, nu) } else { None }
+    /// What multipliers prove of a row.
+    #[inline(always)]
+    fn read(&self, row: &ProofRow<'_>, t: f64, nu: f64) -> Reading {
+        match self.proof {
+            Some(proof) if normal(t) && normal(1.0 / t) => proof.read(row, t, nu),
+            _ => Reading::NOTHING,
+        }
     }
 
     /// Rows of the kernel with multipliers of their own; where v_L = v_U, those of the policy have been read.
+    #[inline(always)]
     fn multipliers(&self, s: usize, hand: &mut Hand) {
         let Certificate { kernel, lower, .. } = self.certificate;
         let (values, rows) = (self.lower.as_ref().unwrap_or(&self.upper), self.model.rows_of(s));
@@ -200,14 +221,14 @@ impl<'a> Check<'a> {
             hand.rows += 1;
             let (seen, omega) = values.row(row, &mut hand.scratch);
             let kappa = if self.shared { self.weight(row) } else { 1.0 };
-            let found = self.read(&seen, t, nu).map_or(KernelRow::NOMINAL, |found| {
-                kernel_row(found, kappa, [back, self.model.cost[row], seen.top, omega])
-            });
-            hand.kernel[row - rows.start] = found;
+            let found = self.read(&seen, t, nu);
+            let at = [back, self.model.cost[row], seen.top, omega];
+            hand.kernel[row - rows.start] = kernel_row(found, kappa, at);
         }
     }
 
     /// (L): a kernel that is in the set by construction.
+    #[inline(always)]
     fn kernel(&self, s: usize, Hand { kernel, scratch, .. }: &mut Hand) -> Worst {
         let Certificate { set, lower, .. } = self.certificate;
         let (values, rows) = (self.lower.as_ref().unwrap_or(&self.upper), self.model.rows_of(s));
@@ -266,6 +287,7 @@ impl<'a> Check<'a> {
 
     /// A share of the way from the nominal rows that the budget allows if the whole way spends `used`;
     /// none of it if that is NaN.
+    #[inline(always)]
     fn allowed(&self, used: f64, radius: f64) -> f64 {
         if used <= radius {
             return 1.0;
@@ -275,7 +297,23 @@ impl<'a> Check<'a> {
     }
 }
 
+/// Some states, with all that this machine has.
+struct Run<'a> {
+    check: &'a Check<'a>,
+    states: Range<usize>,
+    hand: &'a mut Hand,
+}
+
+impl WithSimd for Run<'_> {
+    type Output = Vec<Excess>;
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) -> Vec<Excess> {
+        self.check.all(self.states, self.hand)
+    }
+}
+
 /// A row of the kernel at its value, less than λ·max v + cost + top, and what it spends.
+#[inline(always)]
 fn kernel_row(found: Reading, kappa: f64, [back, cost, top, omega]: [f64; 4]) -> KernelRow {
     if found.spent.is_nan() {
         return KernelRow::NOMINAL;
@@ -286,12 +324,14 @@ fn kernel_row(found: Reading, kappa: f64, [back, cost, top, omega]: [f64; 4]) ->
 }
 
 /// Whether x ≤ limit; NaN is not.
+#[inline(always)]
 fn fits(x: f64, limit: f64) -> bool {
     x <= limit
 }
 
 /// At least what a row adds that goes so large a share of the way to one that adds `below`, if rows differ by no more
 /// than `spread`.
+#[inline(always)]
 fn mixed_above(below: f64, share: f64, spread: f64) -> f64 {
     above(below + above((1.0 - share) * spread))
 }

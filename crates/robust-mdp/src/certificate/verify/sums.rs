@@ -8,11 +8,12 @@ use pulp::{Simd, WithSimd};
 use super::lane::{Lane, load, store};
 /// Runs a pass with the widest registers that this machine has; tests with others.
 #[cfg(test)]
-pub(super) use super::tests::dispatch;
+pub(crate) use super::tests::dispatch;
 #[cfg(not(test))]
-pub(super) use crate::lanes::dispatch;
+pub(crate) use crate::lanes::dispatch;
 
 /// How often a term of a sum over a row is rounded, in eight accumulators that are added in pairs.
+#[inline(always)]
 pub(crate) fn steps(entries: usize) -> f64 {
     entries as f64 / 8.0 + 4.0
 }

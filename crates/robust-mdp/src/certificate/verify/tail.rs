@@ -4,15 +4,19 @@
 //! where it is positive: among the first states in falling order of w. Prefix sums of w and w² in
 //! double-double, less the listed states, give Σh and Σh².
 //!
-//! Error: w > top + ν/t where h counts, so that |w| and |w − top| are at most
-//! R = |top| + |ν|/t. An operation of double-double is off by 2⁻¹⁰² of the magnitudes in it; sums of
-//! k such terms less m listed ones by (k + m + m²/256 + 8)·k·R·2⁻⁹⁸, and squares by R times that; underflow adds
-//! less than 2⁻¹⁰²² a term. Steep t make much of this, but never more than what 0 ≤ h ≤ |ν| allows.
+//! With b the last w that counts, all sums are of numbers ≥ 0: q₁ = Σ(w − b), q₂ = Σ(w − b)², and with h(b) > 0
+//!   Σh = t·q₁ + n·h(b),   Σh² = t²q₂ + 2t·h(b)·q₁ + n·h(b)².
+//!
+//! Error: |w| ≤ |b| where h counts. An operation of double-double is off by 2⁻¹⁰² of the magnitudes in it, sums
+//! of k states by (k + 8)·k·|b|·2⁻⁹⁸, and squares by |b| times that; underflow adds less than 2⁻¹⁰²² a
+//! term. Listed states are summed in doubles: m of them by (m + 4)u of what all states have. Steep t make much
+//! of this, but never more than what 0 ≤ h ≤ |ν| allows.
 
 use pulp::{Simd, WithSimd};
 
-use super::interval::{Interval, TINY, UNIT};
-use super::sums::dispatch;
+use super::interval::{Interval, TINY, UNIT, roundings};
+use super::lane::Lane;
+use super::sums::{Over, Terms, dispatch, steps};
 
 /// 2⁻⁹⁸.
 const TINIER: f64 = f64::from_bits((1023 - 98) << 52);
@@ -49,14 +53,6 @@ impl Double {
     fn times(self, x: f64) -> Double {
         let p = Double::product(self.high, x);
         Double::sum(p.high, p.low + self.low * x)
-    }
-
-    /// Give or take `error`, for a number from 0 to `most`, which may be off by a few roundings itself.
-    #[inline(always)]
-    fn between(self, error: f64, most: f64) -> Interval {
-        let all = Interval { mid: self.high, rad: self.low.abs() + error + TINY };
-        let most = most * (1.0 + 1e-9);
-        Interval::between(all.lo().max(0.0).min(most), all.hi().min(most).max(0.0))
     }
 }
 
@@ -119,9 +115,46 @@ impl Tail {
 }
 
 impl Unlisted<'_> {
-    /// Where h > 0. States do not count where rounding leaves the sign of h open.
+    /// Where h > 0.
     pub fn sums(self, t: f64, nu: f64) -> Tail {
         dispatch(Pass { of: self, t, nu })
+    }
+
+    /// States do not count where rounding leaves the sign of h open.
+    #[inline(always)]
+    pub(crate) fn pass<S: Simd>(self, simd: S, t: f64, nu: f64) -> Tail {
+        let Unlisted { ranking, listed, top } = self;
+        let size = nu.abs();
+        let margin = 4.0 * UNIT * size;
+        // h > 0 for certain: three roundings, each of a number of size |ν| at most near the border.
+        let counts = |w: f64| t * (w - top) - nu > margin;
+        let first = ranking.level.partition_point(|w| counts(*w));
+        let missed = 2.1 * margin * margin * ranking.level.len() as f64;
+        let Some(&b) = ranking.level[..first].last() else { return Tail { missed, ..Tail::NONE } };
+        let ([s1, s2], k) = (ranking.prefix[first], first as f64);
+        // Of all states.
+        let a1 = s1.plus(Double::product(-k, b)).high;
+        let a2 = s2.plus(s1.times(-2.0 * b)).plus(Double::product(b, b).times(k)).high;
+        let [l1, l2, m] = Over { p: listed, w: listed, of: Apart { b } }.with_simd(simd);
+        let (n, rho) = (k - m, roundings(steps(listed.len()) + 4.0));
+        let (unit, lost) = (TINIER * (k + 8.0), f64::MIN_POSITIVE * (k + m + 8.0));
+        let e1 = 4.0 * (unit * k * b.abs() + lost);
+        let e2 = 4.0 * (e1 * b.abs() + lost);
+        let q1 = Interval { mid: a1 - l1, rad: rho * a1.abs() + e1 };
+        let q2 = Interval { mid: a2 - l2, rad: rho * a2.abs() + e2 };
+        let h = Double::sum(b, -top).times(t).plus(Double::sum(-nu, 0.0)).high;
+        let h = Interval { mid: h, rad: 2.0 * UNIT * h.abs() + TINIER * size + TINY };
+        // Of numbers ≥ 0, so that few roundings are a small share.
+        let sums =
+            |q1: f64, q2: f64, h: f64| [t * q1 + n * h, t * (t * q2) + (2.0 * t * q1 + n * h) * h];
+        let low = sums(q1.lo().max(0.0), q2.lo().max(0.0), h.lo().max(0.0));
+        let high = sums(q1.hi(), q2.hi(), h.hi());
+        let between = |j: usize, most: f64| {
+            let most = (1.0 + 1e-9) * most;
+            let ends = [(1.0 - 2e-15) * low[j], (1.0 + 2e-15) * high[j]];
+            Interval::between(ends[0].max(0.0).min(most), ends[1].min(most).max(0.0))
+        };
+        Tail { mass: between(0, n * size), square: between(1, n * size * size), missed }
     }
 }
 
@@ -133,64 +166,23 @@ struct Pass<'a> {
 
 impl WithSimd for Pass<'_> {
     type Output = Tail;
-
     #[inline(always)]
-    fn with_simd<S: Simd>(self, _: S) -> Tail {
-        let Pass { of: Unlisted { ranking, listed, top }, t, nu } = self;
-        let margin = 4.0 * UNIT * nu.abs();
-        // h > 0 for certain: three roundings, each of a number of size |ν| at most near the border.
-        let counts = |w: f64| t * (w - top) - nu > margin;
-        let first = ranking.level.partition_point(|w| counts(*w));
-        // −Σw and −Σw² of those listed in doubles, and what was rounded off these sums.
-        let [mut s1, mut s2, mut off1, mut off2, mut own] = [0.0; 5];
-        for &w in listed {
-            // Without a branch, which would be a guess.
-            let inside = counts(w);
-            let w = if inside { w } else { 0.0 };
-            let square = Double::product(-w, w);
-            let (one, two) = (Double::sum(s1, -w), Double::sum(s2, square.high));
-            (s1, off1) = (one.high, off1 + one.low);
-            (s2, off2) = (two.high, off2 + (two.low + square.low));
-            own += if inside { 1.0 } else { 0.0 };
-        }
-        let [p1, p2] = ranking.prefix[first];
-        let (s1, s2) = (p1.plus(Double::sum(s1, off1)), p2.plus(Double::sum(s2, off2)));
-        let sums = Sums { s1, s2, first: first as f64, listed: own };
-        let (mass, square) = sums.about(t, nu, top);
-        let missed = 2.1 * margin * margin * ranking.level.len() as f64;
-        Tail { mass, square, missed }
+    fn with_simd<S: Simd>(self, simd: S) -> Tail {
+        self.of.pass(simd, self.t, self.nu)
     }
 }
 
-/// Σw and Σw² over the states that count: so many of the `first` less so many `listed` ones.
-struct Sums {
-    s1: Double,
-    s2: Double,
-    first: f64,
-    listed: f64,
+/// Σ(w − b), Σ(w − b)² and Σ1 where w ≥ b.
+#[derive(Clone, Copy)]
+struct Apart {
+    b: f64,
 }
 
-impl Sums {
-    /// Σh and Σh².
+impl Terms<3> for Apart {
     #[inline(always)]
-    fn about(self, t: f64, nu: f64, top: f64) -> (Interval, Interval) {
-        let Sums { s1, s2, first, listed } = self;
-        let (n, of) = (first - listed, Double::product);
-        // About the top: q1 = Σ(w − top), q2 = Σ(w − top)².
-        let q1 = s1.plus(of(-n, top));
-        let q2 = s2.plus(s1.times(-2.0 * top)).plus(of(top, top).times(n));
-        let r = top.abs() + 1.01 * nu.abs() / t;
-        let terms = first + listed * (1.0 + listed / 256.0) + 8.0;
-        let unit = TINIER * terms;
-        // Products of tiny numbers lose what lies below the least double, before they are multiplied by t.
-        let lost = f64::MIN_POSITIVE * terms;
-        let (e0, e1) = (unit * n, unit * first * r + lost);
-        let (e2, size) = (4.0 * e1 * r + lost, nu.abs());
-        let mass = q1.times(t).plus(of(-n, nu));
-        let square =
-            q2.times(t).times(t).plus(q1.times(t).times(-2.0 * nu)).plus(of(nu, nu).times(n));
-        let off = 4.0 * (t * e1 + e0 * size);
-        let off_square = 4.0 * (t * t * e2 + 2.0 * t * size * e1 + e0 * size * size);
-        (mass.between(off, n * size), square.between(off_square, n * size * size))
+    fn add<S: Simd>(self, to: [Lane<S>; 3], _: Lane<S>, w: Lane<S>) -> [Lane<S>; 3] {
+        let (b, zero) = (w.of(self.b), w.of(0.0));
+        let (x, one) = (w.if_below(b, zero, w - b), w.if_below(b, zero, w.of(1.0)));
+        [to[0] + x, x.mul_add(x, to[1]), to[2] + one]
     }
 }

@@ -74,6 +74,7 @@ impl<'a> Values<'a> {
     }
 
     /// Row r and its ω, borrowed where it is as it should be.
+    #[inline(always)]
     pub(super) fn row<'r>(&'r self, r: usize, scratch: &'r mut Scratch) -> (ProofRow<'r>, f64) {
         let row = self.model.row(r);
         if let (None, None) = (row.next, row.transition_cost)
@@ -94,6 +95,7 @@ impl<'a> Values<'a> {
     }
 
     /// The top of a row that lists all states, if it can be read as it is.
+    #[inline(always)]
     fn shared_top(&self, p: &[f64]) -> Option<f64> {
         match &self.order {
             _ if self.everywhere => Some(0.0),
@@ -106,6 +108,7 @@ impl<'a> Values<'a> {
     }
 
     /// w of the entries where a row may have mass; and p, unless these are all.
+    #[inline(always)]
     fn gather(&self, row: model::Row<'_>, Scratch { p, w, bare }: &mut Scratch) {
         p.clear();
         w.clear();
@@ -127,17 +130,15 @@ impl<'a> Values<'a> {
     }
 
     /// The top and the depth of what was gathered, and the size of what was rounded to make it.
+    #[inline(always)]
     fn ends(&self, row: model::Row<'_>, Scratch { w, .. }: &Scratch) -> (f64, f64, f64) {
-        let highest =
-            |w: &[f64]| w.iter().fold(f64::NEG_INFINITY, |m, w| if *w > m { *w } else { m });
+        let top = w.iter().fold(f64::NEG_INFINITY, |m, w| if *w > m { *w } else { m });
         if row.transition_cost.is_none() {
             // The highest of all states, listed or not.
-            let top = if self.ranking.is_some() { 0.0 } else { highest(w) };
-            return (top, self.range, 0.0);
+            return (if self.ranking.is_some() { 0.0 } else { top }, self.range, 0.0);
         }
-        let mut low = w.iter().fold(f64::INFINITY, |m, w| m.min(*w));
-        let (mut top, listed) = (highest(w), low);
-        let size = top.abs().max(listed.abs());
+        let mut low = w.iter().fold(f64::INFINITY, |m, w| if *w < m { *w } else { m });
+        let (mut top, size) = (top, top.abs().max(low.abs()));
         if let (Some(ranking), Some(next)) = (&self.ranking, row.next) {
             top = ranking.best_outside(next).map_or(top, |best| top.max(best));
             low = low.min(-self.range);
