@@ -12,8 +12,8 @@ use reference::PRECISION;
 use robust_mdp::instances::{Costs, Garnet};
 use robust_mdp::uncertainty::UncertaintySet;
 use robust_mdp::{
-    Certificate, Method, Model, Objective, Options, Oracle, Rejection, Solution, Status, Stop,
-    Verified, certify, solve, verify,
+    Certificate, Method, Model, Objective, Options, Oracle, Solution, Status, Stop, Verified,
+    certify, solve, verify,
 };
 
 const FAMILIES: [Family; 3] = [Family::EverywhereEllipsoid, Family::NominalEllipsoid, Family::Kl];

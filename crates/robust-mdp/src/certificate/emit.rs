@@ -8,10 +8,11 @@
 //! ([`super::narrow`]).
 
 use super::check::no_proof;
+use super::claim::Verified;
 use super::fit::Fit;
 use super::narrow::moved;
 use super::rejection::Rejection;
-use super::verify::{Proved, Verified, prove};
+use super::verify::{Proved, prove};
 use super::{Certificate, Claim, Multipliers, Weight};
 use crate::error::Error;
 use crate::loops::bellman::{Bellman, Player};
@@ -69,7 +70,7 @@ fn narrowest(
     let (lower, upper) = (emission.lower.clone(), emission.upper.clone());
     let attempt = |emission: &mut Emission<'_>, care: Care| -> Attempt {
         let certificate = emission.make(care);
-        let proved = prove(model, &certificate, threads)?;
+        let (proved, _) = prove(model, &certificate, threads, false)?;
         Ok((certificate, proved))
     };
     emission.meet();

@@ -30,6 +30,7 @@
 //! ```
 
 mod check;
+mod claim;
 pub(crate) mod emit;
 mod file;
 mod fingerprint;
@@ -38,6 +39,7 @@ mod narrow;
 mod rejection;
 pub(crate) mod verify;
 
+pub use claim::{Verified, verify};
 pub use emit::certify;
 #[doc(hidden)]
 pub use file::seal_certificate;
@@ -45,7 +47,6 @@ pub use rejection::{Rejection, Shortfall};
 pub use verify::interval::{Interval, TINY, UNIT, above, roundings};
 pub use verify::proof::{Proof, ProofRow, Reading};
 pub use verify::tail::{Tail, Unlisted};
-pub use verify::{Verified, verify};
 
 use crate::model::Objective;
 use crate::solve::{Method, Oracle};

@@ -23,63 +23,53 @@ pub struct Interval {
 
 impl Interval {
     /// A computed sum of terms of one sign, none of which was rounded more than so many times.
-    #[inline(always)]
     pub fn of_sum(sum: f64, steps: f64) -> Interval {
         Interval { mid: sum, rad: roundings(steps) * sum.abs() + TINY }
     }
 
     /// All numbers from lo to hi.
-    #[inline(always)]
     pub fn between(lo: f64, hi: f64) -> Interval {
         let mid = 0.5 * lo + 0.5 * hi;
         Interval { mid, rad: 0.5 * hi - 0.5 * lo + 2.0 * UNIT * mid.abs() + TINY }
     }
 
     /// No number in it is larger.
-    #[inline(always)]
     pub fn hi(self) -> f64 {
         above(self.mid + self.radius())
     }
 
     /// No number in it is smaller.
-    #[inline(always)]
     pub fn lo(self) -> f64 {
         -above(self.radius() - self.mid)
     }
 
     /// At least the exact radius.
-    #[inline(always)]
     pub(crate) fn radius(self) -> f64 {
         (1.0 + 1e-9) * self.rad
     }
 }
 
 /// At least the exact result of which x is the rounded one.
-#[inline(always)]
 pub fn above(x: f64) -> f64 {
     x + (2.5 * UNIT * x.abs() + f64::MIN_POSITIVE)
 }
 
 /// x, or ∞ if that is NaN.
-#[inline(always)]
 pub(super) fn or_infinite(x: f64) -> f64 {
     if x.is_nan() { f64::INFINITY } else { x }
 }
 
 /// Whether x is positive and keeps all its digits.
-#[inline(always)]
 pub(crate) fn normal(x: f64) -> bool {
     (f64::MIN_POSITIVE..=f64::MAX).contains(&x)
 }
 
 /// The relative error of so many roundings: (1 + u)^k − 1 ≤ 1.01·ku for k < 10¹³.
-#[inline(always)]
 pub fn roundings(k: f64) -> f64 {
     1.01 * UNIT * k
 }
 
 impl From<f64> for Interval {
-    #[inline(always)]
     fn from(x: f64) -> Interval {
         Interval { mid: x, rad: 0.0 }
     }
@@ -87,7 +77,6 @@ impl From<f64> for Interval {
 
 impl<T: Into<Interval>> Add<T> for Interval {
     type Output = Interval;
-    #[inline(always)]
     fn add(self, other: T) -> Interval {
         let other = other.into();
         let mid = self.mid + other.mid;
@@ -97,7 +86,6 @@ impl<T: Into<Interval>> Add<T> for Interval {
 
 impl Mul<f64> for Interval {
     type Output = Interval;
-    #[inline(always)]
     fn mul(self, x: f64) -> Interval {
         let mid = self.mid * x;
         Interval { mid, rad: self.rad * x.abs() + 1.01 * UNIT * mid.abs() + TINY }
@@ -107,7 +95,6 @@ impl Mul<f64> for Interval {
 /// By a positive number.
 impl Div<f64> for Interval {
     type Output = Interval;
-    #[inline(always)]
     fn div(self, x: f64) -> Interval {
         let mid = self.mid / x;
         Interval { mid, rad: self.rad / x + 1.01 * UNIT * mid.abs() + TINY }
@@ -117,7 +104,6 @@ impl Div<f64> for Interval {
 /// By a positive number, at least b: |a'/b' − a/b| ≤ (|a' − a| + |a/b||b' − b|)/b.
 impl Div for Interval {
     type Output = Interval;
-    #[inline(always)]
     fn div(self, by: Interval) -> Interval {
         let b = by.mid - by.radius();
         let inverse = 1.0 / b;
@@ -130,7 +116,6 @@ impl Div for Interval {
 }
 
 /// At least the sum of numbers of which the first may be off by a rounding: three more each.
-#[inline(always)]
 pub(super) fn sum_above([a, b, c, d, off]: [f64; 5]) -> f64 {
     let size = (a.abs() + b.abs()) + (c.abs() + d.abs()) + off.abs();
     above((a + b) + (c + d) + (off + 4.1 * UNIT * size))
@@ -145,12 +130,10 @@ pub(super) struct Sum {
 }
 
 impl Sum {
-    #[inline(always)]
     pub(super) fn add(&mut self, x: f64) {
         (self.terms, self.sum, self.size) = (self.terms + 1.0, self.sum + x, self.size + x.abs());
     }
 
-    #[inline(always)]
     pub(super) fn interval(self) -> Interval {
         let rad = 1.01 * UNIT * (self.terms + 2.0) * self.size + TINY;
         Interval { mid: self.sum, rad }

@@ -37,32 +37,11 @@ impl<S: Simd> Lane<S> {
         Lane { x: self.simd.splat_f64s(x), ..self }
     }
 
-    #[inline(always)]
-    pub(crate) fn abs(self) -> Lane<S> {
-        Lane { x: self.simd.abs_f64s(self.x), ..self }
-    }
-
-    /// self·y + z, rounded once.
-    #[inline(always)]
-    pub(crate) fn mul_add(self, y: Lane<S>, z: Lane<S>) -> Lane<S> {
-        Lane { x: self.simd.mul_add_f64s(self.x, y.x, z.x), ..self }
-    }
-
     /// `then` where self < limit, else `otherwise`.
     #[inline(always)]
     pub(crate) fn if_below(self, limit: Lane<S>, then: Lane<S>, otherwise: Lane<S>) -> Lane<S> {
         let below = self.simd.less_than_f64s(self.x, limit.x);
         Lane { x: self.simd.select_f64s(below, then.x, otherwise.x), ..self }
-    }
-
-    #[inline(always)]
-    pub(crate) fn at_least(self, floor: Lane<S>) -> Lane<S> {
-        Lane { x: self.simd.max_f64s(self.x, floor.x), ..self }
-    }
-
-    #[inline(always)]
-    pub(crate) fn at_most(self, limit: Lane<S>) -> Lane<S> {
-        Lane { x: self.simd.min_f64s(self.x, limit.x), ..self }
     }
 
     /// 2^k times self for whole k, both normal numbers.
@@ -78,6 +57,22 @@ impl<S: Simd> Lane<S> {
         Lane { x: cast(self.simd.add_u32s(cast(self.x), exponent)), ..self }
     }
 }
+
+macro_rules! operation {
+    ($name:ident, $on:ident $(, $y:ident)*) => {
+        impl<S: Simd> Lane<S> {
+            #[inline(always)]
+            pub(crate) fn $name(self $(, $y: Lane<S>)*) -> Lane<S> {
+                Lane { x: self.simd.$on(self.x $(, $y.x)*), ..self }
+            }
+        }
+    };
+}
+operation!(abs, abs_f64s);
+operation!(at_least, max_f64s, floor);
+operation!(at_most, min_f64s, limit);
+// self·y + z, rounded once.
+operation!(mul_add, mul_add_f64s, y, z);
 
 macro_rules! operator {
     ($trait:ident, $method:ident, $on:ident) => {

@@ -2,12 +2,10 @@
 
 use std::ops::Range;
 
-use pulp::{Simd, WithSimd};
 use rayon::prelude::*;
 
 use super::interval::{Interval, Sum, UNIT, above, normal, or_infinite, sum_above};
 use super::proof::{Proof, ProofRow, Reading};
-use super::sums::dispatch;
 use super::values::{Scratch, Values};
 use crate::certificate::{Certificate, Multipliers, Weight};
 use crate::model::Model;
@@ -55,28 +53,8 @@ struct KernelRow {
     spent: f64,
 }
 
-impl KernelRow {
-    const NOMINAL: KernelRow = KernelRow { below: f64::NEG_INFINITY, spent: 0.0 };
-
-    fn is_nominal(&self) -> bool {
-        self.below == f64::NEG_INFINITY
-    }
-}
-
-/// The row of the kernel that is most in excess.
-struct Worst {
-    below: f64,
-    row: usize,
-}
-
-impl Worst {
-    #[inline(always)]
-    fn take(&mut self, below: f64, row: usize) {
-        if below > self.below {
-            (self.below, self.row) = (below, row);
-        }
-    }
-}
+/// A row without multipliers.
+const NOMINAL: KernelRow = KernelRow { below: f64::NEG_INFINITY, spent: 0.0 };
 
 impl<'a> Check<'a> {
     pub(super) fn new(model: &'a Model, certificate: &'a Certificate) -> Check<'a> {
@@ -114,44 +92,31 @@ impl<'a> Check<'a> {
 
     /// Of some states.
     pub(super) fn run(&self, states: Range<usize>, hand: &mut Hand) -> Vec<Excess> {
-        dispatch(Run { check: self, states, hand })
-    }
-
-    #[inline(always)]
-    fn all(&self, states: Range<usize>, hand: &mut Hand) -> Vec<Excess> {
         let Certificate { policy, kernel, .. } = self.certificate;
         let first = self.model.state_ptr[states.start];
         hand.weights = policy.partition_point(|w| (w.row as usize) < first);
         hand.rows = kernel.partition_point(|k| (k.row as usize) < first);
-        // No closures: they are compiled without the wide registers.
-        let mut found = Vec::with_capacity(states.len());
-        for s in states {
-            found.push(self.state(s, hand));
-        }
-        found
+        states.map(|s| self.state(s, hand)).collect()
     }
 
-    #[inline(always)]
     fn state(&self, s: usize, hand: &mut Hand) -> Excess {
         if self.model.is_terminal(s) {
             return Excess::default();
         }
         hand.kernel.clear();
-        hand.kernel.resize(self.model.rows_of(s).len(), KernelRow::NOMINAL);
+        hand.kernel.resize(self.model.rows_of(s).len(), NOMINAL);
         let above = self.policy(s, hand);
         self.multipliers(s, hand);
-        let Worst { below, row } = self.kernel(s, hand);
+        let (below, row) = self.kernel(s, hand);
         Excess { above, below, row }
     }
 
     /// κ of a row: its distance counts so often in a budget that rows share.
-    #[inline(always)]
     fn weight(&self, _row: usize) -> f64 {
         1.0
     }
 
     /// (U): weak duality. At least T_x v − v.
-    #[inline(always)]
     fn policy(&self, s: usize, hand: &mut Hand) -> f64 {
         let Certificate { set, policy, scale, upper, .. } = self.certificate;
         let (values, rows) = (&self.upper, self.model.rows_of(s));
@@ -168,9 +133,8 @@ impl<'a> Check<'a> {
             mass.add(x);
             let (radius, cost) = (set.radius_at(s, row), self.model.cost[row]);
             if radius == 0.0 {
-                let found = values.nominal(row, &mut hand.scratch);
-                let off = above(found.omega + found.value.radius());
-                total.add(x * sum_above([from, cost, found.top, found.value.mid, off]));
+                let [top, value, off] = values.nominal(row, &mut hand.scratch);
+                total.add(x * sum_above([from, cost, top, value, off]));
                 continue;
             }
             let (seen, omega) = values.row(row, &mut hand.scratch);
@@ -199,7 +163,6 @@ impl<'a> Check<'a> {
     }
 
     /// What multipliers prove of a row.
-    #[inline(always)]
     fn read(&self, row: &ProofRow<'_>, t: f64, nu: f64) -> Reading {
         match self.proof {
             Some(proof) if normal(t) && normal(1.0 / t) => proof.read(row, t, nu),
@@ -208,7 +171,6 @@ impl<'a> Check<'a> {
     }
 
     /// Rows of the kernel with multipliers of their own; where v_L = v_U, those of the policy have been read.
-    #[inline(always)]
     fn multipliers(&self, s: usize, hand: &mut Hand) {
         let Certificate { kernel, lower, .. } = self.certificate;
         let (values, rows) = (self.lower.as_ref().unwrap_or(&self.upper), self.model.rows_of(s));
@@ -227,67 +189,50 @@ impl<'a> Check<'a> {
         }
     }
 
-    /// (L): a kernel that is in the set by construction.
-    #[inline(always)]
-    fn kernel(&self, s: usize, Hand { kernel, scratch, .. }: &mut Hand) -> Worst {
+    /// (L): a kernel that is in the set by construction. At least v less the least value of a row, and that row.
+    fn kernel(&self, s: usize, Hand { kernel, scratch, .. }: &mut Hand) -> (f64, usize) {
         let Certificate { set, lower, .. } = self.certificate;
         let (values, rows) = (self.lower.as_ref().unwrap_or(&self.upper), self.model.rows_of(s));
-        let (back, radius) = (lower[s] - values.offset, set.radius_at(s, rows.start));
-        // How far two rows of mass one are apart, with room for the roundings.
-        let range = if self.model.transition_cost.is_none() { values.range } else { f64::INFINITY };
-        let spread = above(above(values.omega + range) + values.omega);
-        // What the rows take of the budget, and the worst of those that do not take too much.
-        let (mut total, mut over) = (Sum::default(), false);
-        let mut worst = Worst { below: f64::NEG_INFINITY, row: rows.start };
+        let back = lower[s] - values.offset;
+        let mut total = Sum::default();
+        kernel.iter().for_each(|row| total.add(row.spent));
+        let common = self.allowed(total.interval().hi(), set.radius_at(s, rows.start));
+        // How far rows go from the nominal ones.
+        let share = |row: usize, found: &KernelRow| match found.below == f64::NEG_INFINITY {
+            true => 0.0,
+            false if self.shared => common,
+            false => self.allowed(found.spent, set.radius_at(s, row)),
+        };
+        let mut worst = (0.0, rows.start);
         for (row, found) in rows.clone().zip(&*kernel) {
-            if self.shared || found.spent <= set.radius_at(s, row) {
-                total.add(found.spent);
-                worst.take(found.below, row);
-            } else {
-                over = true;
+            if found.below > worst.0 && share(row, found) == 1.0 {
+                worst = (found.below, row);
             }
         }
-        let (used, mut common) = (total.interval().hi(), None);
-        // Written so that NaN does not fit.
-        if self.shared && !fits(used, radius) {
-            // Nominal rows make up for the rest, which may be too little to matter.
-            let share = self.allowed(used, radius);
-            over = !fits(mixed_above(worst.below, share, spread), 0.0);
-            (worst.below, common) = (f64::NEG_INFINITY, Some(share));
-        }
-        worst.take(0.0, worst.row);
+        // Nominal rows add at most this less their cost: those that cost too much to matter are not read.
+        let range = if self.model.transition_cost.is_none() { values.range } else { f64::INFINITY };
         let most = sum_above([back, range, values.omega, 0.0, 0.0]);
         for (row, found) in rows.zip(&*kernel) {
-            let share = if found.is_nominal() {
-                // Rows that cost too much to matter are not read.
-                if above(most - worst.below) <= self.model.cost[row] {
-                    continue;
-                }
-                0.0
-            } else {
-                let own = || self.allowed(found.spent, set.radius_at(s, row));
-                let share = if over { common.unwrap_or_else(own) } else { 1.0 };
-                if share == 1.0 || fits(mixed_above(found.below, share, spread), worst.below) {
-                    continue;
-                }
-                share
+            let (share, cost) = (share(row, found), self.model.cost[row]);
+            let mixed = |nominal: f64| match share {
+                0.0 => nominal,
+                _ => (Interval::from(nominal) + (Interval::from(found.below) + -nominal) * share)
+                    .hi(),
             };
-            let nominal = values.nominal(row, scratch);
-            let off = above(nominal.omega + nominal.value.radius());
-            let cost = self.model.cost[row];
-            let below = sum_above([back, -cost, -nominal.top, -nominal.value.mid, off]);
-            let below = match share {
-                0.0 => below,
-                _ => (Interval::from(below) + (Interval::from(found.below) + -below) * share).hi(),
-            };
-            worst.take(or_infinite(below), row);
+            if share == 1.0 || mixed(above(most - cost)) <= worst.0 {
+                continue;
+            }
+            let [top, value, off] = values.nominal(row, scratch);
+            let below = or_infinite(mixed(sum_above([back, -cost, -top, -value, off])));
+            if below > worst.0 {
+                worst = (below, row);
+            }
         }
         worst
     }
 
     /// A share of the way from the nominal rows that the budget allows if the whole way spends `used`;
     /// none of it if that is NaN.
-    #[inline(always)]
     fn allowed(&self, used: f64, radius: f64) -> f64 {
         if used <= radius {
             return 1.0;
@@ -297,41 +242,12 @@ impl<'a> Check<'a> {
     }
 }
 
-/// Some states, with all that this machine has.
-struct Run<'a> {
-    check: &'a Check<'a>,
-    states: Range<usize>,
-    hand: &'a mut Hand,
-}
-
-impl WithSimd for Run<'_> {
-    type Output = Vec<Excess>;
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, _: S) -> Vec<Excess> {
-        self.check.all(self.states, self.hand)
-    }
-}
-
 /// A row of the kernel at its value, less than λ·max v + cost + top, and what it spends.
-#[inline(always)]
 fn kernel_row(found: Reading, kappa: f64, [back, cost, top, omega]: [f64; 4]) -> KernelRow {
     if found.spent.is_nan() {
-        return KernelRow::NOMINAL;
+        return NOMINAL;
     }
     let off = above(omega + found.value.radius());
     let below = or_infinite(sum_above([back, -cost, -top, -found.value.mid, off]));
     KernelRow { below, spent: above(kappa * found.spent) }
-}
-
-/// Whether x ≤ limit; NaN is not.
-#[inline(always)]
-fn fits(x: f64, limit: f64) -> bool {
-    x <= limit
-}
-
-/// At least what a row adds that goes so large a share of the way to one that adds `below`, if rows differ by no more
-/// than `spread`.
-#[inline(always)]
-fn mixed_above(below: f64, share: f64, spread: f64) -> f64 {
-    above(below + above((1.0 - share) * spread))
 }

@@ -30,12 +30,6 @@ pub(crate) struct Over<'a, T, const K: usize> {
     pub(crate) of: T,
 }
 
-impl<T: Terms<K>, const K: usize> Over<'_, T, K> {
-    pub(crate) fn sums(self) -> [f64; K] {
-        dispatch(self)
-    }
-}
-
 impl<T: Terms<K>, const K: usize> WithSimd for Over<'_, T, K> {
     type Output = [f64; K];
 
@@ -97,16 +91,5 @@ impl Terms<2> for Mean {
     #[inline(always)]
     fn add<S: Simd>(self, to: [Lane<S>; 2], p: Lane<S>, w: Lane<S>) -> [Lane<S>; 2] {
         [to[0] + p, p.mul_add(w - w.of(self.top), to[1])]
-    }
-}
-
-/// How many entries are 0.
-#[derive(Clone, Copy)]
-pub(super) struct Zeros;
-
-impl Terms<1> for Zeros {
-    #[inline(always)]
-    fn add<S: Simd>(self, to: [Lane<S>; 1], p: Lane<S>, _: Lane<S>) -> [Lane<S>; 1] {
-        [to[0] + p.of(0.0).if_below(p, p.of(0.0), p.of(1.0))]
     }
 }

@@ -12,11 +12,11 @@
 //! term. Listed states are summed in doubles: m of them by (m + 4)u of what all states have. Steep t make much
 //! of this, but never more than what 0 ≤ h ≤ |ν| allows.
 
-use pulp::{Simd, WithSimd};
+use pulp::{Scalar, Simd, WithSimd};
 
 use super::interval::{Interval, TINY, UNIT, roundings};
 use super::lane::Lane;
-use super::sums::{Over, Terms, dispatch, steps};
+use super::sums::{Over, Terms, steps};
 
 /// 2⁻⁹⁸.
 const TINIER: f64 = f64::from_bits((1023 - 98) << 52);
@@ -79,10 +79,9 @@ impl Ranking {
         Ranking { order, level, prefix }
     }
 
-    /// The largest w of a state that is not among those `listed`, which are in order.
-    pub(super) fn best_outside(&self, listed: &[u32]) -> Option<f64> {
-        let rank = self.order.iter().position(|i| listed.binary_search(i).is_err())?;
-        Some(self.level[rank])
+    /// The largest w of a state that is usable.
+    pub(super) fn best(&self, usable: impl Fn(u32) -> bool) -> Option<f64> {
+        self.order.iter().position(|i| usable(*i)).map(|rank| self.level[rank])
     }
 }
 
@@ -115,12 +114,11 @@ impl Tail {
 }
 
 impl Unlisted<'_> {
-    /// Where h > 0.
+    /// Where h > 0. States do not count where rounding leaves the sign of h open.
     pub fn sums(self, t: f64, nu: f64) -> Tail {
-        dispatch(Pass { of: self, t, nu })
+        self.pass(Scalar::new(), t, nu)
     }
 
-    /// States do not count where rounding leaves the sign of h open.
     #[inline(always)]
     pub(crate) fn pass<S: Simd>(self, simd: S, t: f64, nu: f64) -> Tail {
         let Unlisted { ranking, listed, top } = self;
@@ -155,20 +153,6 @@ impl Unlisted<'_> {
             Interval::between(ends[0].max(0.0).min(most), ends[1].min(most).max(0.0))
         };
         Tail { mass: between(0, n * size), square: between(1, n * size * size), missed }
-    }
-}
-
-struct Pass<'a> {
-    of: Unlisted<'a>,
-    t: f64,
-    nu: f64,
-}
-
-impl WithSimd for Pass<'_> {
-    type Output = Tail;
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, simd: S) -> Tail {
-        self.of.pass(simd, self.t, self.nu)
     }
 }
 

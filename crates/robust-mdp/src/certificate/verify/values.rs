@@ -4,9 +4,9 @@
 //! differ from the exact ones by at most ω, the same for all next states; as a row has mass one, so
 //! does its value. The nominal row is the stored one over its exact sum.
 
-use super::interval::{Interval, TINY, UNIT};
+use super::interval::{Interval, TINY, UNIT, above};
 use super::proof::ProofRow;
-use super::sums::{Mean, Over, Zeros, steps};
+use super::sums::{Mean, Over, dispatch, steps};
 use super::tail::{Ranking, Unlisted};
 use crate::model::{self, Model};
 use crate::uncertainty::UncertaintySet;
@@ -24,9 +24,7 @@ pub(super) struct Values<'a> {
     pub(super) omega: f64,
     /// Rows may have mass where the nominal ones have none.
     everywhere: bool,
-    /// States by falling `w`, where dense rows are read as they are though some entries cannot have mass.
-    order: Option<Vec<u32>>,
-    /// Where rows may have mass on states that they do not list.
+    /// Where rows may have mass on states that they do not list, or list states where they cannot have any.
     ranking: Option<Ranking>,
 }
 
@@ -39,13 +37,6 @@ pub(super) struct Scratch {
     bare: Vec<f64>,
 }
 
-/// A nominal row: its top, its value less that, and ω.
-pub(super) struct Nominal {
-    pub(super) top: f64,
-    pub(super) value: Interval,
-    pub(super) omega: f64,
-}
-
 impl<'a> Values<'a> {
     pub(super) fn new(model: &'a Model, set: &UncertaintySet, v: &[f64]) -> Values<'a> {
         let highest = v.iter().fold(f64::NEG_INFINITY, |m, v| m.max(*v));
@@ -55,26 +46,19 @@ impl<'a> Values<'a> {
         let (range, offset) = (model.discount() * (highest - lowest), model.discount() * highest);
         let everywhere = set.leaves_support();
         let keeps_support = set.distance.set().is_none_or(|set| !set.leaves_support());
-        let plain = model.is_dense() && model.transition_cost.is_none();
-        let order = (plain && keeps_support).then(|| {
-            let mut order: Vec<u32> = (0..w.len() as u32).collect();
-            order.sort_by(|&a, &b| w[b as usize].total_cmp(&w[a as usize]));
-            order
-        });
+        let ranked = keeps_support && model.is_dense() && model.transition_cost.is_none();
         Values {
             model,
             range,
             offset,
             omega: UNIT * (2.1 * range + 1.1 * offset.abs()) + TINY,
             everywhere,
-            order,
-            ranking: (everywhere && !model.is_dense()).then(|| Ranking::new(&w)),
+            ranking: (ranked || everywhere && !model.is_dense()).then(|| Ranking::new(&w)),
             w,
         }
     }
 
     /// Row r and its ω, borrowed where it is as it should be.
-    #[inline(always)]
     pub(super) fn row<'r>(&'r self, r: usize, scratch: &'r mut Scratch) -> (ProofRow<'r>, f64) {
         let row = self.model.row(r);
         if let (None, None) = (row.next, row.transition_cost)
@@ -95,20 +79,15 @@ impl<'a> Values<'a> {
     }
 
     /// The top of a row that lists all states, if it can be read as it is.
-    #[inline(always)]
     fn shared_top(&self, p: &[f64]) -> Option<f64> {
-        match &self.order {
+        match &self.ranking {
             _ if self.everywhere => Some(0.0),
-            Some(order) => {
-                let best = order.iter().find(|&&i| p[i as usize] > 0.0);
-                Some(best.map_or(0.0, |&i| self.w[i as usize]))
-            }
-            None => (Over { p, w: p, of: Zeros }.sums() == [0.0]).then_some(0.0),
+            Some(ranking) => ranking.best(|i| p[i as usize] > 0.0),
+            None => (p.iter().filter(|p| **p == 0.0).count() == 0).then_some(0.0),
         }
     }
 
     /// w of the entries where a row may have mass; and p, unless these are all.
-    #[inline(always)]
     fn gather(&self, row: model::Row<'_>, Scratch { p, w, bare }: &mut Scratch) {
         p.clear();
         w.clear();
@@ -130,7 +109,6 @@ impl<'a> Values<'a> {
     }
 
     /// The top and the depth of what was gathered, and the size of what was rounded to make it.
-    #[inline(always)]
     fn ends(&self, row: model::Row<'_>, Scratch { w, .. }: &Scratch) -> (f64, f64, f64) {
         let top = w.iter().fold(f64::NEG_INFINITY, |m, w| if *w > m { *w } else { m });
         if row.transition_cost.is_none() {
@@ -140,30 +118,29 @@ impl<'a> Values<'a> {
         let mut low = w.iter().fold(f64::INFINITY, |m, w| if *w < m { *w } else { m });
         let (mut top, size) = (top, top.abs().max(low.abs()));
         if let (Some(ranking), Some(next)) = (&self.ranking, row.next) {
-            top = ranking.best_outside(next).map_or(top, |best| top.max(best));
+            let best = ranking.best(|i| next.binary_search(&i).is_err());
+            top = best.map_or(top, |best| top.max(best));
             low = low.min(-self.range);
         }
         (top, top - low, size)
     }
 
-    pub(super) fn nominal(&self, r: usize, scratch: &mut Scratch) -> Nominal {
+    /// The top of a nominal row, its value less that, and how far both may be from exact.
+    pub(super) fn nominal(&self, r: usize, scratch: &mut Scratch) -> [f64; 3] {
         let row = self.model.row(r);
-        let (p, w, top, omega) = match (row.next, row.transition_cost) {
-            (None, None) => (row.prob, &self.w[..], 0.0, self.omega),
-            // Without zeros, or with: they add nothing.
-            (Some(next), None) => {
-                scratch.w.clear();
-                scratch.w.extend(next.iter().map(|&i| self.w[i as usize]));
-                (row.prob, &scratch.w[..], 0.0, self.omega)
-            }
-            (_, Some(_)) => {
-                let (row, omega) = self.row(r, scratch);
-                (row.p, row.w, row.top, omega)
-            }
+        let (p, w, top, omega) = if row.transition_cost.is_some() {
+            let (row, omega) = self.row(r, scratch);
+            (row.p, row.w, row.top, omega)
+        } else if let Some(next) = row.next {
+            scratch.w.clear();
+            scratch.w.extend(next.iter().map(|&i| self.w[i as usize]));
+            (row.prob, &scratch.w[..], 0.0, self.omega)
+        } else {
+            (row.prob, &self.w[..], 0.0, self.omega)
         };
-        let steps = steps(p.len());
-        let [mass, value] = Over { p, w, of: Mean { top } }.sums();
-        let value = Interval::of_sum(value, steps) / Interval::of_sum(mass, steps);
-        Nominal { top, value, omega }
+        let [mass, value] = dispatch(Over { p, w, of: Mean { top } });
+        let [mass, value] = [mass, value].map(|sum| Interval::of_sum(sum, steps(p.len())));
+        let value = value / mass;
+        [top, value.mid, above(omega + value.radius())]
     }
 }
