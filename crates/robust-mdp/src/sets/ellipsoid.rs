@@ -6,7 +6,7 @@ use pulp::{Simd, WithSimd};
 use super::quadratic::{self, Scale};
 use super::set::{Beyond, Kind, Priced, Set};
 use crate::certificate::verify::lane::Lane;
-use crate::certificate::verify::sums::{Terms, dispatch};
+use crate::certificate::verify::sums::{Terms, dispatch, steps};
 use crate::certificate::{Interval, Proof, ProofRow, Reading, TINY, Tail, UNIT, above, roundings};
 use crate::rows::Row;
 
@@ -104,7 +104,7 @@ impl WithSimd for Proved<'_> {
         let Proved { row, t, nu } = self;
         // Beyond that a row's top says as much.
         let sane = 4.0 * UNIT * (row.depth + 1.01 * nu.abs() / t) <= row.depth;
-        let (n, steps) = (row.p.len() as f64, row.steps());
+        let (n, steps) = (row.p.len() as f64, steps(row.p.len()));
         let [mass, loss, linear, square] = row.sums(simd, Losses { t, nu, top: row.top });
         let Tail { mass: beyond, square: far, missed } = match row.unlisted {
             Some(unlisted) => unlisted.pass(simd, t, nu),

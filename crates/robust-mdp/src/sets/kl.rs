@@ -7,7 +7,7 @@ use super::set::{Beyond, Kind, Priced, Set};
 use super::tilt::{self, Tilt};
 use crate::certificate::verify::exponential::{self, EXP_ERROR, LIMIT};
 use crate::certificate::verify::lane::Lane;
-use crate::certificate::verify::sums::{self, Terms};
+use crate::certificate::verify::sums::{self, Terms, steps};
 use crate::certificate::{Interval, Proof, ProofRow, Reading, TINY, UNIT, roundings};
 use crate::lanes::{dispatch, exp, exp_m1, ln, walk};
 use crate::rows::Row;
@@ -233,7 +233,7 @@ impl WithSimd for Proved<'_> {
         let Proved { row, t, nu } = self;
         // Beyond that a row's top says as much; a ≤ 700, so that bringing it to ±700 only raises it.
         let sane = 4.0 * UNIT * (row.depth + 1.01 * nu.abs() / t) <= row.depth && nu >= -LIMIT;
-        let steps = row.steps();
+        let steps = steps(row.p.len());
         let [mass, excess, size, tilted] = row.sums(simd, Powers { t, nu, top: row.top });
         let spent = tilted - excess;
         // Twice this covers both sums, e and e − 1 in them, their difference, δ and the rounding of a:

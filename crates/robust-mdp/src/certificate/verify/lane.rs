@@ -28,11 +28,6 @@ impl<S: Simd> Lane<S> {
     pub(crate) const REGISTERS: usize = 64 / size_of::<S::f64s>();
 
     #[inline(always)]
-    pub(crate) fn splat(simd: S, x: f64) -> Lane<S> {
-        Lane { simd, x: simd.splat_f64s(x) }
-    }
-
-    #[inline(always)]
     pub(crate) fn of(self, x: f64) -> Lane<S> {
         Lane { x: self.simd.splat_f64s(x), ..self }
     }

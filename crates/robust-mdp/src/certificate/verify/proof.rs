@@ -13,7 +13,7 @@
 use pulp::{Simd, WithSimd};
 
 use super::interval::Interval;
-use super::sums::{Over, Terms, steps};
+use super::sums::{Over, Terms};
 use super::tail::Unlisted;
 
 /// The part of a set that certificates rest on; it shares no numerical code with the rest.
@@ -54,12 +54,6 @@ impl<'a> ProofRow<'a> {
     #[inline(always)]
     pub(crate) fn sums<S: Simd, const K: usize>(&self, simd: S, of: impl Terms<K>) -> [f64; K] {
         Over { p: self.p, w: self.w, of }.with_simd(simd)
-    }
-
-    /// How often a term of such a sum is rounded.
-    #[inline(always)]
-    pub(crate) fn steps(&self) -> f64 {
-        steps(self.p.len())
     }
 }
 

@@ -35,7 +35,7 @@ impl<T: Terms<K>, const K: usize> WithSimd for Over<'_, T, K> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) -> [f64; K] {
-        let (zero, registers) = (Lane::splat(simd, 0.0), Lane::<S>::REGISTERS);
+        let (zero, registers) = (Lane { simd, x: simd.splat_f64s(0.0) }, Lane::<S>::REGISTERS);
         let mut totals = [[zero; K]; 8];
         let mut short;
         let Over { mut p, mut w, of } = self;

@@ -1,5 +1,6 @@
 //! The arithmetic against more digits than doubles have.
 
+mod readings;
 mod truth;
 mod wide;
 
@@ -211,7 +212,7 @@ fn sums_of_listed_rows_lie_within_their_error() {
             let found = values.nominal(r, &mut scratch);
             let exact =
                 value.value() / mass.value() + (values.row(r, &mut scratch).0.top - found[0]);
-            assert!((found[1] - exact).abs() <= found[2] && found[2] < 1e-13, "{case} {r}");
+            assert!((found[1] - exact).abs() <= found[2] && found[2] < 1e-12, "{case} {r}");
         }
     }
 }
