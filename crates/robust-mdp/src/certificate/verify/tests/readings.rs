@@ -27,7 +27,7 @@ fn case(random: &mut Xoshiro256, k: usize) -> Case {
     p[0] += 1.0 - p.iter().sum::<f64>();
     let spread = 10f64.powf(4.0 * random.uniform() - 2.0);
     let mut draw = |n: usize| (0..n).map(|_| -spread * random.uniform()).collect::<Vec<f64>>();
-    let (mut z, rest) = (draw(n), draw(if k % 2 == 0 { 0 } else { 60 }));
+    let (mut z, rest) = (draw(n), draw(if k.is_multiple_of(2) { 0 } else { 60 }));
     z[n / 2] = 0.0;
     let t = 10f64.powf([-9.0, -4.0, -1.0, 0.5][k % 4] + random.uniform()) / spread;
     Case { p, z, rest, t }
@@ -40,7 +40,7 @@ fn nu(random: &mut Xoshiro256, k: usize, mass: impl Fn(f64) -> f64, size: f64) -
         let middle = 0.5 * (low + high);
         (low, high) = if mass(middle) > 1.0 { (middle, high) } else { (low, middle) };
     }
-    if k % 3 == 0 { low + 1e-3 * size * (random.uniform() - 0.5) } else { low }
+    if k.is_multiple_of(3) { low + 1e-3 * size * (random.uniform() - 0.5) } else { low }
 }
 
 #[test]
