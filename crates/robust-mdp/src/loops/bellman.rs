@@ -85,6 +85,12 @@ impl<'a> Bellman<'a> {
         self
     }
 
+    /// The same, at rows as the verifier of certificates makes them.
+    pub(crate) fn as_verified(mut self) -> Bellman<'a> {
+        self.ahead.refer();
+        self
+    }
+
     /// The same, remembering half of each number where rows are many and short.
     pub(crate) fn in_little_memory(mut self) -> Bellman<'a> {
         if !self.model.is_dense()

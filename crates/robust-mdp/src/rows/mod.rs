@@ -301,26 +301,28 @@ impl<'a> Rows<'a> {
         self.memory.base[k] + maximum
     }
 
-    /// Makes the objectives of row k, unless that was done, by the operations of the verifier of
-    /// certificates: steep multipliers fit to the last digit.
+    /// Makes the objectives of row k, unless that was done.
     pub(crate) fn make(&mut self, k: usize) {
         if self.shared() || self.memory.loaded[k].here {
             return;
         }
         let row = self.source.model.row(self.first + k);
-        let SweepValues { shared, .. } = self.values;
+        let SweepValues { values, shared, discount, referred, offset, range, .. } = self.values;
+        // What objectives are counted from.
+        let origin = if *referred { *offset } else { 0.0 };
+        let objective = |i: usize| if *referred { shared[i] } else { discount * values[i] };
         let RowsMemory { loaded, p, w, columns, level, base, .. } = &mut *self.memory;
         let start = w.len();
         self.visited += row.prob.len() as u64;
         match self.source.reading {
             Reading::Shared => {}
             Reading::Own | Reading::Outside => match row.next {
-                None => w.extend_from_slice(shared),
-                Some(next) => w.extend(next.iter().map(|&i| shared[i as usize])),
+                None => w.extend((0..values.len()).map(objective)),
+                Some(next) => w.extend(next.iter().map(|&i| objective(i as usize))),
             },
             Reading::Positive => {
                 for (next, prob, _) in row.entries().filter(|e| e.1 > 0.0) {
-                    w.push(shared[next]);
+                    w.push(objective(next));
                     p.push(prob);
                     columns.push(next as u32);
                 }
@@ -334,7 +336,7 @@ impl<'a> Rows<'a> {
             (1..next.len()).filter(|&j| next[j] == next[j - 1]).for_each(|j| {
                 level[start + j] = f64::NEG_INFINITY;
             });
-            best = self.values.best_outside(next);
+            best = self.values.best_outside(next).map(|level| level + (offset - origin));
         }
         let own = &mut w[start..];
         match (row.transition_cost, self.source.reading) {
@@ -347,12 +349,12 @@ impl<'a> Rows<'a> {
         }
         let (mut low, mut top) = model::range(own);
         if let Some(best) = best {
-            (low, top) = (low.min(-self.values.range), top.max(best));
+            (low, top) = (low.min((offset - origin) - range), top.max(best));
         }
         own.iter_mut().for_each(|w| *w -= top);
         self.range = self.range.max(top - low);
-        base[k] = row.cost + (self.values.offset + top);
-        let (shift, len) = (top, own.len());
+        base[k] = row.cost + (origin + top);
+        let (shift, len) = (top - (offset - origin), own.len());
         let best = best.map(|best| best - top);
         loaded[k] = Loaded { start, len, shift, best, here: true };
     }

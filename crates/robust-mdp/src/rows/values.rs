@@ -8,12 +8,15 @@ use crate::codec::{Codec, Snapshot};
 pub(crate) struct SweepValues {
     pub(crate) discount: f64,
     pub(crate) values: Vec<f64>,
-    /// λ(v − max v) ≤ 0.
+    /// λ(v − max v) ≤ 0; empty where no row reads it.
     pub(crate) shared: Vec<f64>,
     /// λ·max v.
     pub(crate) offset: f64,
     /// λ(max v − min v).
     pub(crate) range: f64,
+    /// Whether rows are made of λ(v − max v), to the bits of the verifier of certificates, which proves no
+    /// more than that has digits; else of λv, of which other states cost a sparse row none.
+    pub(crate) referred: bool,
     /// Whether states move one by one.
     pub(crate) in_place: bool,
     /// Any row's nominal value has fallen by at most −drift since the first sweep: a screening bound
@@ -33,14 +36,21 @@ pub(crate) struct SweepValues {
 }
 
 impl SweepValues {
-    /// For rows that rank states if so, and have states outside if so.
-    pub(crate) fn new(discount: f64, states: usize, ranked: bool, outside: bool) -> SweepValues {
+    /// For rows that read `shared` if so, rank states if so, and have states outside if so.
+    pub(crate) fn new(
+        discount: f64,
+        states: usize,
+        shared: bool,
+        ranked: bool,
+        outside: bool,
+    ) -> SweepValues {
         SweepValues {
             discount,
             values: vec![0.0; states],
-            shared: vec![0.0; states],
+            shared: vec![0.0; if shared || ranked || outside { states } else { 0 }],
             offset: 0.0,
             range: 0.0,
+            referred: false,
             in_place: false,
             drift: 0.0,
             anchor: 0.0,
@@ -49,6 +59,12 @@ impl SweepValues {
             ranking: (ranked || outside).then(|| Ranking::new(states)),
             outside,
         }
+    }
+
+    /// From now on rows are made as the verifier of certificates makes them.
+    pub(crate) fn refer(&mut self) {
+        self.referred = true;
+        self.shared.resize(self.values.len(), 0.0);
     }
 
     /// Moves to the values of the next sweep.
@@ -91,7 +107,9 @@ impl SweepValues {
         let before = std::mem::replace(&mut self.values[s], value);
         let old = self.discount * before - self.offset;
         let new = self.discount * value - self.offset;
-        self.shared[s] = new;
+        if let Some(shared) = self.shared.get_mut(s) {
+            *shared = new;
+        }
         self.stamp += 1;
         if new > 0.0 || old >= 0.0 || self.outside || self.range <= -old {
             let top = self.values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
@@ -191,7 +209,7 @@ mod tests {
             let sum: f64 = p.iter().sum();
             p.iter_mut().for_each(|p| *p /= sum);
             normalise(&mut p).expect("nearly one");
-            let mut ahead = SweepValues::new(discount, states, false, false);
+            let mut ahead = SweepValues::new(discount, states, true, false, false);
             // Later sweeps have an anchor; the floor is as good there.
             for moved in [0.0, 0.0, 3.0, -1.0] {
                 let at: Vec<f64> = v.iter().map(|v| v + moved * centre).collect();

@@ -118,7 +118,7 @@ impl<'a> Exact<'a> {
         let (discount, states) = (self.model.discount(), self.model.states());
         let keeps_support = self.set.is_some_and(|set| !set.leaves_support());
         let ranked = self.reading == Reading::Shared && keeps_support;
-        SweepValues::new(discount, states, ranked, self.spreads())
+        SweepValues::new(discount, states, self.model.is_dense(), ranked, self.spreads())
     }
 
     fn source(&self) -> Source<'_> {
