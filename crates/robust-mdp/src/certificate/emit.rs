@@ -152,7 +152,7 @@ impl<'a> Emission<'a> {
             Objective::MinCost => (solution.lower.clone(), solution.upper.clone()),
             Objective::MaxReward => (negated(&solution.upper), negated(&solution.lower)),
         };
-        let (fingerprint, bellman) = (None, Bellman::new(model, set).as_verified());
+        let (fingerprint, bellman) = (None, Bellman::new(model, set).referred());
         Emission { model, set, solution, fingerprint, bellman, upper, lower }
     }
 
@@ -169,7 +169,7 @@ impl<'a> Emission<'a> {
         let (model, set, solution) = (self.model, self.set, self.solution);
         let known = self.fingerprint;
         if care == Care::Fitted {
-            self.bellman = Bellman::new(model, set).as_verified();
+            self.bellman = Bellman::new(model, set).referred();
         }
         let (fingerprint, ((policy, scale), mut kernel)) = join(
             || known.unwrap_or_else(|| model.fingerprint()),

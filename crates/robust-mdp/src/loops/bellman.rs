@@ -86,7 +86,7 @@ impl<'a> Bellman<'a> {
     }
 
     /// The same, at rows as the verifier of certificates makes them.
-    pub(crate) fn as_verified(mut self) -> Bellman<'a> {
+    pub(crate) fn referred(mut self) -> Bellman<'a> {
         self.ahead.refer();
         self
     }
