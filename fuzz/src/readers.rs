@@ -200,6 +200,6 @@ fn certificate(bytes: &[u8]) -> Result<String, String> {
         "{:?} {:?}, {} rows",
         set.distance,
         set.rectangularity,
-        size(certificate.lifts.len())
+        size(certificate.kernel.len())
     ))
 }

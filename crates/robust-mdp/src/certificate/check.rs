@@ -1,11 +1,10 @@
 //! What must be right about a certificate before it can be checked.
 
 use super::rejection::Rejection;
-use super::verify::MOST_ROWS;
-use super::{Certificate, Lift, Weight};
+use super::{Certificate, Multipliers, Weight};
 use crate::error::{counted, name_of};
 use crate::model::Model;
-use crate::uncertainty::{Radius, Rectangularity, UncertaintySet};
+use crate::uncertainty::{Radius, Rectangularity, Set, UncertaintySet};
 
 impl Certificate {
     /// Whether the certificate is about this set.
@@ -65,10 +64,21 @@ fn other(what: &'static str, found: String, expected: String) -> Result<(), Reje
     Err(Rejection::Other { what, found, expected })
 }
 
+/// Why there are no certificates for a set.
+pub(super) fn no_proof(set: &dyn Set) -> String {
+    format!(
+        "there are no certificates for {} sets, expected a set that offers a proof",
+        set.title()
+    )
+}
+
 /// Whether it says all that a proof needs, of states and rows that there are.
 pub(super) fn complete(model: &Model, certificate: &Certificate) -> Result<(), Rejection> {
-    let Certificate { set, upper, lower, policy, scale, table, lifts, .. } = certificate;
+    let Certificate { set, upper, lower, policy, scale, kernel, .. } = certificate;
     set.validate(model).map_err(|e| Rejection::Malformed(format!("the certificate's set: {e}")))?;
+    if let Some(unproved) = set.distance.set().filter(|set| set.proof().is_none()) {
+        return Err(Rejection::Input(no_proof(unproved)));
+    }
     let malformed = |message: String| Err(Rejection::Malformed(message));
     let states = model.states();
     for (v, what) in [(upper, "upper"), (lower, "lower")] {
@@ -91,13 +101,8 @@ pub(super) fn complete(model: &Model, certificate: &Certificate) -> Result<(), R
         let found = counted(scale.len(), "budget multiplier", "budget multipliers");
         return malformed(format!("{found}, expected {expected}"));
     }
-    // No larger than what is read with it.
-    let limit = policy.len().min(MOST_ROWS as usize);
-    if *table as usize > limit {
-        return malformed(format!("a table of {table} rows, expected at most {limit}"));
-    }
     rising(model, policy.iter().map(|w| w.row), "policy")?;
-    rising(model, lifts.iter().map(|l| l.row), "kernel")?;
+    rising(model, kernel.iter().map(|k| k.row), "kernel")?;
     if let Some(k) = scale.iter().position(|mu| !(mu.is_finite() && *mu >= 0.0)) {
         let place = match set.rectangularity {
             Rectangularity::State => format!("state {}", model.state_name(k)),
@@ -108,10 +113,10 @@ pub(super) fn complete(model: &Model, certificate: &Certificate) -> Result<(), R
             "{place}: budget multiplier {found:e}, expected a number of at least 0"
         ));
     }
-    for &Weight { row, probability: x, shift } in policy {
-        if !(x > 0.0 && shift.is_finite()) {
+    for &Weight { row, probability: x, nu } in policy {
+        if !(x > 0.0 && nu.is_finite()) {
             return malformed(format!(
-                "policy, {}: probability {x:e} with shift {shift:e}, expected a positive number and \
+                "policy, {}: probability {x:e} with shift {nu:e}, expected a positive number and \
                  a finite one",
                 model.place(row as usize)
             ));
@@ -128,10 +133,10 @@ pub(super) fn complete(model: &Model, certificate: &Certificate) -> Result<(), R
             return malformed(format!("state {name}: the policy sums to {total}, expected 1"));
         }
     }
-    for &Lift { row, tilt, shift } in lifts {
-        if !(tilt.is_finite() && tilt >= 0.0 && shift.is_finite()) {
+    for &Multipliers { row, t, nu } in kernel {
+        if !(t.is_finite() && t >= 0.0 && nu.is_finite()) {
             return malformed(format!(
-                "kernel, {}: tilt {tilt:e}, shift {shift:e}, expected finite numbers and tilt ≥ 0",
+                "kernel, {}: tilt {t:e}, shift {nu:e}, expected finite numbers and tilt ≥ 0",
                 model.place(row as usize)
             ));
         }

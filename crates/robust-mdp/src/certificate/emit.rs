@@ -7,11 +7,13 @@
 //! method found them. Then multipliers are fitted with more care, and at last the values
 //! ([`super::narrow`]).
 
+use super::check::no_proof;
+use super::claim::Verified;
+use super::fit::Fit;
 use super::narrow::moved;
-use super::objectives::Objectives;
 use super::rejection::Rejection;
-use super::verify::{MOST_ROWS, Proved, STEP, Verified, prove};
-use super::{Certificate, Claim, Lift, Weight};
+use super::verify::{Proved, prove};
+use super::{Certificate, Claim, Multipliers, Weight};
 use crate::error::Error;
 use crate::loops::bellman::{Bellman, Player};
 use crate::model::{Model, Objective};
@@ -19,15 +21,11 @@ use crate::oracle::exact::Goal;
 use crate::pool::{in_pool, join};
 use crate::solution::Solution;
 use crate::solve::check_scale;
-use crate::uncertainty::{Distance, Rectangularity, UncertaintySet};
+use crate::uncertainty::{Rectangularity, UncertaintySet};
 
 /// What multipliers are lowered by, so that roundings leave the kernel in the set: it is cheaper to verify one
 /// that needs no mixing with nominal rows.
 const ROOM: f64 = 2e-13;
-/// And where a table of exponentials serves KL sets: its roundings are larger.
-const COARSE_ROOM: f64 = 5e-12;
-/// Rows of a policy that are worth such a table.
-const MANY_ROWS: usize = 1000;
 /// How often values are moved to where the verifier's roundings cost less.
 const ROUNDS: usize = 2;
 
@@ -41,6 +39,9 @@ pub fn certify(
 ) -> Result<(Certificate, Verified), Error> {
     set.validate(model)?;
     check_scale(model)?;
+    if let Some(set) = set.distance.set().filter(|set| set.proof().is_none()) {
+        return Err(Error::Input(no_proof(set)));
+    }
     let Solution { policy, lower, upper, .. } = solution;
     let states = model.states();
     if policy.len() != model.rows() || lower.len() != states || upper.len() != states {
@@ -69,15 +70,11 @@ fn narrowest(
     let (lower, upper) = (emission.lower.clone(), emission.upper.clone());
     let attempt = |emission: &mut Emission<'_>, care: Care| -> Attempt {
         let certificate = emission.make(care);
-        let proved = prove(model, &certificate, threads)?;
+        let (proved, _) = prove(model, &certificate, threads, false)?;
         Ok((certificate, proved))
     };
     emission.meet();
-    let first = emission.quickest();
-    let mut best = attempt(&mut emission, first);
-    if gap(&best) > enough && first == Care::Coarse {
-        best = narrower(best, attempt(&mut emission, Care::Joint));
-    }
+    let mut best = attempt(&mut emission, Care::Joint);
     (emission.lower, emission.upper) = (lower, upper);
     if gap(&best) > enough {
         best = narrower(best, attempt(&mut emission, Care::Quick));
@@ -115,23 +112,20 @@ fn narrower(one: Attempt, other: Attempt) -> Attempt {
 pub(crate) fn emit(model: &Model, set: &UncertaintySet, solution: &Solution) -> (Certificate, u64) {
     let mut emission = Emission::new(model, set, solution);
     emission.meet();
-    let first = emission.quickest();
-    let certificate = emission.make(first);
+    let certificate = emission.make(Care::Joint);
     let read = |row: u32| model.span(row as usize).len();
     let answered: usize = certificate.policy.iter().map(|w| read(w.row)).sum();
-    // Lifted rows are read to fit them and to verify them, all others to verify.
-    let lifted: usize = certificate.lifts.iter().map(|l| read(l.row)).sum();
+    // Rows with multipliers are read to fit them and to verify them, all others to verify.
+    let fitted: usize = certificate.kernel.iter().map(|k| read(k.row)).sum();
     let entries =
-        emission.bellman.take_entries() + (answered + lifted + model.transitions()) as u64;
+        emission.bellman.take_entries() + (answered + fitted + model.transitions()) as u64;
     (certificate, entries)
 }
 
 /// How the kernel of the lower bound is found.
 #[derive(Clone, Copy, PartialEq)]
 enum Care {
-    /// As `Joint`, and the verifier reads exponentials from a table.
-    Coarse,
-    /// It is nature's answer to the policy, but for rows on their peaks; v_L = v_U.
+    /// It is nature's answer to the policy, but for rows on their maxima; v_L = v_U.
     Joint,
     /// Rows are those that an update leaves.
     Quick,
@@ -158,7 +152,7 @@ impl<'a> Emission<'a> {
             Objective::MinCost => (solution.lower.clone(), solution.upper.clone()),
             Objective::MaxReward => (negated(&solution.upper), negated(&solution.lower)),
         };
-        let (fingerprint, bellman) = (None, Bellman::new(model, set));
+        let (fingerprint, bellman) = (None, Bellman::new(model, set).referred());
         Emission { model, set, solution, fingerprint, bellman, upper, lower }
     }
 
@@ -170,71 +164,29 @@ impl<'a> Emission<'a> {
         }
     }
 
-    /// What to begin with.
-    fn quickest(&self) -> Care {
-        let plain = self.model.is_dense() && self.model.transition_cost.is_none();
-        let rows = self.solution.policy.iter().filter(|x| **x > 0.0).count();
-        let many = self.set.distance == Distance::Kl && plain && rows >= MANY_ROWS;
-        if many { Care::Coarse } else { Care::Joint }
-    }
-
-    /// The multiplier t of each row of the policy.
-    fn tilts(&self, policy: &[Weight], scale: &[f64]) -> Vec<f64> {
-        let mut tilts = Vec::with_capacity(policy.len());
-        for s in 0..self.model.states() {
-            let own = |w: &&Weight| (w.row as usize) < self.model.rows_of(s).end;
-            for w in policy[tilts.len()..].iter().take_while(own) {
-                tilts.push(match self.set.rectangularity {
-                    Rectangularity::State => w.probability / scale[s],
-                    Rectangularity::StateAction => 1.0 / scale[tilts.len()],
-                });
-            }
-        }
-        tilts
-    }
-
-    /// Has the verifier read exponentials from a table: of how many rows, and shifts count from λ·max v.
-    fn tabled(&self, mut certificate: Certificate) -> Certificate {
-        let Certificate { policy, scale, lifts, table, upper, .. } = &mut certificate;
-        let tilts = self.tilts(policy, scale);
-        let objectives = Objectives::new(self.model, self.set, upper);
-        let order = objectives.order();
-        for (weight, t) in policy.iter_mut().zip(&tilts).filter(|(_, t)| t.is_finite()) {
-            weight.shift += t * objectives.top(weight.row as usize, &order);
-        }
-        for lift in lifts {
-            lift.shift += lift.tilt * objectives.top(lift.row as usize, &order);
-        }
-        let steepest = tilts.into_iter().filter(|t| t.is_finite()).fold(0.0, f64::max);
-        // Two more: one for T = 0, one since T is the nearest. Steepness knows no limit, but a table does.
-        let rows = (objectives.range() * steepest / STEP) as usize;
-        *table = rows.saturating_add(2).min(policy.len()).min(MOST_ROWS as usize) as u32;
-        certificate
-    }
-
     /// A certificate without a claim.
     fn make(&mut self, care: Care) -> Certificate {
         let (model, set, solution) = (self.model, self.set, self.solution);
         let known = self.fingerprint;
         if care == Care::Fitted {
-            self.bellman = Bellman::new(model, set);
+            self.bellman = Bellman::new(model, set).referred();
         }
-        let (fingerprint, ((policy, scale), mut lifts)) = join(
+        let (fingerprint, ((policy, scale), mut kernel)) = join(
             || known.unwrap_or_else(|| model.fingerprint()),
             || match care {
                 // Cold sweeps of both players know cheaper ways than nature's.
-                Care::Coarse | Care::Joint | Care::Quick => {
-                    let lifts = self.kernel(care);
-                    (self.answer(care), lifts)
+                Care::Joint | Care::Quick => {
+                    let kernel = self.kernel(care);
+                    (self.answer(care), kernel)
                 }
                 Care::Fitted => (self.answer(care), self.kernel(care)),
             },
         );
         self.fingerprint = Some(fingerprint);
-        if matches!(care, Care::Coarse | Care::Joint) {
-            self.leave_out(&policy, &scale, &mut lifts);
+        if care == Care::Joint {
+            self.leave_out(&policy, &scale, &mut kernel);
         }
-        let certificate = Certificate {
+        Certificate {
             model: fingerprint,
             discount: model.discount(),
             objective: model.objective(),
@@ -244,22 +196,16 @@ impl<'a> Emission<'a> {
             claim: Claim { lower: f64::NEG_INFINITY, upper: f64::INFINITY, gap: f64::INFINITY },
             upper: self.upper.clone(),
             lower: self.lower.clone(),
-            table: 0,
             policy,
             scale,
-            lifts,
-        };
-        if care == Care::Coarse { self.tabled(certificate) } else { certificate }
+            kernel,
+        }
     }
 
     /// Multipliers of nature's answer to the policy at v_U.
     fn answer(&mut self, care: Care) -> (Vec<Weight>, Vec<f64>) {
         let (model, set, x) = (self.model, self.set, &self.solution.policy);
-        let room = match care {
-            Care::Coarse => COARSE_ROOM,
-            Care::Joint => ROOM,
-            _ => 0.0,
-        };
+        let room = if care == Care::Joint { ROOM } else { 0.0 };
         self.bellman.sweep(&self.upper, Player::Nature(x), 0.0, None);
         let shared = set.rectangularity == Rectangularity::State;
         // One a row, and the state's scale with no row behind these.
@@ -270,8 +216,8 @@ impl<'a> Emission<'a> {
             for (k, r) in model.rows_of(s).enumerate().filter(|(_, r)| x[*r] > 0.0) {
                 let (t, nu) = (memory.t[k], memory.nu[k]);
                 let moved = t > 0.0 && t.is_finite() && set.radius_at(s, r) > 0.0;
-                let shift = if moved && nu.is_finite() { nu } else { 0.0 };
-                let row = Weight { row: r as u32, probability: x[r], shift };
+                let nu = if moved && nu.is_finite() { nu } else { 0.0 };
+                let row = Weight { row: r as u32, probability: x[r], nu };
                 if t > 0.0 {
                     (weight, total) = (weight + x[r], total + t);
                 }
@@ -288,42 +234,38 @@ impl<'a> Emission<'a> {
     }
 
     /// The kernel of the lower bound at v_L.
-    fn kernel(&mut self, care: Care) -> Vec<Lift> {
+    fn kernel(&mut self, care: Care) -> Vec<Multipliers> {
         let (model, set, lower) = (self.model, self.set, &self.lower);
         self.bellman.sweep(lower, Player::Both, 0.0, None);
-        let objectives = Objectives::new(model, set, lower);
+        let fit = Fit::new(model, set, lower);
         let policy = &self.solution.policy;
         let several =
             |s: usize| policy[model.rows_of(s)].iter().filter(|x| **x > 0.0).nth(1).is_some();
         let goal = |s: usize| {
             let reached = self.bellman.lower[s];
             match care {
-                // Where a policy has several rows, nature's answer to it has multipliers, or peaks.
-                Care::Coarse | Care::Joint if several(s) => Goal::Peaks(reached),
-                Care::Coarse | Care::Joint | Care::Quick => Goal::Near(reached),
+                // Where a policy has several rows, nature's answer to it has multipliers, or maxima.
+                Care::Joint if several(s) => Goal::Peaks(reached),
+                Care::Joint | Care::Quick => Goal::Near(reached),
                 // No higher than needed: what is left of the budget makes up for rounding.
                 Care::Fitted => Goal::Level((0.5 * (reached + lower[s])).min(reached)),
             }
         };
-        self.bellman.lifts(&goal, &|s, rows, out: &mut Vec<Lift>| {
+        self.bellman.lifts(&goal, &|s, rows, mut points, out: &mut Vec<Multipliers>| {
             let first = model.rows_of(s).start;
-            let lift = |&(k, tilt, shift): &(usize, f64, f64)| Lift {
-                row: (first + k) as u32,
-                tilt,
-                shift,
-            };
-            let mut lifts: Vec<Lift> = rows.iter().map(lift).collect();
-            let peaks = rows.iter().any(|(_, t, _)| t.is_infinite());
-            if peaks || care == Care::Fitted {
-                objectives.settle(set, s, &mut lifts);
+            let found =
+                |&(k, t, nu): &(usize, f64, f64)| Multipliers { row: (first + k) as u32, t, nu };
+            let mut kernel: Vec<Multipliers> = rows.iter().map(found).collect();
+            if care == Care::Fitted || kernel.iter().any(|k| k.t.is_infinite()) {
+                fit.settle(s, &mut kernel, &mut points);
             }
-            let usable = |l: &Lift| l.tilt > 0.0 && l.tilt.is_finite() && l.shift.is_finite();
-            out.extend(lifts.into_iter().filter(usable));
+            let usable = |k: &Multipliers| k.t > 0.0 && k.t.is_finite() && k.nu.is_finite();
+            out.extend(kernel.into_iter().filter(usable));
         })
     }
 
-    /// Leaves out the lifts of states (rows, if these have budgets of their own) that have the policy's.
-    fn leave_out(&self, policy: &[Weight], scale: &[f64], lifts: &mut Vec<Lift>) {
+    /// Leaves out rows of states (rows alone, if these have budgets of their own) that have the policy's multipliers.
+    fn leave_out(&self, policy: &[Weight], scale: &[f64], kernel: &mut Vec<Multipliers>) {
         let mut implied = vec![false; self.model.rows()];
         match self.set.rectangularity {
             Rectangularity::State => (0..self.model.states())
@@ -331,7 +273,7 @@ impl<'a> Emission<'a> {
             Rectangularity::StateAction => (policy.iter().zip(scale))
                 .for_each(|(weight, mu)| implied[weight.row as usize] = *mu > 0.0),
         }
-        lifts.retain(|lift| !implied[lift.row as usize]);
+        kernel.retain(|k| !implied[k.row as usize]);
     }
 }
 

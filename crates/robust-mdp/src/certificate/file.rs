@@ -7,23 +7,25 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
+use serde::Deserialize;
+use serde::de::value::StrDeserializer;
+
 use super::fingerprint::checksum;
-use super::{Certificate, Claim, Lift, Rejection, Weight};
-use crate::error::Error;
+use super::{Certificate, Claim, Multipliers, Rejection, Weight};
+use crate::error::{Error, name_of};
 use crate::io::write_atomically;
 use crate::model::{Model, Objective};
 use crate::solve::{Method, Oracle};
 use crate::uncertainty::{Distance, Radius, Rectangularity, Support, UncertaintySet};
 
 const MAGIC: [u8; 8] = *b"RMDPCERT";
-const VERSION: u32 = 4;
+const VERSION: u32 = 5;
 /// Bytes in front of the arrays, and of the checksum behind them.
-const HEADER: usize = 8 + 4 + 8 + 4 + 16 + 8 + 4 * 8 + 3 * 8;
+const HEADER: usize = 8 + 4 + 8 + 16 + 8 + 4 * 8 + 3 * 8;
 const CHECKSUM: usize = 8;
 
 // The place of a name is its code.
 const OBJECTIVES: [Objective; 2] = [Objective::MinCost, Objective::MaxReward];
-const DISTANCES: [Distance; 3] = [Distance::None, Distance::Ellipsoid, Distance::Kl];
 const OWNERS: [Rectangularity; 2] = [Rectangularity::State, Rectangularity::StateAction];
 const SUPPORTS: [Support; 2] = [Support::Nominal, Support::All];
 const METHODS: [Method; 8] = [
@@ -45,12 +47,14 @@ fn code<T: PartialEq>(all: &[T], of: &T) -> u8 {
 
 /// How many numbers each array has.
 struct Counts {
+    /// Letters of the set's name.
+    name: u64,
     states: u64,
     weights: u64,
-    lifts: u64,
+    kernel: u64,
     radii: u64,
     scales: u64,
-    /// Policies have shifts where there is a set.
+    /// Policies have second numbers where there is a set.
     shifted: bool,
     /// v_L is v_U and left out.
     joint: bool,
@@ -62,17 +66,18 @@ impl Counts {
         let shift = if self.shifted { 8 } else { 0 };
         let values = if self.joint { self.states } else { 2 * self.states };
         let numbers = self.radii + values + self.scales;
-        let listed = self.weights * (12 + shift) + self.lifts * 20;
-        (HEADER + CHECKSUM) as u64 + 8 * numbers + listed
+        let listed = self.weights * (12 + shift) + self.kernel * 20;
+        (HEADER + CHECKSUM) as u64 + self.name + 8 * numbers + listed
     }
 
     fn largest(model: &Model) -> u64 {
         let (states, rows) = (model.states() as u64, model.rows() as u64);
         let either = states.max(rows).max(1);
         let counts = Counts {
+            name: u64::from(u8::MAX),
             states,
             weights: rows,
-            lifts: rows,
+            kernel: rows,
             radii: either,
             scales: either,
             shifted: true,
@@ -102,12 +107,13 @@ impl Certificate {
         let [upper, lower] = [&self.upper, &self.lower].map(|v| v.iter().map(|x| x.to_bits()));
         let joint = upper.eq(lower);
         let lower = if joint { &[][..] } else { &self.lower };
+        let name = name_of(&set.distance);
         let mut out = Vec::new();
         out.extend(MAGIC);
         out.extend(VERSION.to_le_bytes());
         out.extend([
             code(&OBJECTIVES, &self.objective),
-            code(&DISTANCES, &set.distance),
+            name.len() as u8,
             code(&OWNERS, &set.rectangularity),
             code(&SUPPORTS, &set.support),
             kind,
@@ -115,14 +121,14 @@ impl Certificate {
             code(&ORACLES, &self.oracle),
             u8::from(joint),
         ]);
-        out.extend(self.table.to_le_bytes());
         out.extend(self.model.to_le_bytes());
         out.extend(self.discount.to_le_bytes());
         // Rows are those of the model, which the reader knows.
-        let counts = [self.upper.len(), radii.len(), self.policy.len(), self.lifts.len()];
+        let counts = [self.upper.len(), radii.len(), self.policy.len(), self.kernel.len()];
         counts.iter().for_each(|&n| out.extend((n as u64).to_le_bytes()));
         let claim = &self.claim;
         [claim.lower, claim.upper, claim.gap].iter().for_each(|x| out.extend(x.to_le_bytes()));
+        out.extend(name.as_bytes());
         for array in [radii, &self.upper, lower, &self.scale] {
             array.iter().for_each(|x| out.extend(x.to_le_bytes()));
         }
@@ -130,12 +136,12 @@ impl Certificate {
         for w in &self.policy {
             out.extend(w.row.to_le_bytes());
             out.extend(w.probability.to_le_bytes());
-            shifted.then(|| out.extend(w.shift.to_le_bytes()));
+            shifted.then(|| out.extend(w.nu.to_le_bytes()));
         }
-        for l in &self.lifts {
-            out.extend(l.row.to_le_bytes());
-            out.extend(l.tilt.to_le_bytes());
-            out.extend(l.shift.to_le_bytes());
+        for k in &self.kernel {
+            out.extend(k.row.to_le_bytes());
+            out.extend(k.t.to_le_bytes());
+            out.extend(k.nu.to_le_bytes());
         }
         let sum = checksum(&out);
         out.extend(sum.to_le_bytes());
@@ -160,19 +166,17 @@ impl Certificate {
             let found = bytes.len();
             return malformed(format!("{found} bytes, expected at least {}", HEADER + CHECKSUM));
         }
-        let [objective, distance, owner, support, kind, method, oracle, joint] = at.take();
+        let [objective, name, owner, support, kind, method, oracle, joint] = at.take();
         let objective = named(&OBJECTIVES, objective, "objective")?;
-        let distance = named(&DISTANCES, distance, "set")?;
         let rectangularity = named(&OWNERS, owner, "rectangularity")?;
         let support = named(&SUPPORTS, support, "support")?;
         let radius_kind = named(&RADII, kind, "kind of radius")?;
         let method = named(&METHODS, method, "method")?;
         let oracle = named(&ORACLES, oracle, "oracle")?;
         let joint = named(&[false, true], joint, "place of the lower values")?;
-        let table = u32::from_le_bytes(at.take());
         let fingerprint = u128::from_le_bytes(at.take());
         let discount = at.number();
-        let [states, radii, weights, lifts] = [(); 4].map(|()| u64::from_le_bytes(at.take()));
+        let [states, radii, weights, kernel] = [(); 4].map(|()| u64::from_le_bytes(at.take()));
         let (own_states, rows) = (model.states() as u64, model.rows() as u64);
         if states != own_states {
             return Err(Rejection::Other {
@@ -185,14 +189,16 @@ impl Certificate {
         if radii != one_each {
             return malformed(format!("{radii} numbers ({radius_kind}), expected {one_each}"));
         }
-        for (found, what) in [(weights, "policy rows"), (lifts, "kernel rows")] {
+        for (found, what) in [(weights, "policy rows"), (kernel, "kernel rows")] {
             if found > rows {
                 return malformed(format!("{found} numbers ({what}), expected at most {rows}"));
             }
         }
         let scales = if rectangularity == Rectangularity::State { states } else { weights };
+        let distance = distance_named(&bytes[HEADER..], name)?;
         let shifted = distance != Distance::None;
-        let counts = Counts { states, weights, lifts, radii, scales, shifted, joint };
+        let name = u64::from(name);
+        let counts = Counts { name, states, weights, kernel, radii, scales, shifted, joint };
         if counts.bytes() != bytes.len() as u64 {
             let (found, expected) = (bytes.len(), counts.bytes());
             return malformed(format!("{found} bytes, expected {expected} for its counts"));
@@ -203,6 +209,7 @@ impl Certificate {
         }
         let [lower, upper, gap] = [(); 3].map(|()| at.number());
         let claim = Claim { lower, upper, gap };
+        at.bytes = &bytes[HEADER + name as usize..];
         let budgets = at.numbers(radii);
         let radius = match kind {
             0 => Radius::Uniform(budgets[0]),
@@ -215,15 +222,15 @@ impl Certificate {
         let policy = (0..weights).map(|_| Weight {
             row: u32::from_le_bytes(at.take()),
             probability: at.number(),
-            shift: if shifted { at.number() } else { 0.0 },
+            nu: if shifted { at.number() } else { 0.0 },
         });
         let policy = policy.collect();
-        let lifts = (0..lifts).map(|_| Lift {
+        let kernel = (0..kernel).map(|_| Multipliers {
             row: u32::from_le_bytes(at.take()),
-            tilt: at.number(),
-            shift: at.number(),
+            t: at.number(),
+            nu: at.number(),
         });
-        let lifts = lifts.collect();
+        let kernel = kernel.collect();
         let set = UncertaintySet {
             radius,
             rectangularity,
@@ -243,8 +250,7 @@ impl Certificate {
             lower,
             policy,
             scale,
-            table,
-            lifts,
+            kernel,
         })
     }
 
@@ -262,6 +268,13 @@ impl Certificate {
         Certificate::from_bytes(&bytes, model)
             .map_err(|source| Error::Certificate { path: path.to_owned(), source: source.into() })
     }
+}
+
+/// The set whose name of so many letters is next.
+fn distance_named(bytes: &[u8], letters: u8) -> Result<Distance, Rejection> {
+    let name = String::from_utf8_lossy(bytes.get(..letters.into()).unwrap_or(bytes));
+    let read = StrDeserializer::<serde::de::value::Error>::new(&name);
+    Distance::deserialize(read).map_err(|e| Rejection::Malformed(format!("set: {e}")))
 }
 
 fn named<T: Copy>(all: &[T], code: u8, what: &str) -> Result<T, Rejection> {

@@ -8,7 +8,7 @@
 //!   less than v_L − ε under it, v* ≥ v_L − ε/(1 − λ).
 //!
 //! [`certify`] makes one of any [`Solution`](crate::Solution); [`verify`] computes δ and ε with every
-//! rounding counted and trusts nothing. `docs/certificates.md` has the theorem, its proof and the
+//! rounding counted and trusts nothing; what it needs of a set is its [`Proof`]. `docs/certificates.md` has the theorem, its proof and the
 //! format of the file.
 //!
 //! ```
@@ -30,19 +30,23 @@
 //! ```
 
 mod check;
+mod claim;
 pub(crate) mod emit;
 mod file;
 mod fingerprint;
+mod fit;
 mod narrow;
-mod objectives;
 mod rejection;
-mod verify;
+pub(crate) mod verify;
 
+pub use claim::{Verified, verify};
 pub use emit::certify;
 #[doc(hidden)]
 pub use file::seal_certificate;
 pub use rejection::{Rejection, Shortfall};
-pub use verify::{Verified, verify};
+pub use verify::interval::{Interval, TINY, UNIT, above, roundings};
+pub use verify::proof::{Proof, ProofRow, Reading};
+pub use verify::tail::{Tail, Unlisted};
 
 use crate::model::Objective;
 use crate::solve::{Method, Oracle};
@@ -75,12 +79,9 @@ pub struct Certificate {
     /// Multipliers μ ≥ 0 of the budgets at v_U, one a state, or one a [`Weight`] if the set is
     /// (s,a)-rectangular; 0: nature may put every row on its maximum.
     pub scale: Vec<f64>,
-    /// Rows of the table of exponentials that the verifier reads a dense KL set's rows at v_U with; 0: none. It is
-    /// faster, and proves a little less.
-    pub table: u32,
     /// Kernel rows that are not nominal, rows rising. Where v_L = v_U, rows of the policy that are not
     /// listed have t = x/μ (1/μ if the set is (s,a)-rectangular) and ν as there.
-    pub lifts: Vec<Lift>,
+    pub kernel: Vec<Multipliers>,
 }
 
 /// Bounds in the model's own sign.
@@ -101,20 +102,18 @@ pub struct Weight {
     pub row: u32,
     /// Its probability, to be divided by the sum over the state.
     pub probability: f64,
-    /// The multiplier ν of the row's mass, in units of μ and above the row's largest objective, or above λ·max v_U
-    /// where rows are read through a [table](Certificate::table).
-    pub shift: f64,
+    /// The set's second number, mostly the multiplier of the row's mass, in units of μ and above the row's
+    /// largest objective.
+    pub nu: f64,
 }
 
-/// A kernel row ∝ (y⁰ + t·w' − ν)₊ (ellipsoid) or y⁰e^{t·w' − ν} (KL), w' the objective less its largest
-/// value in the row.
+/// A kernel row, as the two numbers that its set rebuilds it from ([`Proof::read`]).
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Lift {
+pub struct Multipliers {
     /// The row of the model.
     pub row: u32,
     /// t ≥ 0.
-    pub tilt: f64,
-    /// ν, best such that the mass is one as it is; from where a [`Weight`]'s counts if v_L = v_U, else from the row's
-    /// largest objective.
-    pub shift: f64,
+    pub t: f64,
+    /// As in a [`Weight`].
+    pub nu: f64,
 }

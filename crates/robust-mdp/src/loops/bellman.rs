@@ -11,7 +11,7 @@ use crate::chain::{ChainRows, ChainShape};
 use crate::codec::{Codec, Snapshot};
 use crate::game::{Layout, widest_row};
 use crate::model::Model;
-use crate::oracle::exact::{Exact, Goal, RowMemory, Worker};
+use crate::oracle::exact::{Exact, Goal, Points, RowMemory, Worker};
 use crate::rows::SweepValues;
 use crate::uncertainty::UncertaintySet;
 
@@ -85,6 +85,12 @@ impl<'a> Bellman<'a> {
         self
     }
 
+    /// The same, at rows as the verifier of certificates makes them.
+    pub(crate) fn referred(mut self) -> Bellman<'a> {
+        self.ahead.refer();
+        self
+    }
+
     /// The same, remembering half of each number where rows are many and short.
     pub(crate) fn in_little_memory(mut self) -> Bellman<'a> {
         if !self.model.is_dense()
@@ -140,16 +146,18 @@ impl<'a> Bellman<'a> {
     }
 
     /// The rows that are to be lifted in each state, at the values of the last sweep, which was of both
-    /// players, as `visit` takes them: the state, (action, t, ν) for each of its rows, and where to put
-    /// them.
+    /// players, as `visit` takes them: the state, (action, t, ν) for each of its rows, their price
+    /// curves, and where to put them.
     pub(crate) fn lifts<T: Send>(
         &self,
         goal: &(impl Fn(usize) -> Goal + Sync),
-        visit: &(impl Fn(usize, &[(usize, f64, f64)], &mut Vec<T>) + Sync),
+        visit: &(impl Fn(usize, &[(usize, f64, f64)], Points<'_, '_>, &mut Vec<T>) + Sync),
     ) -> Vec<T> {
         self.collect(0..self.model.states(), &|s, memory, worker, out| {
-            let lifts = self.oracle.lifts(s, &self.ahead, goal(s), memory, worker);
-            visit(s, &lifts, out);
+            let visit = |rows: &[(usize, f64, f64)], points: Points<'_, '_>| {
+                visit(s, rows, points, out);
+            };
+            self.oracle.lifts(s, &self.ahead, goal(s), memory, worker, visit);
         })
     }
 

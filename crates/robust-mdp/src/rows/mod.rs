@@ -16,7 +16,7 @@ pub(crate) use values::SweepValues;
 use pulp::{Simd, WithSimd};
 
 use crate::lanes::{dispatch, dot};
-use crate::model::Model;
+use crate::model::{self, Model};
 
 /// One row as a set sees it.
 #[derive(Clone, Copy, Debug)]
@@ -306,19 +306,22 @@ impl<'a> Rows<'a> {
             return;
         }
         let row = self.source.model.row(self.first + k);
-        let SweepValues { values, discount, .. } = self.values;
+        let SweepValues { values, shared, discount, referred, offset, range, .. } = self.values;
+        // What objectives are counted from.
+        let origin = if *referred { *offset } else { 0.0 };
+        let objective = |i: usize| if *referred { shared[i] } else { discount * values[i] };
         let RowsMemory { loaded, p, w, columns, level, base, .. } = &mut *self.memory;
         let start = w.len();
         self.visited += row.prob.len() as u64;
         match self.source.reading {
             Reading::Shared => {}
             Reading::Own | Reading::Outside => match row.next {
-                None => w.extend(values.iter().map(|v| discount * v)),
-                Some(next) => w.extend(next.iter().map(|&i| discount * values[i as usize])),
+                None => w.extend((0..values.len()).map(objective)),
+                Some(next) => w.extend(next.iter().map(|&i| objective(i as usize))),
             },
             Reading::Positive => {
                 for (next, prob, _) in row.entries().filter(|e| e.1 > 0.0) {
-                    w.push(discount * values[next]);
+                    w.push(objective(next));
                     p.push(prob);
                     columns.push(next as u32);
                 }
@@ -326,13 +329,13 @@ impl<'a> Rows<'a> {
         }
         let mut best = None;
         if self.source.reading == Reading::Outside {
-            let (next, shared) = (row.next.unwrap_or(&[]), &self.values.shared);
+            let next = row.next.unwrap_or(&[]);
             // The ranking's own numbers, so that both agree on what lies above a border.
             level.extend(next.iter().map(|&i| shared[i as usize]));
             (1..next.len()).filter(|&j| next[j] == next[j - 1]).for_each(|j| {
                 level[start + j] = f64::NEG_INFINITY;
             });
-            best = self.values.best_outside(next).map(|level| level + self.values.offset);
+            best = self.values.best_outside(next).map(|level| level + (offset - origin));
         }
         let own = &mut w[start..];
         match (row.transition_cost, self.source.reading) {
@@ -349,12 +352,12 @@ impl<'a> Rows<'a> {
         };
         let (mut low, mut top) = own.iter().fold((f64::INFINITY, f64::NEG_INFINITY), wider);
         if let Some(best) = best {
-            (low, top) = (low.min(self.values.offset - self.values.range), top.max(best));
+            (low, top) = (low.min((offset - origin) - range), top.max(best));
         }
         own.iter_mut().for_each(|w| *w -= top);
         self.range = self.range.max(top - low);
-        base[k] = row.cost + top;
-        let (shift, len) = (top - self.values.offset, own.len());
+        base[k] = row.cost + (origin + top);
+        let (shift, len) = (top - (offset - origin), own.len());
         let best = best.map(|best| best - top);
         loaded[k] = Loaded { start, len, shift, best, here: true };
     }

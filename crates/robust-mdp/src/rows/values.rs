@@ -14,6 +14,9 @@ pub(crate) struct SweepValues {
     pub(crate) offset: f64,
     /// λ(max v − min v).
     pub(crate) range: f64,
+    /// Whether rows are made of λ(v − max v), to the bits of the verifier of certificates, which proves no
+    /// more than that has digits; else of λv, of which other states cost a sparse row none.
+    pub(crate) referred: bool,
     /// Whether states move one by one.
     pub(crate) in_place: bool,
     /// Any row's nominal value has fallen by at most −drift since the first sweep: a screening bound
@@ -47,6 +50,7 @@ impl SweepValues {
             shared: vec![0.0; if shared || ranked || outside { states } else { 0 }],
             offset: 0.0,
             range: 0.0,
+            referred: false,
             in_place: false,
             drift: 0.0,
             anchor: 0.0,
@@ -55,6 +59,12 @@ impl SweepValues {
             ranking: (ranked || outside).then(|| Ranking::new(states)),
             outside,
         }
+    }
+
+    /// From now on rows are made as the verifier of certificates makes them.
+    pub(crate) fn refer(&mut self) {
+        self.referred = true;
+        self.shared.resize(self.values.len(), 0.0);
     }
 
     /// Moves to the values of the next sweep.

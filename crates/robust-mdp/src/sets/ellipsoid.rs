@@ -1,12 +1,15 @@
 //! The ellipsoid d(y, p) = ½‖y − p‖₂², a [quadratic](super::quadratic) set with r = 1:
 //!   y = (p + tw − ν)₊.
 
-use pulp::Simd;
+use pulp::{Simd, WithSimd};
 
 use super::cone::{Cone, Entry, Moved, Program};
 use super::quadratic::{self, Scale};
 use super::set::{Beyond, Kind, Priced, Set};
 use super::{Distance, UncertaintySet};
+use crate::certificate::verify::lane::Lane;
+use crate::certificate::verify::sums::{Terms, dispatch, steps};
+use crate::certificate::{Interval, Proof, ProofRow, Reading, TINY, Tail, UNIT, above, roundings};
 use crate::rows::Row;
 
 /// ½‖y − p‖₂².
@@ -89,6 +92,81 @@ impl Set for Ellipsoid {
 
     fn kind(&self) -> Kind<'_> {
         Kind::Quadratic(self)
+    }
+
+    fn proof(&self) -> Option<&dyn Proof> {
+        Some(self)
+    }
+}
+
+/// With h = tz − ν and c = min(p, −h): ŷ ∝ p − c, φ = max_{y ≥ 0} hy − ½(y − p)² = c(c/2 − p), and
+///   ψ ≤ ν + Σφ,   t⟨z, ŷ⟩ = ν + Σ(p − c)(−c)/Σ(p − c).
+/// States that are not listed have p = 0: c = −h where that is negative, else 0.
+impl Proof for Ellipsoid {
+    fn read(&self, row: &ProofRow<'_>, t: f64, nu: f64) -> Reading {
+        dispatch(Proved { row, t, nu })
+    }
+}
+
+struct Proved<'a> {
+    row: &'a ProofRow<'a>,
+    t: f64,
+    nu: f64,
+}
+
+impl WithSimd for Proved<'_> {
+    type Output = Reading;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) -> Reading {
+        let Proved { row, t, nu } = self;
+        // Beyond that a row's top says as much.
+        let sane = 4.0 * UNIT * (row.depth + 1.01 * nu.abs() / t) <= row.depth;
+        let (n, steps) = (row.p.len() as f64, steps(row.p.len()));
+        let [mass, loss, linear, square] = row.sums(simd, Losses { t, nu, top: row.top });
+        let Tail { mass: beyond, square: far, missed } = match row.unlisted {
+            Some(unlisted) => unlisted.pass(simd, t, nu),
+            None => Tail::NONE,
+        };
+        let rho = roundings(steps);
+        let (mass, all) = (Interval::of_sum(mass, steps), Interval::of_sum(square, steps) + far);
+        // ‖y − p‖, and by Cauchy and Schwarz Σ|c| and Σp|c|.
+        let size = above(all.hi().sqrt());
+        let (sum, slope) = (size * n.sqrt(), mass.hi() * size);
+        // c is off by a rounding of h, at most u|c| where it is not p; so is tz = ν − c.
+        let rounding = 1.1 * UNIT * (slope + square);
+        let linear = Interval { mid: -linear, rad: rho * slope + rounding + TINY };
+        // p/Σp in place of p, at most κp away: φ moves by at most |c| with p.
+        let kappa = 1.02 * ((1.0 - mass.mid).abs() + 2.0 * rho);
+        let near = (1.0 - mass.mid).abs() < 0.01;
+        let other = if near { 2.0 * kappa * (slope + kappa) } else { f64::NAN };
+        let mut dual = linear + all * 0.5 + nu;
+        dual.rad += other + missed;
+        let apart = Interval { mid: -loss, rad: rho * sum + TINY } + beyond;
+        let own = mass + apart;
+        let value = ((linear + all) / own + nu) / t;
+        // y/M − p/P = (y − p)/M + p(P − M)/(MP), and ‖p‖ ≤ P.
+        let way = above(apart.mid.abs() + apart.radius()) + size;
+        let distance = above(above(way) / own.lo());
+        let spent = if own.lo() > 0.0 { above(0.5 * (distance * distance)) } else { f64::NAN };
+        if sane { Reading { dual: dual.hi(), value, spent } } else { Reading::NOTHING }
+    }
+}
+
+/// Σp, Σc, Σpc and Σc².
+#[derive(Clone, Copy)]
+struct Losses {
+    t: f64,
+    nu: f64,
+    top: f64,
+}
+
+impl Terms<4> for Losses {
+    #[inline(always)]
+    fn add<S: Simd>(self, to: [Lane<S>; 4], p: Lane<S>, w: Lane<S>) -> [Lane<S>; 4] {
+        let [t, nu, top] = [self.t, self.nu, self.top].map(|x| p.of(x));
+        let c = t.mul_add(top - w, nu).at_most(p);
+        [to[0] + p, to[1] + c, p.mul_add(c, to[2]), c.mul_add(c, to[3])]
     }
 }
 

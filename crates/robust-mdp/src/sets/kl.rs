@@ -7,6 +7,10 @@ use super::cone::{Cone, Entry, Moved, Program};
 use super::set::{Beyond, Kind, Priced, Set};
 use super::tilt::{self, Tilt};
 use super::{Distance, UncertaintySet};
+use crate::certificate::verify::exponential::{self, EXP_ERROR, LIMIT};
+use crate::certificate::verify::lane::Lane;
+use crate::certificate::verify::sums::{self, Terms, steps};
+use crate::certificate::{Interval, Proof, ProofRow, Reading, TINY, UNIT, roundings};
 use crate::geometry::Geometry;
 use crate::lanes::{dispatch, exp, exp_m1, ln, walk};
 use crate::rows::Row;
@@ -90,6 +94,10 @@ impl Set for Kl {
 
     fn kind(&self) -> Kind<'_> {
         Kind::Tilt(self)
+    }
+
+    fn proof(&self) -> Option<&dyn Proof> {
+        Some(self)
     }
 }
 
@@ -257,5 +265,69 @@ impl Cone for Kl {
             program.line(from, []);
             program.exponential();
         }
+    }
+}
+
+/// With a = tz − ν and M = Σpe^a: ψ = ν + ln M ≤ ν + M − 1, ŷ = pe/Σpe, and, with
+/// f(a) = ae^a − e^a + 1 ≥ 0, KL(ŷ‖p) = [Σpf(a) − (M ln M − M + 1)]/M ≤ Σpf(a)/M.
+///
+/// ŷ is made of the computed e = e^{a + δ}, |δ| ≤ 13u: f(a + δ) ≤ f(a) + |δ|(|a| + |δ|)e, where
+/// |a|e ≤ |e − 1| + f(a).
+impl Proof for Kl {
+    fn read(&self, row: &ProofRow<'_>, t: f64, nu: f64) -> Reading {
+        sums::dispatch(Proved { row, t, nu })
+    }
+}
+
+struct Proved<'a> {
+    row: &'a ProofRow<'a>,
+    t: f64,
+    nu: f64,
+}
+
+impl WithSimd for Proved<'_> {
+    type Output = Reading;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) -> Reading {
+        let Proved { row, t, nu } = self;
+        // Beyond that a row's top says as much; a ≤ 700, so that bringing it to ±700 only raises it.
+        let sane = 4.0 * UNIT * (row.depth + 1.01 * nu.abs() / t) <= row.depth && nu >= -LIMIT;
+        let steps = steps(row.p.len());
+        let [mass, excess, size, tilted] = row.sums(simd, Powers { t, nu, top: row.top });
+        let spent = tilted - excess;
+        // Twice this covers both sums, e and e − 1 in them, their difference, δ and the rounding of a:
+        // (k + 13) + (k + 12) + 1 + 13 ≤ 2(k + 12 + 14) for k steps.
+        let kappa = roundings(steps + EXP_ERROR + 14.0);
+        let (mass, error) = (Interval::of_sum(mass, steps), kappa * (size + spent.abs()));
+        // The rounding of a, at most u|a|, is worth u·Σp|a|e here.
+        let excess = Interval { mid: excess, rad: error + TINY };
+        let dual = (excess / mass + nu).hi();
+        let mut own = mass + excess;
+        own.rad += 14.0 * UNIT * own.mid.abs();
+        let squares = 200.0 * UNIT * UNIT * own.mid;
+        let spent = (Interval { mid: spent, rad: 2.0 * error + squares + TINY } / own).hi();
+        // tz = a + ν, but where a was brought to −700: that has 1e-304 of the mass, and ω more room than that.
+        let tilted = Interval { mid: tilted, rad: error + TINY };
+        let value = (tilted / own + nu) / t;
+        if sane { Reading { dual, value, spent } } else { Reading::NOTHING }
+    }
+}
+
+/// Σp, Σp(e^a − 1), Σp|e^a − 1| and Σpe^aa: a = tz − ν, brought to ±700.
+#[derive(Clone, Copy)]
+struct Powers {
+    t: f64,
+    nu: f64,
+    top: f64,
+}
+
+impl Terms<4> for Powers {
+    #[inline(always)]
+    fn add<S: Simd>(self, to: [Lane<S>; 4], p: Lane<S>, w: Lane<S>) -> [Lane<S>; 4] {
+        let [t, nu, top] = [self.t, -self.nu, self.top].map(|x| p.of(x));
+        let (m, e, a) = exponential::exp(t.mul_add(w - top, nu));
+        let tilted = (p * e).mul_add(a, to[3]);
+        [to[0] + p, p.mul_add(m, to[1]), p.mul_add(m.abs(), to[2]), tilted]
     }
 }

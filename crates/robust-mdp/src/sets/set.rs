@@ -13,6 +13,7 @@ use std::fmt::Debug;
 use super::cone::Cone;
 use super::quadratic::Quadratic;
 use super::tilt::Tilt;
+use crate::certificate::Proof;
 use crate::geometry::Geometry;
 use crate::rows::Row;
 
@@ -123,6 +124,11 @@ pub trait Set: Debug + Sync {
     #[doc(hidden)]
     fn kind(&self) -> Kind<'_> {
         Kind::Bracketed
+    }
+
+    /// What certificates rest on; `None`: there are none for this set.
+    fn proof(&self) -> Option<&dyn Proof> {
+        None
     }
 }
 

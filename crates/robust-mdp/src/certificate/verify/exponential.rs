@@ -14,10 +14,10 @@ use pulp::Simd;
 use super::lane::Lane;
 
 /// |computed − exact| ≤ this many units of the exact value, for e^a and for e^a − 1.
-pub(super) const EXP_ERROR: f64 = 12.0;
+pub(crate) const EXP_ERROR: f64 = 12.0;
 
 /// Arguments are brought to ±LIMIT; e^−LIMIT is less than 1e-304.
-pub(super) const LIMIT: f64 = 700.0;
+pub(crate) const LIMIT: f64 = 700.0;
 
 const LN2_HIGH: f64 = f64::from_bits(0x3fe6_2e42_fefa_3800);
 const LN2_LOW: f64 = f64::from_bits(0x3d2e_f357_93c7_6730);
@@ -32,7 +32,7 @@ const SERIES: [f64; 10] = [
 
 /// (e^a − 1, e^a, a) for a within ±LIMIT; beyond, for that end.
 #[inline(always)]
-pub(super) fn exp<S: Simd>(a: Lane<S>) -> (Lane<S>, Lane<S>, Lane<S>) {
+pub(crate) fn exp<S: Simd>(a: Lane<S>) -> (Lane<S>, Lane<S>, Lane<S>) {
     const ROUND: f64 = 6755399441055744.0; // 1.5·2⁵²: adding it rounds to a whole number
     let (one, round) = (a.of(1.0), a.of(ROUND));
     let a = a.at_most(a.of(LIMIT)).at_least(a.of(-LIMIT));
@@ -46,13 +46,4 @@ pub(super) fn exp<S: Simd>(a: Lane<S>) -> (Lane<S>, Lane<S>, Lane<S>) {
     let q = two(8).mul_add(r4, high).mul_add(r4, low);
     let n = r2.mul_add(q, r);
     (power.mul_add(n, power - one), power.mul_add(n, power), a)
-}
-
-/// e^a of each of eight.
-#[inline(always)]
-pub(super) fn exp_each<S: Simd>(simd: S, mut a: [f64; 8]) -> [f64; 8] {
-    for x in S::as_mut_simd_f64s(&mut a).0 {
-        *x = exp(Lane { simd, x: *x }).1.x;
-    }
-    a
 }

@@ -7,67 +7,41 @@ use pulp::Simd;
 use pulp::bytemuck::cast;
 
 #[derive(Clone, Copy)]
-pub(super) struct Lane<S: Simd> {
-    pub(super) simd: S,
-    pub(super) x: S::f64s,
+pub(crate) struct Lane<S: Simd> {
+    pub(crate) simd: S,
+    pub(crate) x: S::f64s,
 }
 
 /// The j-th register of eight numbers.
 #[inline(always)]
-pub(super) fn load<S: Simd>(simd: S, x: &[f64; 8], j: usize) -> Lane<S> {
+pub(crate) fn load<S: Simd>(simd: S, x: &[f64; 8], j: usize) -> Lane<S> {
     Lane { simd, x: S::as_simd_f64s(x).0[j] }
 }
 
 #[inline(always)]
-pub(super) fn store<S: Simd>(to: &mut [f64; 8], j: usize, lane: Lane<S>) {
+pub(crate) fn store<S: Simd>(to: &mut [f64; 8], j: usize, lane: Lane<S>) {
     S::as_mut_simd_f64s(to).0[j] = lane.x;
 }
 
 impl<S: Simd> Lane<S> {
     /// Eight numbers are so many registers.
-    pub(super) const REGISTERS: usize = 64 / size_of::<S::f64s>();
+    pub(crate) const REGISTERS: usize = 64 / size_of::<S::f64s>();
 
     #[inline(always)]
-    pub(super) fn splat(simd: S, x: f64) -> Lane<S> {
-        Lane { simd, x: simd.splat_f64s(x) }
-    }
-
-    #[inline(always)]
-    pub(super) fn of(self, x: f64) -> Lane<S> {
+    pub(crate) fn of(self, x: f64) -> Lane<S> {
         Lane { x: self.simd.splat_f64s(x), ..self }
-    }
-
-    #[inline(always)]
-    pub(super) fn abs(self) -> Lane<S> {
-        Lane { x: self.simd.abs_f64s(self.x), ..self }
-    }
-
-    /// self·y + z, rounded once.
-    #[inline(always)]
-    pub(super) fn mul_add(self, y: Lane<S>, z: Lane<S>) -> Lane<S> {
-        Lane { x: self.simd.mul_add_f64s(self.x, y.x, z.x), ..self }
     }
 
     /// `then` where self < limit, else `otherwise`.
     #[inline(always)]
-    pub(super) fn if_below(self, limit: Lane<S>, then: Lane<S>, otherwise: Lane<S>) -> Lane<S> {
+    pub(crate) fn if_below(self, limit: Lane<S>, then: Lane<S>, otherwise: Lane<S>) -> Lane<S> {
         let below = self.simd.less_than_f64s(self.x, limit.x);
         Lane { x: self.simd.select_f64s(below, then.x, otherwise.x), ..self }
     }
 
-    #[inline(always)]
-    pub(super) fn at_least(self, floor: Lane<S>) -> Lane<S> {
-        Lane { x: self.simd.max_f64s(self.x, floor.x), ..self }
-    }
-
-    #[inline(always)]
-    pub(super) fn at_most(self, limit: Lane<S>) -> Lane<S> {
-        Lane { x: self.simd.min_f64s(self.x, limit.x), ..self }
-    }
-
     /// 2^k times self for whole k, both normal numbers.
     #[inline(always)]
-    pub(super) fn times_power(self, k: Lane<S>) -> Lane<S> {
+    pub(crate) fn times_power(self, k: Lane<S>) -> Lane<S> {
         // k·2³² + 1.5·2⁵² has k in the low bits of its high word: 20 places up is the exponent.
         let t = k.mul_add(self.of(4294967296.0), self.of(6755399441055744.0));
         if size_of::<S::f64s>() == 8 {
@@ -78,6 +52,22 @@ impl<S: Simd> Lane<S> {
         Lane { x: cast(self.simd.add_u32s(cast(self.x), exponent)), ..self }
     }
 }
+
+macro_rules! operation {
+    ($name:ident, $on:ident $(, $y:ident)*) => {
+        impl<S: Simd> Lane<S> {
+            #[inline(always)]
+            pub(crate) fn $name(self $(, $y: Lane<S>)*) -> Lane<S> {
+                Lane { x: self.simd.$on(self.x $(, $y.x)*), ..self }
+            }
+        }
+    };
+}
+operation!(abs, abs_f64s);
+operation!(at_least, max_f64s, floor);
+operation!(at_most, min_f64s, limit);
+// self·y + z, rounded once.
+operation!(mul_add, mul_add_f64s, y, z);
 
 macro_rules! operator {
     ($trait:ident, $method:ident, $on:ident) => {

@@ -5,65 +5,30 @@
 //! - T_x v ≤ v + δ in every acting state gives v^x ≤ v + δ/(1 − λ);
 //! - a kernel y of the set with min_a Σ_i y_a(i)(c_a(i) + λv(i)) ≥ v − ε gives v* ≥ v − ε/(1 − λ).
 //!
+//! What (t, ν) prove of one row is the set's to say ([`proof`]); this is all else:
+//! - [`state`]: both halves, state by state; [`values`]: rows as the verifier sees them
+//! - [`interval`], [`lane`], [`sums`], [`exponential`], [`tail`]: arithmetic that all proofs share
+//!
 //! `docs/certificates.md` has the proofs and the error analysis.
 
-mod bundle;
-mod duality;
-mod exponential;
-mod kernel;
-mod lane;
-mod powers;
-mod reading;
-mod rounding;
-mod row;
+pub(crate) mod exponential;
+pub(crate) mod interval;
+pub(crate) mod lane;
+pub(crate) mod proof;
 mod state;
-mod sums;
-mod tail;
+pub(crate) mod sums;
+pub(crate) mod tail;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
+mod values;
 
-pub(super) use self::powers::{MOST_ROWS, STEP};
-use self::rounding::Sum;
+use self::interval::Sum;
+use self::state::Check;
 pub(super) use self::state::Excess;
-use self::state::Proof;
-use super::rejection::{Rejection, Shortfall};
+use super::claim::{Verified, label};
+use super::rejection::Rejection;
 use super::{Certificate, check};
-use crate::error::Label;
 use crate::model::{Model, Objective};
-
-/// What a certificate proves: lower ≤ v* ≤ v^x ≤ upper, in the model's own sign (for rewards, the
-/// policy's worst case is at least `lower` and no policy's is above `upper`).
-#[derive(Clone, Debug, PartialEq)]
-pub struct Verified {
-    /// Lower bounds, one a state.
-    pub lower: Vec<f64>,
-    /// Upper bounds, one a state.
-    pub upper: Vec<f64>,
-    /// Bounds at the initial distribution: (lower, upper).
-    pub initial: (f64, f64),
-    /// At least the largest upper − lower over states.
-    pub gap: f64,
-}
-
-/// Checks a certificate against a model; the answer does not depend on the number of `threads`.
-///
-/// Nothing that the certificate says is trusted: the bounds are computed again from its values and
-/// multipliers, with every rounding counted, and those it claims must not be narrower.
-pub fn verify(
-    model: &Model,
-    certificate: &Certificate,
-    threads: Option<usize>,
-) -> Result<Verified, Rejection> {
-    check::alike(model, certificate)?;
-    match proof(model, certificate, threads, true) {
-        Ok((proved, fingerprint)) => {
-            check::same(certificate, fingerprint)?;
-            proved.claimed(model, certificate)
-        }
-        // About another model it would say little.
-        Err(rejection) => check::same(certificate, model.fingerprint()).and(Err(rejection)),
-    }
-}
 
 /// Bounds, and what they are wide by.
 pub(super) struct Proved {
@@ -71,29 +36,21 @@ pub(super) struct Proved {
     /// Of every state.
     pub(super) excesses: Vec<Excess>,
     /// Where δ and ε lie, unless they are 0.
-    above: Option<(usize, Excess)>,
-    below: Option<(usize, Excess)>,
+    pub(super) above: Option<(usize, Excess)>,
+    pub(super) below: Option<(usize, Excess)>,
 }
 
-/// What follows from a certificate about this model, whatever it claims.
+/// What follows from a certificate about this model, whatever it claims; and the model's fingerprint if it is `told`,
+/// else 0: who reads the model for one has it at hand for the other.
 pub(super) fn prove(
-    model: &Model,
-    certificate: &Certificate,
-    threads: Option<usize>,
-) -> Result<Proved, Rejection> {
-    Ok(proof(model, certificate, threads, false)?.0)
-}
-
-/// And the model's fingerprint if it is `told`, else 0: who reads the model for one has it at hand for the other.
-fn proof(
     model: &Model,
     certificate: &Certificate,
     threads: Option<usize>,
     told: bool,
 ) -> Result<(Proved, u128), Rejection> {
     check::complete(model, certificate)?;
-    let proof = Proof::new(model, certificate);
-    let pooled = crate::pool::in_pool(threads, || proof.excesses(told));
+    let check = Check::new(model, certificate);
+    let pooled = crate::pool::in_pool(threads, || check.excesses(told));
     let (excesses, pieces) = pooled.map_err(|e| Rejection::Input(e.to_string()))?;
     let fingerprint = if told { model.whole_fingerprint(&pieces) } else { 0 };
     for (s, found) in excesses.iter().enumerate() {
@@ -132,31 +89,6 @@ fn proof(
     Ok((Proved { verified, excesses, above, below }, fingerprint))
 }
 
-impl Proved {
-    /// The bounds, if they are as narrow as the certificate claims.
-    fn claimed(self, model: &Model, certificate: &Certificate) -> Result<Verified, Rejection> {
-        let Proved { verified, above, below, .. } = self;
-        let claim = &certificate.claim;
-        let ((low, high), gap) = (verified.initial, verified.gap);
-        // Comparisons that fail on what is not a number.
-        if low >= claim.lower && high <= claim.upper && gap <= claim.gap {
-            return Ok(verified);
-        }
-        Err(Rejection::Claim(Box::new(Shortfall {
-            claimed: (claim.lower, claim.upper, claim.gap),
-            proved: (low, high, gap),
-            above: above.map(|(s, x)| (x.above, label(model, s))),
-            below: below
-                .map(|(s, x)| (x.below, label(model, s), model.action_name(s, x.row).into())),
-        })))
-    }
-}
-
-fn label(model: &Model, s: usize) -> Label {
-    let name = model.state_names.as_ref().map(|names| names[s].as_str().into());
-    Label { index: s, name }
-}
-
 /// At least the mean under the initial distribution over its exact sum.
 fn mean_above(model: &Model, v: &[f64]) -> f64 {
     let (mut mass, mut mean) = (Sum::default(), Sum::default());
@@ -165,6 +97,6 @@ fn mean_above(model: &Model, v: &[f64]) -> f64 {
         mass.add(p);
         mean.add(p * v);
     }
-    let mean = (mean.ball() / mass.ball()).hi();
+    let mean = (mean.interval() / mass.interval()).hi();
     if mean.is_nan() { f64::INFINITY } else { mean }
 }

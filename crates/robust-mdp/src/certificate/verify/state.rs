@@ -1,19 +1,15 @@
-//! Runs of states: how far the policy may cost more than v_U says, and any action less than v_L.
+//! State by state: how far the policy may cost more than v_U says, and any action less than v_L.
 
 use std::ops::Range;
 
-use pulp::{Simd, WithSimd};
 use rayon::prelude::*;
 
-use super::bundle::Bundle;
-use super::kernel::{Lifted, Worst};
-use super::reading::{Columns, Kind, Line, Proved, Reads};
-use super::rounding::Sum;
-use super::row::Ahead;
-use crate::certificate::{Certificate, Weight};
-use crate::lanes::dispatch;
+use super::interval::{Interval, Sum, UNIT, above, normal, or_infinite, sum_above};
+use super::proof::{Proof, ProofRow, Reading};
+use super::values::{Scratch, Values};
+use crate::certificate::{Certificate, Multipliers, Weight};
 use crate::model::Model;
-use crate::uncertainty::{Distance, Rectangularity};
+use crate::uncertainty::Rectangularity;
 
 /// What a state says.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -26,58 +22,61 @@ pub(in crate::certificate) struct Excess {
 }
 
 /// A model and what is said about it.
-pub(super) struct Proof<'a> {
-    pub(super) model: &'a Model,
-    pub(super) certificate: &'a Certificate,
-    kl: bool,
+pub(super) struct Check<'a> {
+    model: &'a Model,
+    certificate: &'a Certificate,
+    proof: Option<&'static dyn Proof>,
+    /// Distances fall with this power of the way from the nominal row.
+    degree: i32,
     /// All rows of a state share its budget.
-    pub(super) shared: bool,
+    shared: bool,
     /// What rows need of v_U, and of v_L where they differ.
-    pub(super) upper: Ahead,
-    pub(super) lower: Option<Ahead>,
+    upper: Values<'a>,
+    lower: Option<Values<'a>>,
 }
 
-/// Memory of a thread: what is known about a run of states.
+/// Memory of a thread.
 #[derive(Default)]
 pub(super) struct Hand {
-    bundle: Bundle,
-    /// Rows to be read, by [`Kind`].
-    pub(super) columns: [Columns; 3],
-    pub(super) states: Vec<Found>,
-    /// Of all rows of these states.
-    pub(super) kernel: Vec<Lifted>,
-    /// The first of these rows.
-    pub(super) first: usize,
+    scratch: Scratch,
+    /// Of the rows of a state.
+    kernel: Vec<KernelRow>,
+    /// How much of the policy and of the kernel has been read.
+    weights: usize,
+    rows: usize,
 }
 
-/// About a state: sums over the policy's rows, and the worst row of the kernel.
-#[derive(Clone, Copy, Default)]
-pub(super) struct Found {
-    total: Sum,
-    mass: Sum,
-    /// What the rows gain over their tops, in units of the shared budget's multiplier.
-    gain: Sum,
-    pub(super) worst: Worst,
+/// At least v_L less the value of a row of the kernel, and what it takes of the budget.
+#[derive(Clone, Copy)]
+struct KernelRow {
+    below: f64,
+    spent: f64,
 }
 
-impl<'a> Proof<'a> {
-    pub(super) fn new(model: &'a Model, certificate: &'a Certificate) -> Proof<'a> {
+/// A row without multipliers.
+const NOMINAL: KernelRow = KernelRow { below: f64::NEG_INFINITY, spent: 0.0 };
+
+impl<'a> Check<'a> {
+    pub(super) fn new(model: &'a Model, certificate: &'a Certificate) -> Check<'a> {
         let Certificate { set, upper, lower, .. } = certificate;
-        Proof {
+        let distance = set.distance.set();
+        Check {
             model,
             certificate,
-            kl: set.distance == Distance::Kl,
+            proof: distance.and_then(|set| set.proof()),
+            degree: distance.map_or(1, |set| set.degree()),
             shared: set.rectangularity == Rectangularity::State,
-            upper: Ahead::new(model, set, upper, certificate.table),
-            lower: (upper != lower).then(|| Ahead::new(model, set, lower, 0)),
+            upper: Values::new(model, set, upper),
+            lower: (upper != lower).then(|| Values::new(model, set, lower)),
         }
     }
 
-    /// Of every state, in parallel, and the fingerprints of the model's pieces if they are asked for.
+    /// Of every state, in parallel, and the fingerprints of the model's pieces if they are asked for:
+    /// a piece is read for its fingerprint first and is then at hand.
     pub(super) fn excesses(&self, told: bool) -> (Vec<Excess>, Vec<u128>) {
         let piece = |hand: &mut Hand, states: Range<usize>| {
             let own = if told { self.model.fingerprint_of(states.clone()) } else { 0 };
-            (dispatch(At { proof: self, states, hand }), own)
+            (self.run(states, hand), own)
         };
         let pieces = self.model.pieces();
         let found: Vec<(Vec<Excess>, u128)> = if crate::pool::alone() {
@@ -92,119 +91,163 @@ impl<'a> Proof<'a> {
     }
 
     /// Of some states.
-    fn run<S: Simd>(&self, simd: S, states: Range<usize>, hand: &mut Hand) -> Vec<Excess> {
-        let rows = self.model.state_ptr[states.start]..self.model.state_ptr[states.end];
-        hand.states.clear();
-        hand.states.resize(states.len(), Found::default());
+    pub(super) fn run(&self, states: Range<usize>, hand: &mut Hand) -> Vec<Excess> {
+        let Certificate { policy, kernel, .. } = self.certificate;
+        let first = self.model.state_ptr[states.start];
+        hand.weights = policy.partition_point(|w| (w.row as usize) < first);
+        hand.rows = kernel.partition_point(|k| (k.row as usize) < first);
+        states.map(|s| self.state(s, hand)).collect()
+    }
+
+    fn state(&self, s: usize, hand: &mut Hand) -> Excess {
+        if self.model.is_terminal(s) {
+            return Excess::default();
+        }
         hand.kernel.clear();
-        hand.kernel.resize(rows.len(), Lifted::NOMINAL);
-        hand.first = rows.start;
-        self.policy(simd, states.clone(), hand);
-        self.lifts(simd, states.clone(), hand);
-        self.kernel(simd, states.clone(), hand);
-        let of = |s: usize| {
-            if self.model.is_terminal(s) {
-                return Excess::default();
-            }
-            let Found { total, mass, gain, worst } = hand.states[s - states.start];
-            let (mut total, gain) = (total.ball(), gain.ball());
-            if self.shared && gain.hi() < 0.0 {
-                total = total + gain * self.certificate.scale[s];
-            }
-            Excess { above: (total / mass.ball()).hi(), below: worst.below, row: worst.row }
-        };
-        states.clone().map(of).collect()
+        hand.kernel.resize(self.model.rows_of(s).len(), NOMINAL);
+        let above = self.policy(s, hand);
+        self.multipliers(s, hand);
+        let (below, row) = self.kernel(s, hand);
+        Excess { above, below, row }
     }
 
-    /// (U): weak duality.
-    fn policy<S: Simd>(&self, simd: S, states: Range<usize>, hand: &mut Hand) {
+    /// κ of a row: its distance counts so often in a budget that rows share.
+    fn weight(&self, _row: usize) -> f64 {
+        1.0
+    }
+
+    /// (U): weak duality. At least T_x v − v.
+    fn policy(&self, s: usize, hand: &mut Hand) -> f64 {
         let Certificate { set, policy, scale, upper, .. } = self.certificate;
-        let mut k = policy.partition_point(|w| (w.row as usize) < hand.first);
-        for s in self.acting(states.clone()) {
-            let (state, rows) = (s - states.start, self.model.rows_of(s));
-            let [from, back] = [self.upper.offset - upper[s], upper[s] - self.upper.offset];
-            let mut mass = Sum::default();
-            while let Some(&Weight { row, probability: x, shift }) = policy.get(k) {
-                let row = row as usize;
-                if row >= rows.end {
-                    break;
-                }
-                let (radius, cost) = (set.radius_at(s, row), self.model.cost[row]);
-                let scale = if self.shared { scale[s] } else { scale[k] };
-                mass.add(x);
-                k += 1;
-                let kind = match (radius == 0.0, scale == 0.0) {
-                    (true, _) => Kind::Nominal,
-                    (_, true) => Kind::Highest,
-                    _ => Kind::Tilted,
-                };
-                let t = if self.shared { x } else { 1.0 } / scale;
-                let line = Line { row, state, x, cost, from, back, t, shift, radius, scale };
-                if hand.columns[kind as usize].add(line, true) {
-                    self.read_policy(simd, kind, hand);
-                }
+        let (values, rows) = (&self.upper, self.model.rows_of(s));
+        let (from, back) = (values.offset - upper[s], upper[s] - values.offset);
+        let (mut total, mut mass, mut gain) = (Sum::default(), Sum::default(), Sum::default());
+        gain.add(set.radius_at(s, rows.start));
+        while let Some(&Weight { row, probability: x, nu }) = policy.get(hand.weights) {
+            let row = row as usize;
+            if row >= rows.end {
+                break;
             }
-            hand.states[state].mass = mass;
-            hand.states[state].gain.add(set.radius_at(s, rows.start));
+            let mu = if self.shared { scale[s] } else { scale[hand.weights] };
+            hand.weights += 1;
+            mass.add(x);
+            let (radius, cost) = (set.radius_at(s, row), self.model.cost[row]);
+            if radius == 0.0 {
+                let [top, value, off] = values.nominal(row, &mut hand.scratch);
+                total.add(x * sum_above([from, cost, top, value, off]));
+                continue;
+            }
+            let (seen, omega) = values.row(row, &mut hand.scratch);
+            let kappa = if self.shared { self.weight(row) } else { 1.0 };
+            let unit = mu * kappa;
+            let t = if self.shared { x } else { 1.0 } / unit;
+            let found = self.read(&seen, if normal(unit) { t } else { 0.0 }, nu);
+            // 0 also where it is NaN: rows are worth no more than their tops.
+            let dual = if found.dual < 0.0 { found.dual } else { 0.0 };
+            let own = if self.shared { 0.0 } else { ((Interval::from(radius) + dual) * mu).hi() };
+            let own = if own < 0.0 { own } else { 0.0 };
+            // The two roundings of t are a change of the objectives.
+            let off = above(omega + 2.2 * UNIT * seen.depth);
+            total.add(x * sum_above([from, cost, seen.top, own, off]));
+            gain.add(kappa * dual);
+            if self.lower.is_none() {
+                hand.kernel[row - rows.start] =
+                    kernel_row(found, kappa, [back, cost, seen.top, omega]);
+            }
         }
-        for kind in [Kind::Tilted, Kind::Nominal, Kind::Highest] {
-            self.read_policy(simd, kind, hand);
+        let (mut total, gain) = (total.interval(), gain.interval());
+        if self.shared && gain.hi() < 0.0 {
+            total = total + gain * scale[s];
+        }
+        (total / mass.interval()).hi()
+    }
+
+    /// What multipliers prove of a row.
+    fn read(&self, row: &ProofRow<'_>, t: f64, nu: f64) -> Reading {
+        match self.proof {
+            Some(proof) if normal(t) && normal(1.0 / t) => proof.read(row, t, nu),
+            _ => Reading::NOTHING,
         }
     }
 
-    /// Where v_L = v_U, the policy's multipliers are the kernel's too.
-    fn read_policy<S: Simd>(&self, simd: S, kind: Kind, hand: &mut Hand) {
-        let Proved { above, gain, below, spent } = self.read(simd, &self.upper, kind, hand);
-        let (columns, first) = (&mut hand.columns[kind as usize], hand.first);
-        let rows = std::mem::take(&mut columns.len).min(8);
-        let (row, state) = (&columns.row[..rows], &columns.state[..rows]);
-        // Where a state has many rows, eight at once: one after the other they wait for memory.
-        if rows == 8 && state[0] == state[7] {
-            let found = &mut hand.states[state[0]];
-            found.total.add_eight(above);
-            found.gain.add_eight(gain);
-        } else {
-            for (j, &state) in state.iter().enumerate() {
-                hand.states[state].total.add(above[j]);
-                hand.states[state].gain.add(gain[j]);
+    /// Rows of the kernel with multipliers of their own; where v_L = v_U, those of the policy have been read.
+    fn multipliers(&self, s: usize, hand: &mut Hand) {
+        let Certificate { kernel, lower, .. } = self.certificate;
+        let (values, rows) = (self.lower.as_ref().unwrap_or(&self.upper), self.model.rows_of(s));
+        let back = lower[s] - values.offset;
+        while let Some(&Multipliers { row, t, nu }) = kernel.get(hand.rows) {
+            let row = row as usize;
+            if row >= rows.end {
+                break;
             }
-        }
-        if kind == Kind::Tilted && self.lower.is_none() {
-            for (j, &row) in row.iter().enumerate() {
-                hand.kernel[row - first] = Lifted { below: below[j], spent: spent[j] };
-            }
+            hand.rows += 1;
+            let (seen, omega) = values.row(row, &mut hand.scratch);
+            let kappa = if self.shared { self.weight(row) } else { 1.0 };
+            let found = self.read(&seen, t, nu);
+            let at = [back, self.model.cost[row], seen.top, omega];
+            hand.kernel[row - rows.start] = kernel_row(found, kappa, at);
         }
     }
 
-    /// Reads what has gathered, and what that proves.
-    #[inline(always)]
-    pub(super) fn read<S: Simd>(
-        &self,
-        simd: S,
-        ahead: &Ahead,
-        kind: Kind,
-        Hand { bundle, columns, .. }: &mut Hand,
-    ) -> Proved {
-        let (model, columns, shared) = (self.model, &mut columns[kind as usize], self.shared);
-        Reads { model, ahead, bundle, columns, shared }.prove(simd, self.kl, kind)
+    /// (L): a kernel that is in the set by construction. At least v less the least value of a row, and that row.
+    fn kernel(&self, s: usize, Hand { kernel, scratch, .. }: &mut Hand) -> (f64, usize) {
+        let Certificate { set, lower, .. } = self.certificate;
+        let (values, rows) = (self.lower.as_ref().unwrap_or(&self.upper), self.model.rows_of(s));
+        let back = lower[s] - values.offset;
+        let mut total = Sum::default();
+        kernel.iter().for_each(|row| total.add(row.spent));
+        let common = self.allowed(total.interval().hi(), set.radius_at(s, rows.start));
+        // How far rows go from the nominal ones.
+        let share = |row: usize, found: &KernelRow| match found.below == f64::NEG_INFINITY {
+            true => 0.0,
+            false if self.shared => common,
+            false => self.allowed(found.spent, set.radius_at(s, row)),
+        };
+        let mut worst = (0.0, rows.start);
+        for (row, found) in rows.clone().zip(&*kernel) {
+            if found.below > worst.0 && share(row, found) == 1.0 {
+                worst = (found.below, row);
+            }
+        }
+        // Nominal rows add at most this less their cost: those that cost too much to matter are not read.
+        let range = if self.model.transition_cost.is_none() { values.range } else { f64::INFINITY };
+        let most = sum_above([back, range, values.omega, 0.0, 0.0]);
+        for (row, found) in rows.zip(&*kernel) {
+            let (share, cost) = (share(row, found), self.model.cost[row]);
+            let mixed = |nominal: f64| match share {
+                0.0 => nominal,
+                _ => (Interval::from(nominal) + (Interval::from(found.below) + -nominal) * share)
+                    .hi(),
+            };
+            if share == 1.0 || mixed(above(most - cost)) <= worst.0 {
+                continue;
+            }
+            let [top, value, off] = values.nominal(row, scratch);
+            let below = or_infinite(mixed(sum_above([back, -cost, -top, -value, off])));
+            if below > worst.0 {
+                worst = (below, row);
+            }
+        }
+        worst
     }
 
-    pub(super) fn acting(&self, states: Range<usize>) -> impl Iterator<Item = usize> {
-        states.filter(|&s| !self.model.is_terminal(s))
+    /// A share of the way from the nominal rows that the budget allows if the whole way spends `used`;
+    /// none of it if that is NaN.
+    fn allowed(&self, used: f64, radius: f64) -> f64 {
+        if used <= radius {
+            return 1.0;
+        }
+        let share = (radius / used).next_down().max(0.0);
+        if self.degree >= 2 { share.sqrt().next_down().max(0.0) } else { share }
     }
 }
 
-/// Some states, with the widest registers that this machine has.
-pub(super) struct At<'a> {
-    pub(super) proof: &'a Proof<'a>,
-    pub(super) states: Range<usize>,
-    pub(super) hand: &'a mut Hand,
-}
-
-impl WithSimd for At<'_> {
-    type Output = Vec<Excess>;
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, simd: S) -> Vec<Excess> {
-        self.proof.run(simd, self.states, self.hand)
+/// A row of the kernel at its value, less than λ·max v + cost + top, and what it spends.
+fn kernel_row(found: Reading, kappa: f64, [back, cost, top, omega]: [f64; 4]) -> KernelRow {
+    if found.spent.is_nan() {
+        return NOMINAL;
     }
+    let off = above(omega + found.value.radius());
+    let below = or_infinite(sum_above([back, -cost, -top, -found.value.mid, off]));
+    KernelRow { below, spent: above(kappa * found.spent) }
 }

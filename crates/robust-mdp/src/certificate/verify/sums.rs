@@ -3,71 +3,66 @@
 //! The i-th entry of every eight goes to the i-th of eight accumulators, however wide the registers
 //! are: results have the same bits on every machine.
 
-use pulp::Simd;
+use pulp::{Simd, WithSimd};
 
-use super::exponential::exp;
 use super::lane::{Lane, load, store};
-
-/// The entries of a row: probabilities p, w = λ(v − max v) with what transitions cost, and powers e, which
-/// [`Series`](super::powers::Series) alone reads.
-#[derive(Clone, Copy)]
-pub(super) struct Entries<'a> {
-    pub(super) p: &'a [f64],
-    pub(super) w: &'a [f64],
-    pub(super) e: &'a [f64],
-}
+/// Runs a pass with the widest registers that this machine has; tests with others.
+#[cfg(test)]
+pub(crate) use super::tests::dispatch;
+#[cfg(not(test))]
+pub(crate) use crate::lanes::dispatch;
 
 /// How often a term of a sum over a row is rounded, in eight accumulators that are added in pairs.
-pub(super) fn steps(entries: usize) -> f64 {
+#[inline(always)]
+pub(crate) fn steps(entries: usize) -> f64 {
     entries as f64 / 8.0 + 4.0
 }
 
-/// Entries of rows that are read side by side are added up in runs of so many, whose sums are added up.
-pub(super) const RUN: usize = 32;
-
-/// How often a term is rounded then: in its run, and with its run.
-#[inline(always)]
-pub(super) fn steps_of_runs(entries: usize) -> f64 {
-    entries.min(RUN) as f64 + entries as f64 / RUN as f64 + 1.0
+/// K sums that every entry (p, w) adds to.
+pub(crate) trait Terms<const K: usize>: Copy {
+    fn add<S: Simd>(self, to: [Lane<S>; K], p: Lane<S>, w: Lane<S>) -> [Lane<S>; K];
 }
 
-/// K sums that every entry (p, w, e) adds to.
-pub(super) trait Terms<S: Simd, const K: usize> {
-    fn add(&self, to: [Lane<S>; K], p: Lane<S>, w: Lane<S>, e: Lane<S>) -> [Lane<S>; K];
+/// A row's entries and what they add to.
+pub(crate) struct Over<'a, T, const K: usize> {
+    pub(crate) p: &'a [f64],
+    pub(crate) w: &'a [f64],
+    pub(crate) of: T,
 }
 
-impl Entries<'_> {
+impl<T: Terms<K>, const K: usize> WithSimd for Over<'_, T, K> {
+    type Output = [f64; K];
+
     #[inline(always)]
-    pub(super) fn sums<S: Simd, const K: usize>(self, simd: S, of: impl Terms<S, K>) -> [f64; K] {
-        let (zero, registers) = (Lane::splat(simd, 0.0), Lane::<S>::REGISTERS);
+    fn with_simd<S: Simd>(self, simd: S) -> [f64; K] {
+        let (zero, registers) = (Lane { simd, x: simd.splat_f64s(0.0) }, Lane::<S>::REGISTERS);
         let mut totals = [[zero; K]; 8];
         let mut short;
-        let Entries { mut p, mut w, mut e } = self;
+        let Over { mut p, mut w, of } = self;
         let (full, rest) = (p.len() / 8, p.len() % 8);
         if full == 0 {
             // Zeros before them.
-            short = [[0.0; 8]; 3];
-            for (to, from) in short.iter_mut().zip([p, w, e]) {
+            short = [[0.0; 8]; 2];
+            for (to, from) in short.iter_mut().zip([p, w]) {
                 to[8 - rest..].copy_from_slice(from);
             }
-            [p, w, e] = short.each_ref().map(|x| &x[..]);
+            [p, w] = short.each_ref().map(|x| &x[..]);
         }
-        let eights = [p, w, e].map(|x| x.as_chunks::<8>().0);
-        let last = [p, w, e].map(|x| x.last_chunk::<8>().expect("eight"));
-        for ((p, w), e) in eights[0].iter().zip(eights[1]).zip(eights[2]).take(full) {
+        let eights = [p, w].map(|x| x.as_chunks::<8>().0);
+        for (p, w) in eights[0].iter().zip(eights[1]).take(full) {
             for j in 0..registers {
-                let [p, w, e] = [p, w, e].map(|x| load(simd, x, j));
-                totals[j] = of.add(totals[j], p, w, e);
+                let [p, w] = [p, w].map(|x| load(simd, x, j));
+                totals[j] = of.add(totals[j], p, w);
             }
         }
         if rest > 0 {
             // The last eight entries; those that were counted before are left out.
+            let last = [p, w].map(|x| x.last_chunk::<8>().expect("eight"));
             let seen = zero.of((8 - rest) as f64);
             let places = &[0., 1., 2., 3., 4., 5., 6., 7.];
-            let [p, w, e] = last;
             for j in 0..registers {
-                let [p, w, e, place] = [p, w, e, places].map(|x| load(simd, x, j));
-                let sums = of.add(totals[j], p, w, e);
+                let [p, w, place] = [last[0], last[1], places].map(|x| load(simd, x, j));
+                let sums = of.add(totals[j], p, w);
                 for k in 0..K {
                     totals[j][k] = place.if_below(seen, totals[j][k], sums[k]);
                 }
@@ -87,47 +82,14 @@ impl Entries<'_> {
 }
 
 /// Σp and Σpw', w' = w − top.
-pub(super) struct Nominal<S: Simd> {
-    pub(super) top: Lane<S>,
-}
-
-impl<S: Simd> Terms<S, 2> for Nominal<S> {
-    #[inline(always)]
-    fn add(&self, to: [Lane<S>; 2], p: Lane<S>, w: Lane<S>, _: Lane<S>) -> [Lane<S>; 2] {
-        [to[0] + p, p.mul_add(w - self.top, to[1])]
-    }
-}
-
-/// Of a row, or of each row in a register: t and ν, and its top.
 #[derive(Clone, Copy)]
-pub(super) struct Multipliers<S: Simd> {
-    pub(super) t: Lane<S>,
-    pub(super) nu: Lane<S>,
-    pub(super) top: Lane<S>,
+pub(super) struct Mean {
+    pub(super) top: f64,
 }
 
-/// What a probability loses: c = min(p, ν − tw'), so that p − c is best for ⟨tw' − ν, y⟩ − ½‖y − p‖², y ≥ 0.
-/// Σp, Σc, Σpc and Σc².
-pub(super) struct Ellipsoid<S: Simd>(pub(super) Multipliers<S>);
-
-impl<S: Simd> Terms<S, 4> for Ellipsoid<S> {
+impl Terms<2> for Mean {
     #[inline(always)]
-    fn add(&self, to: [Lane<S>; 4], p: Lane<S>, w: Lane<S>, _: Lane<S>) -> [Lane<S>; 4] {
-        let Multipliers { t, nu, top } = self.0;
-        let c = t.mul_add(top - w, nu).at_most(p);
-        [to[0] + p, to[1] + c, p.mul_add(c, to[2]), c.mul_add(c, to[3])]
-    }
-}
-
-/// Σp, Σp(e^a − 1), Σp|e^a − 1| and Σpe^aa: a = tw' − ν, brought to ±700.
-pub(super) struct Kl<S: Simd>(pub(super) Multipliers<S>);
-
-impl<S: Simd> Terms<S, 4> for Kl<S> {
-    #[inline(always)]
-    fn add(&self, to: [Lane<S>; 4], p: Lane<S>, w: Lane<S>, _: Lane<S>) -> [Lane<S>; 4] {
-        let (Multipliers { t, nu, top }, zero) = (self.0, p.of(0.0));
-        let (m, e, a) = exp(t.mul_add(w - top, zero - nu));
-        let tilted = (p * e).mul_add(a, to[3]);
-        [to[0] + p, p.mul_add(m, to[1]), p.mul_add(m.abs(), to[2]), tilted]
+    fn add<S: Simd>(self, to: [Lane<S>; 2], p: Lane<S>, w: Lane<S>) -> [Lane<S>; 2] {
+        [to[0] + p, p.mul_add(w - w.of(self.top), to[1])]
     }
 }

@@ -22,8 +22,8 @@ pub(crate) enum Goal {
 pub(crate) type RowLift = (usize, f64, f64);
 
 impl Exact<'_> {
-    /// The rows that must be lifted to the goal, and how; t = ∞ is a row's maximum. An update has left
-    /// the multipliers near which to look.
+    /// Shows the rows that must be lifted to the goal, and how; t = ∞ is a row's maximum. An update has
+    /// left the multipliers near which to look.
     pub(crate) fn lifts(
         &self,
         s: usize,
@@ -31,19 +31,20 @@ impl Exact<'_> {
         goal: Goal,
         memory: RowMemory<'_>,
         worker: &mut Worker,
-    ) -> Vec<RowLift> {
+        visit: impl FnOnce(&[RowLift], Points<'_, '_>),
+    ) {
         let shared = self.uncertainty.rectangularity == Rectangularity::State;
         let first = self.model.rows_of(s).start;
         let radii: Vec<f64> =
             self.model.rows_of(s).map(|r| self.uncertainty.radius_at(s, r)).collect();
-        let Some(set) = self.set else { return Vec::new() };
+        let Some(set) = self.set else { return };
         if memory.t.is_empty() || shared && self.uncertainty.radius_at(s, first) == 0.0 {
-            return Vec::new();
+            return;
         }
         // Where a row is on its maximum, others have the multipliers of their prices.
         let on_maximum = shared && memory.t.contains(&f64::INFINITY);
         let (near, level) = match goal {
-            Goal::Peaks(_) if shared && !on_maximum => return Vec::new(),
+            Goal::Peaks(_) if shared && !on_maximum => return,
             Goal::Near(level) | Goal::Peaks(level) => (!on_maximum, level),
             Goal::Level(level) => (false, level),
         };
@@ -51,8 +52,8 @@ impl Exact<'_> {
         let task = Task { level, shared, radii: &radii };
         let as_left = near.then(|| task.as_left(&mut state.problem, &state.memory)).flatten();
         let lifts = as_left.unwrap_or_else(|| task.to_level(&mut state.problem, &state.memory));
+        visit(&lifts, Points(&mut state.problem));
         state.count();
-        lifts
     }
 
     /// Puts the second number of their points in place in rows of positive weight, at the multipliers
@@ -76,6 +77,23 @@ impl Exact<'_> {
             }
         }
         state.count();
+    }
+}
+
+/// Points of the price curves of a state's rows.
+pub(crate) struct Points<'p, 'a>(&'p mut Problem<'a>);
+
+impl Points<'_, '_> {
+    /// The second number of y(t) of row k, and what y(t) takes of the budget.
+    pub(crate) fn at(&mut self, k: usize, t: f64) -> (f64, f64) {
+        let kappa = self.0.kappa(k);
+        let found = self.0.at(k, kappa * t, None);
+        (found.at.nu, found.price)
+    }
+
+    /// No two objectives of row k differ by more.
+    pub(crate) fn range(&mut self, k: usize) -> f64 {
+        self.0.rows.look_at(k).range
     }
 }
 

@@ -29,7 +29,7 @@ mod table;
 mod tilt;
 
 pub(crate) use active::RowMemory;
-pub(crate) use lifts::Goal;
+pub(crate) use lifts::{Goal, Points};
 
 use self::active::{Active, Least};
 use self::driver::{Driver, fixed, free};

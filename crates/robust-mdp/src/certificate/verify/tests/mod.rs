@@ -1,25 +1,64 @@
 //! The arithmetic against more digits than doubles have.
 
-mod table;
+mod readings;
 mod truth;
 mod wide;
 
-use pulp::{Scalar, WithSimd};
+use std::cell::Cell;
+
+use pulp::{Scalar, Simd, WithSimd};
 
 use self::wide::{Wide, exact_exp_m1};
-use super::bundle::Bundle;
 use super::exponential::{self, EXP_ERROR};
+use super::interval::{Interval, Sum, UNIT, above, sum_above};
 use super::lane::Lane;
-use super::reading::{Columns, Line};
-use super::rounding::{Ball, Sum, UNIT, above, sum_above};
-use super::row::Ahead;
-use super::state::{At, Excess, Hand, Proof};
-use super::sums::{Ellipsoid, Entries, Nominal, steps};
-use super::tail::{Ranking, Tail};
-use crate::certificate::Lift;
+use super::state::{Check, Excess, Hand};
+use super::sums::{Mean, Over, steps};
+use super::tail::{Ranking, Tail, Unlisted};
+use super::values::{Scratch, Values};
+use crate::certificate::Multipliers;
 use crate::instances::{Costs, Garnet, Xoshiro256};
 use crate::uncertainty::UncertaintySet;
 use crate::{Model, ModelBuilder, Options, Rejection, certify, solve, verify};
+
+thread_local! {
+    /// Which instruction set sums are made with.
+    static MACHINE: Cell<Machine> = const { Cell::new(Machine::Native) };
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Machine {
+    Native,
+    Portable,
+    Avx2,
+    Avx512,
+}
+
+pub(crate) fn dispatch<K: WithSimd>(kernel: K) -> K::Output {
+    #[cfg(target_arch = "x86_64")]
+    match MACHINE.get() {
+        Machine::Avx2 => return Simd::vectorize(pulp::x86::V3::try_new().expect("AVX2"), kernel),
+        Machine::Avx512 => {
+            return Simd::vectorize(pulp::x86::V4::try_new().expect("AVX-512"), kernel);
+        }
+        _ => {}
+    }
+    match MACHINE.get() {
+        Machine::Portable => Simd::vectorize(Scalar::new(), kernel),
+        _ => crate::lanes::dispatch(kernel),
+    }
+}
+
+/// Those that this machine has.
+fn machines() -> Vec<Machine> {
+    let mut found = vec![Machine::Native];
+    #[cfg(target_arch = "x86_64")]
+    {
+        found.extend(pulp::x86::V3::try_new().map(|_| Machine::Avx2));
+        found.extend(pulp::x86::V4::try_new().map(|_| Machine::Avx512));
+    }
+    found
+}
 
 fn exp(a: f64) -> (f64, f64) {
     let (m, e, _) = exponential::exp(Lane { simd: Scalar::new(), x: a });
@@ -62,14 +101,14 @@ fn the_exponential_keeps_its_promise_with_room_to_spare() {
     assert!((exp(-600.0).1 / 2.6503965530043108e-261 - 1.0).abs() < 1e-15);
 }
 
-/// Whether the ball contains the exact number.
-fn inside(x: Ball, exact: &Wide) -> bool {
+/// Whether the interval contains the exact number.
+fn inside(x: Interval, exact: &Wide) -> bool {
     let off = |end: f64| exact.plus(&Wide::from(-end)).value();
     off(x.lo()) >= 0.0 && off(x.hi()) <= 0.0
 }
 
 #[test]
-fn balls_contain_what_exact_arithmetic_gives() {
+fn intervals_contain_what_exact_arithmetic_gives() {
     let mut random = Xoshiro256::new(5);
     let mut draw = || {
         let size = 10f64.powf(20.0 * random.uniform() - 10.0);
@@ -77,41 +116,39 @@ fn balls_contain_what_exact_arithmetic_gives() {
     };
     for _ in 0..2000 {
         let (a, b, c, d, e) = (draw(), draw(), draw(), draw(), draw().abs());
-        let (x, y) = (Ball::from(a), Ball::from(b.abs()));
+        let (x, y) = (Interval::from(a), Interval::from(b.abs()));
         assert!(inside(x + b, &Wide::from(a).plus(&Wide::from(b))));
         assert!(inside(x * b, &Wide::from(a).times(b)));
         assert!(inside(x / y, &Wide::from(a).over(b.abs())));
-        // Ends of balls lead to numbers in the result.
-        let (x, y) = (Ball { mid: a, rad: 0.1 * c.abs() }, Ball { mid: e, rad: 0.3 * e });
+        assert!(inside(x / b.abs(), &Wide::from(a).over(b.abs())));
+        // Ends of intervals lead to numbers in the result.
+        let (x, y) = (Interval { mid: a, rad: 0.1 * c.abs() }, Interval { mid: e, rad: 0.3 * e });
         for (end, by) in [(x.mid + 0.999 * x.rad, 0.701 * e), (x.mid - 0.999 * x.rad, 1.299 * e)] {
             assert!(inside(x + y, &Wide::from(end).plus(&Wide::from(by))));
             assert!(inside(x * b, &Wide::from(end).times(b)));
             assert!(inside(x / y, &Wide::from(end).over(by)));
+            assert!(inside(x / b.abs(), &Wide::from(end).over(b.abs())));
         }
-        assert!(inside(Ball::between(a.min(b), a.max(b)), &Wide::from(a)));
+        assert!(inside(Interval::between(a.min(b), a.max(b)), &Wide::from(a)));
         let exact =
             [a, b, c, d, e].iter().fold(Wide::from(0.0), |sum, x| sum.plus(&Wide::from(*x)));
         let bound = sum_above([a, b, c, d, e]);
         assert!(exact.plus(&Wide::from(-bound)).value() <= 0.0);
         let mut sum = Sum::default();
         [a, b, c, d, e].iter().for_each(|x| sum.add(*x));
-        assert!(inside(sum.ball(), &exact));
-        sum.add_eight([a, b, c, d, e, a, b, c]);
-        let again = [a, b, c, d, e, a, b, c];
-        let exact = again.iter().fold(exact, |sum, x| sum.plus(&Wide::from(*x)));
-        assert!(inside(sum.ball(), &exact));
+        assert!(inside(sum.interval(), &exact));
         assert!(Wide::from(above(a.abs().sqrt())).times(above(a.abs().sqrt())).value() >= a.abs());
     }
 }
 
 #[test]
 fn what_is_no_number_proves_nothing() {
-    let nothing = |x: Ball| !x.hi().is_finite() && !x.lo().is_finite();
-    let (one, none) = (Ball::from(1.0), Ball::from(f64::NAN));
+    let nothing = |x: Interval| !x.hi().is_finite() && !x.lo().is_finite();
+    let (one, none) = (Interval::from(1.0), Interval::from(f64::NAN));
     assert!(nothing(none) && nothing(none + 1.0) && nothing(none * 0.0) && nothing(none / one));
-    assert!(nothing(one / Ball::from(0.0)) && nothing(one / Ball { mid: 0.5, rad: 1.0 }));
-    assert!(nothing(one / none) && nothing(Ball::from(f64::INFINITY) + -f64::INFINITY));
-    assert!(nothing(Ball::of_sum(f64::NAN, 3.0)) && nothing(Ball::between(0.0, f64::NAN)));
+    assert!(nothing(one / Interval::from(0.0)) && nothing(one / Interval { mid: 0.5, rad: 1.0 }));
+    assert!(nothing(one / none) && nothing(Interval::from(f64::INFINITY) + -f64::INFINITY));
+    assert!(nothing(Interval::of_sum(f64::NAN, 3.0)) && nothing(Interval::between(0.0, f64::NAN)));
     assert!(!sum_above([1.0, f64::INFINITY, f64::NEG_INFINITY, 0.0, 0.0]).is_finite());
     assert!(!sum_above([1.0, 0.0, 0.0, 0.0, f64::NAN]).is_finite());
 }
@@ -123,17 +160,16 @@ fn sums_lie_within_their_error() {
         let draw = |random: &mut Xoshiro256| random.uniform() * 10f64.powf(6.0 * random.uniform());
         let a: Vec<f64> = (0..n).map(|_| draw(&mut random)).collect();
         let b: Vec<f64> = (0..n).map(|_| -draw(&mut random)).collect();
-        let nominal = || Nominal { top: Lane::splat(Scalar::new(), 0.0) };
-        let [mass, sum] = Entries { p: &a, w: &b, e: &b }.sums(Scalar::new(), nominal());
+        let [mass, sum] = dispatch(Over { p: &a, w: &b, of: Mean { top: 0.0 } });
         let ones = vec![1.0; n];
-        let [count, _] = Entries { p: &ones, w: &b, e: &b }.sums(Scalar::new(), nominal());
+        let [count, _] = dispatch(Over { p: &ones, w: &b, of: Mean { top: 0.0 } });
         assert_eq!(count, n as f64);
         assert!((mass - a.iter().sum::<f64>()).abs() <= 1e-12 * mass);
         let mut exact = Wide::from(0.0);
         for (a, b) in a.iter().zip(&b) {
             exact = exact.plus(&Wide::from(*a).times(*b));
         }
-        assert!(inside(Ball::of_sum(sum, steps(n)), &exact));
+        assert!(inside(Interval::of_sum(sum, steps(n)), &exact));
     }
 }
 
@@ -158,38 +194,32 @@ fn sums_of_listed_rows_lie_within_their_error() {
         let model = builder.build().expect("a model");
         assert!(!model.is_dense());
         let v: Vec<f64> = (0..2500).map(|_| random.uniform()).collect();
-        let ahead = Ahead::new(&model, &UncertaintySet::kl(0.1), &v, 0);
-        let (mut bundle, mut columns, simd) =
-            (Bundle::default(), Columns::default(), Scalar::new());
-        for row in 0..8 {
-            assert_eq!(columns.add(Line { row, ..Line::default() }, true), row == 7);
-        }
-        bundle.fill(simd, &model, &ahead, &mut columns);
-        bundle.pass::<_, 2, Nominal<_>>(simd, &model, &ahead, &mut columns);
-        for (row, n) in lengths.into_iter().enumerate() {
-            let [mut mass, mut bare, mut value] = [(); 3].map(|()| Wide::from(0.0));
-            for (i, p, toll) in model.row(row).entries() {
+        let values = Values::new(&model, &UncertaintySet::kl(0.1), &v);
+        let mut scratch = Scratch::default();
+        for (r, n) in lengths.into_iter().enumerate() {
+            let (row, _) = values.row(r, &mut scratch);
+            let [mut mass, mut value] = [(); 2].map(|()| Wide::from(0.0));
+            for (i, p, toll) in model.row(r).entries() {
                 mass = mass.plus(&Wide::from(p));
-                bare = bare.plus(&Wide::from(p).times(ahead.w[i]));
-                value = value.plus(&Wide::from(p).times((ahead.w[i] + toll) - columns.top[row]));
+                value = value.plus(&Wide::from(p).times((values.w[i] + toll) - row.top));
             }
-            let steps = columns.steps[row];
-            assert!(columns.n[row] == n as f64 && steps >= n.min(32) as f64 && steps < 112.0);
-            let [one, two, ..] = &columns.sums;
-            assert!(inside(Ball::of_sum(one[row], steps), &mass));
-            assert!(inside(Ball::of_sum(two[row], steps), &value));
-            if case % 2 == 0 {
-                let ([one, two], steps) = ahead.average(simd, &model, row);
-                assert!(inside(Ball::of_sum(one, steps), &mass));
-                assert!(inside(Ball::of_sum(two, steps), &bare));
-            }
+            assert!(row.p.len() == n && row.w.len() == n && row.unlisted.is_none());
+            assert!(row.w.iter().all(|w| *w <= row.top && row.top - w <= row.depth));
+            let [one, two] = row.sums(Scalar::new(), Mean { top: row.top });
+            assert!(inside(Interval::of_sum(one, steps(n)), &mass));
+            assert!(inside(Interval::of_sum(two, steps(n)), &value));
+            // The mean, whatever it is counted from.
+            let found = values.nominal(r, &mut scratch);
+            let exact =
+                value.value() / mass.value() + (values.row(r, &mut scratch).0.top - found[0]);
+            assert!((found[1] - exact).abs() <= found[2] && found[2] < 1e-12, "{case} {r}");
         }
     }
 }
 
-/// Rows in several blocks that may have mass everywhere: what they list, and what they do not.
+/// Rows that may have mass everywhere: what they list, and what they do not.
 #[test]
-fn blocks_of_rows_make_one_sum() {
+fn rows_that_list_little_have_the_rest_in_their_tails() {
     let lengths = [1usize, 900, 1024, 1025, 1500, 2048, 2049, 2500];
     let mut random = Xoshiro256::new(9);
     for tolls in [0.0, 0.2] {
@@ -206,52 +236,28 @@ fn blocks_of_rows_make_one_sum() {
         }
         let model = builder.build().expect("a model");
         let v: Vec<f64> = (0..3000).map(|_| random.uniform()).collect();
-        let ahead = Ahead::new(&model, &UncertaintySet::ellipsoid(0.1), &v, 0);
-        let (mut bundle, mut columns, simd) =
-            (Bundle::default(), Columns::default(), Scalar::new());
-        let (t, nu) = (1e-3, -4e-4);
-        for row in 0..8 {
-            columns.add(Line { row, t, shift: nu, ..Line::default() }, true);
-        }
-        bundle.fill(simd, &model, &ahead, &mut columns);
-        bundle.pass::<_, 4, Ellipsoid<_>>(simd, &model, &ahead, &mut columns);
-        for row in 0..8 {
-            let (mut w, mut p) = (ahead.w.clone(), vec![0.0; 3000]);
-            for (i, y, toll) in model.row(row).entries() {
+        let values = Values::new(&model, &UncertaintySet::ellipsoid(0.1), &v);
+        let (mut scratch, t, nu) = (Scratch::default(), 1e-3, -4e-4);
+        for (r, n) in lengths.into_iter().enumerate() {
+            let (mut w, mut p) = (values.w.clone(), vec![0.0; 3000]);
+            for (i, y, toll) in model.row(r).entries() {
                 (w[i], p[i]) = (w[i] + toll, y);
             }
+            let (row, _) = values.row(r, &mut scratch);
             let top = w.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-            assert_eq!(columns.top[row], top);
-            let gain = |i: usize| t * (w[i] - top) - nu;
-            let c = |i: usize| (-gain(i)).min(p[i]);
-            let sum = |of: &dyn Fn(usize) -> f64| (0..lengths[row]).map(of).sum::<f64>();
-            let expected = [sum(&|i| p[i]), sum(&c), sum(&|i| p[i] * c(i)), sum(&|i| c(i) * c(i))];
-            for (found, expected) in columns.sums.iter().zip(expected) {
-                let room = 1e-12 * expected.abs() + 1e-15;
-                assert!((found[row] - expected).abs() <= room, "{row}: {expected:e}");
-            }
-            let rest = (lengths[row]..3000).map(|i| gain(i).max(0.0));
+            assert_eq!((row.top, row.p.len()), (top, n));
+            assert!(w.iter().all(|w| top - w <= row.depth));
+            let rest = (n..3000).map(|i| (t * (w[i] - top) - nu).max(0.0));
             let (mass, square) = rest.fold((0.0, 0.0), |(m, s), h| (m + h, s + h * h));
-            let tail = columns.tails.at(row);
-            assert!(mass > 0.01 && (tail.mass.mid - mass).abs() <= 1e-12 * mass, "{row}");
-            assert!((tail.square.mid - square).abs() <= 1e-12 * square, "{row}");
+            let tail = row.unlisted.expect("a tail").sums(t, nu);
+            assert!(mass > 0.01 && (tail.mass.mid - mass).abs() <= 1e-12 * mass, "{r}");
+            assert!((tail.square.mid - square).abs() <= 1e-12 * square, "{r}");
         }
     }
 }
 
-/// The fifth of eight rows, beside others that list more.
 fn tail(ranking: &Ranking, t: f64, nu: f64, top: f64, listed: &[f64]) -> Tail {
-    let (mut all, mut n) = ([0.5 * t; 8], [listed.len() as f64 + 2.0; 8]);
-    (all[4], n[4]) = (t, listed.len() as f64);
-    let longer = listed.iter().chain(&[0.0; 2]);
-    let entries: Vec<[f64; 8]> = longer.map(|w| [*w; 8]).collect();
-    // In two blocks.
-    let (nu, top) = ([nu; 8], [top; 8]);
-    let mut beyond = ranking.beyond(&all, &nu, &top);
-    let (one, other) = entries.split_at(entries.len() / 2);
-    beyond.leave_out(&all, &nu, &top, &n, 0, one);
-    beyond.leave_out(&all, &nu, &top, &n, one.len(), other);
-    beyond.tails(&all, &nu, &top).at(4)
+    Unlisted { ranking, listed, top }.sums(t, nu)
 }
 
 #[test]
@@ -273,7 +279,8 @@ fn tails_are_the_sums_over_states_not_listed() {
         let own: Vec<f64> = listed.iter().map(|&i| w[i]).collect();
         let ranking = Ranking::new(&w);
         let outside: Vec<f64> = (0..states).filter(|i| !listed.contains(i)).map(|i| w[i]).collect();
-        let highest = ranking.highest_outside(own.iter().copied());
+        let numbers: Vec<u32> = listed.iter().map(|&i| i as u32).collect();
+        let highest = ranking.best(|i| !numbers.contains(&i));
         assert_eq!(highest, outside.iter().copied().reduce(f64::max));
         let top = highest.unwrap_or(0.0).max(if case % 2 == 0 { 0.0 } else { spread });
         let t = 10f64.powf(6.0 * random.uniform() - 3.0) / spread;
@@ -336,9 +343,9 @@ fn values_too_far_apart_prove_nothing_even_at_discount_0() {
     let set = UncertaintySet::ellipsoid(0.1);
     for discount in [0.0, 0.5] {
         let model = pair(discount, [1.0, 2.0]);
-        let far = Ahead::new(&model, &set, &[0.0, 1.7e308, -1.7e308], 0);
+        let far = Values::new(&model, &set, &[0.0, 1.7e308, -1.7e308]);
         assert!(!far.omega.is_finite());
-        let near = Ahead::new(&model, &set, &[0.0, 1.7, -1.7], 0);
+        let near = Values::new(&model, &set, &[0.0, 1.7, -1.7]);
         assert!(near.omega < 1e-15);
     }
     let model = pair(0.0, [1.0, 2.0]);
@@ -393,9 +400,8 @@ fn rows_that_cost_a_little_too_little_are_read() {
         let (certificate, _) = certify(&model, &set, &solution, None).expect("a certificate");
         for (less, found) in [(1e-6, true), (1e-9, true), (-1e-6, false)] {
             model.cost[1] = 2.0 - less;
-            let proof = Proof::new(&model, &certificate);
-            let (states, hand) = (0..model.states(), &mut Hand::default());
-            let excess = crate::lanes::dispatch(At { proof: &proof, states, hand })[0];
+            let check = Check::new(&model, &certificate);
+            let excess = check.run(0..model.states(), &mut Hand::default())[0];
             let expected = if found { less } else { 0.0 };
             assert!((excess.below - expected).abs() < 1e-14, "{excess:?}");
             assert!(excess.row == usize::from(found) || !found, "{excess:?}");
@@ -426,7 +432,7 @@ fn shifts_too_low_for_the_exponential_prove_nothing_wrong() {
     assert!(steep.upper[0] >= proved.upper[0] && steep.lower[0] <= proved.lower[0]);
     // Here e^{tw' − ν} would be e^1e6 on the peak and was brought to e^700.
     (certificate.upper[0], certificate.lower[0]) = (1.0, 0.0);
-    (certificate.policy[0].shift, certificate.scale[0]) = (-1e6, 1.0 / 2.2e6);
+    (certificate.policy[0].nu, certificate.scale[0]) = (-1e6, 1.0 / 2.2e6);
     let wrong = verify(&model, &certificate, None).expect("bounds");
     assert!(wrong.upper[0] >= proved.lower[0], "{wrong:?}");
 }
@@ -446,46 +452,29 @@ fn bounds_have_the_same_bits_on_every_instruction_set() {
             let solution = solve(&model, &set, &Options::default()).expect("a solution");
             let (mut certificate, _) =
                 certify(&model, &set, &solution, None).expect("a certificate");
-            // Steeper rows read exponentials, the others a table.
-            certificate.table = 12;
             assert!(certificate.upper == certificate.lower && !certificate.policy.is_empty());
             // Every other model with halves that have values and multipliers of their own.
             if garnet.branching < 0.5 {
                 certificate.lower.iter_mut().for_each(|v| *v -= 1e-6);
-                certificate.lifts = (0..model.rows() as u32)
-                    .map(|row| Lift { row, tilt: 0.3, shift: -0.1 })
+                certificate.kernel = (0..model.rows() as u32)
+                    .map(|row| Multipliers { row, t: 0.3, nu: -0.1 })
                     .collect();
             }
-            let proof = Proof::new(&model, &certificate);
-            let (hand, states) = (&mut Hand::default(), 0..model.states());
-            let portable = At { proof: &proof, states, hand }.with_simd(Scalar::new());
+            let check = Check::new(&model, &certificate);
+            let on = |machine| {
+                MACHINE.set(machine);
+                let found = check.run(0..model.states(), &mut Hand::default());
+                MACHINE.set(Machine::Native);
+                found
+            };
+            let portable = on(Machine::Portable);
             let bits = |x: &Excess| (x.above.to_bits(), x.below.to_bits(), x.row);
-            for (name, found) in wide(&proof, model.states()) {
-                for s in 0..model.states() {
-                    let (one, other) = (bits(&found[s]), bits(&portable[s]));
-                    assert_eq!(one, other, "{name}, {set:?}, state {s}");
+            for machine in machines() {
+                for (s, found) in on(machine).iter().enumerate() {
+                    let (one, other) = (bits(found), bits(&portable[s]));
+                    assert_eq!(one, other, "{machine:?}, {set:?}, state {s}");
                 }
             }
         }
     }
-}
-
-/// States by every instruction set that this machine has beside the portable one.
-#[cfg(target_arch = "x86_64")]
-fn wide(proof: &Proof<'_>, states: usize) -> Vec<(&'static str, Vec<Excess>)> {
-    use pulp::Simd;
-    use pulp::x86::{V3, V4};
-    fn on<S: Simd>(simd: S, proof: &Proof<'_>, states: usize) -> Vec<Excess> {
-        simd.vectorize(At { proof, states: 0..states, hand: &mut Hand::default() })
-    }
-    let mut found = Vec::new();
-    found.extend(V3::try_new().map(|v3| ("AVX2", on(v3, proof, states))));
-    found.extend(V4::try_new().map(|v4| ("AVX-512", on(v4, proof, states))));
-    found
-}
-
-#[cfg(not(target_arch = "x86_64"))]
-fn wide(proof: &Proof<'_>, states: usize) -> Vec<(&'static str, Vec<Excess>)> {
-    let hand = &mut Hand::default();
-    vec![("native", crate::lanes::dispatch(At { proof, states: 0..states, hand }))]
 }

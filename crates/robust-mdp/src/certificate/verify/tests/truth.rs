@@ -1,10 +1,8 @@
 //! What certificates prove, good and absurd ones, against nature's best answers.
 
-use super::super::powers::MOST_ROWS;
-use super::super::state::{At, Hand, Proof};
-use crate::certificate::{Certificate, Claim, Lift, Weight};
+use super::super::state::{Check, Hand};
+use crate::certificate::{Certificate, Claim, Multipliers, Weight};
 use crate::instances::Xoshiro256;
-use crate::lanes::dispatch;
 use crate::model::{Model, Objective, RowStarts, Storage};
 use crate::uncertainty::{Distance, Radius, Rectangularity, Support, UncertaintySet};
 use crate::{Method, Oracle};
@@ -206,10 +204,7 @@ impl Draw {
     ) -> Certificate {
         let [upper, lower] = v;
         let shared = set.rectangularity == Rectangularity::State;
-        let table = [0, self.0.below(60) as u32, MOST_ROWS, MOST_ROWS][self.0.below(4) as usize];
-        let plain = model.is_dense() && model.transition_cost.is_none();
-        let tabled = table > 0 && set.distance == Distance::Kl && plain;
-        let (mut policy, mut scale, mut lifts) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut policy, mut scale, mut kernel) = (Vec::new(), Vec::new(), Vec::new());
         for s in 0..model.states() {
             let radius = set.radius_at(s, 0);
             let of = |r| Seen::new(model, set, &upper, r);
@@ -228,14 +223,14 @@ impl Draw {
             scale.extend(if shared { vec![common] } else { own.clone() });
             for (k, seen) in rows.iter().enumerate() {
                 let t = if shared { x(k) / common } else { 1.0 / own[k] };
-                let from = |t: f64| seen.tilted(t)[1] + if tabled { t * seen.top } else { 0.0 };
+                let from = |t: f64| seen.tilted(t)[1];
                 let row = (model.rows_of(s).start + k) as u32;
-                let shift = if sane && t.is_finite() { from(t) } else { self.absurd(from(t)) };
-                policy.push(Weight { row, probability: x(k), shift });
+                let nu = if sane && t.is_finite() { from(t) } else { self.absurd(from(t)) };
+                policy.push(Weight { row, probability: x(k), nu });
                 if !sane && self.one_in(4) {
-                    let tilt = self.log(-3.0, 3.0) / (seen.depth() + 1e-100);
-                    let tilt = self.absurd(tilt).abs();
-                    lifts.push(Lift { row, tilt, shift: self.absurd(from(tilt)) });
+                    let t = self.log(-3.0, 3.0) / (seen.depth() + 1e-100);
+                    let t = self.absurd(t).abs();
+                    kernel.push(Multipliers { row, t, nu: self.absurd(from(t)) });
                 }
             }
         }
@@ -251,8 +246,7 @@ impl Draw {
             lower,
             policy,
             scale,
-            table,
-            lifts,
+            kernel,
         }
     }
 }
@@ -262,11 +256,10 @@ impl Draw {
 fn least_margins(model: &Model, certificate: &Certificate) -> ([f64; 2], [usize; 2]) {
     let Certificate { set, upper, lower, policy, .. } = certificate;
     let Radius::Uniform(radius) = set.radius else { unreachable!() };
-    let (proof, mut hand) = (Proof::new(model, certificate), Hand::default());
+    let (check, mut hand) = (Check::new(model, certificate), Hand::default());
     let (mut least, mut close) = ([f64::INFINITY; 2], [0; 2]);
     let parts = [0, model.states() / 3, 2 * model.states() / 3, model.states()];
-    let of =
-        |k: usize| dispatch(At { proof: &proof, states: parts[k]..parts[k + 1], hand: &mut hand });
+    let of = |k: usize| check.run(parts[k]..parts[k + 1], &mut hand);
     for (s, found) in (0..3).flat_map(of).enumerate() {
         let own = policy.iter().filter(|w| model.rows_of(s).contains(&(w.row as usize)));
         let mut policies = vec![own.map(|w| w.probability).collect::<Vec<f64>>()];
@@ -325,7 +318,7 @@ fn all_is_true(seed: u64, models: usize, sane: bool) {
         // Sums over many states are off here by more than what is proved.
         let off = if model.states() > 30 { 1e-13 } else { 1e-15 };
         let fine = least.iter().all(|over| *over >= -off);
-        assert!(fine, "{least:?}, model {case}: {set:?}, table {}", certificate.table);
+        assert!(fine, "{least:?}, model {case}: {set:?}");
         (close[0], close[1]) = (close[0] + found[0], close[1] + found[1]);
     }
     assert!(close.iter().all(|n| *n > models), "{close:?}");

@@ -41,6 +41,10 @@ impl Wide {
         total
     }
 
+    pub(super) fn by(&self, other: &Wide) -> Wide {
+        other.0.iter().fold(Wide::from(0.0), |sum, part| sum.plus(&self.times(*part)))
+    }
+
     pub(super) fn over(&self, x: f64) -> Wide {
         let (mut rest, mut total) = (self.clone(), Wide::from(0.0));
         for _ in 0..5 {
@@ -78,7 +82,15 @@ pub(super) fn exact_exp_m1(a: f64) -> Wide {
 /// e^a for a number that no double may be.
 pub(super) fn exact_exp(a: &Wide) -> Wide {
     let near = a.value();
-    let rest = a.plus(&Wide::from(-near)).value();
+    let rest = a.plus(&Wide::from(-near));
     let power = exact_exp_m1(near).plus(&Wide::from(1.0));
-    power.plus(&power.times(rest))
+    power.plus(&power.by(&rest)).plus(&power.by(&rest).by(&rest).times(0.5))
+}
+
+/// ln x from a logarithm that is nearly right: with r = xe^{−near} − 1, near + r − r²/2 + r³/3 − r⁴/4.
+pub(super) fn exact_ln(x: &Wide, near: f64) -> Wide {
+    let r = x.by(&exact_exp(&Wide::from(-near))).plus(&Wide::from(-1.0));
+    let r2 = r.by(&r);
+    let more = [r2.times(-0.5), r2.by(&r).over(3.0), r2.by(&r2).times(-0.25)];
+    more.iter().fold(Wide::from(near).plus(&r), |sum, term| sum.plus(term))
 }

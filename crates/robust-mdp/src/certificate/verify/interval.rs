@@ -1,0 +1,141 @@
+//! Numbers with a bound on their distance from the exact ones.
+//!
+//! A rounded operation is off by at most u of its result, or, where a product or quotient underflows,
+//! by less than [`TINY`]. Radii are sums and products of positive numbers, rounded a few times: a
+//! billionth more than the computed one is at least the exact one. NaN and infinities prove nothing.
+
+use std::ops::{Add, Div, Mul};
+
+/// u, half the distance from 1 to the next double: a rounded operation is off by at most this share.
+pub const UNIT: f64 = f64::EPSILON / 2.0;
+
+/// More than all products of a pass can lose to underflow.
+pub const TINY: f64 = 1e-300;
+
+/// All numbers within `rad` of `mid`.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Interval {
+    /// The middle.
+    pub mid: f64,
+    /// Half of the width, ≥ 0.
+    pub rad: f64,
+}
+
+impl Interval {
+    /// A computed sum of terms of one sign, none of which was rounded more than so many times.
+    pub fn of_sum(sum: f64, steps: f64) -> Interval {
+        Interval { mid: sum, rad: roundings(steps) * sum.abs() + TINY }
+    }
+
+    /// All numbers from lo to hi.
+    pub fn between(lo: f64, hi: f64) -> Interval {
+        let mid = 0.5 * lo + 0.5 * hi;
+        Interval { mid, rad: 0.5 * hi - 0.5 * lo + 2.0 * UNIT * mid.abs() + TINY }
+    }
+
+    /// No number in it is larger.
+    pub fn hi(self) -> f64 {
+        above(self.mid + self.radius())
+    }
+
+    /// No number in it is smaller.
+    pub fn lo(self) -> f64 {
+        -above(self.radius() - self.mid)
+    }
+
+    /// At least the exact radius.
+    pub(crate) fn radius(self) -> f64 {
+        (1.0 + 1e-9) * self.rad
+    }
+}
+
+/// At least the exact result of which x is the rounded one.
+pub fn above(x: f64) -> f64 {
+    x + (2.5 * UNIT * x.abs() + f64::MIN_POSITIVE)
+}
+
+/// x, or ∞ if that is NaN.
+pub(super) fn or_infinite(x: f64) -> f64 {
+    if x.is_nan() { f64::INFINITY } else { x }
+}
+
+/// Whether x is positive and keeps all its digits.
+pub(crate) fn normal(x: f64) -> bool {
+    (f64::MIN_POSITIVE..=f64::MAX).contains(&x)
+}
+
+/// The relative error of so many roundings: (1 + u)^k − 1 ≤ 1.01·ku for k < 10¹³.
+pub fn roundings(k: f64) -> f64 {
+    1.01 * UNIT * k
+}
+
+impl From<f64> for Interval {
+    fn from(x: f64) -> Interval {
+        Interval { mid: x, rad: 0.0 }
+    }
+}
+
+impl<T: Into<Interval>> Add<T> for Interval {
+    type Output = Interval;
+    fn add(self, other: T) -> Interval {
+        let other = other.into();
+        let mid = self.mid + other.mid;
+        Interval { mid, rad: self.rad + other.rad + 1.01 * UNIT * mid.abs() }
+    }
+}
+
+impl Mul<f64> for Interval {
+    type Output = Interval;
+    fn mul(self, x: f64) -> Interval {
+        let mid = self.mid * x;
+        Interval { mid, rad: self.rad * x.abs() + 1.01 * UNIT * mid.abs() + TINY }
+    }
+}
+
+/// By a positive number.
+impl Div<f64> for Interval {
+    type Output = Interval;
+    fn div(self, x: f64) -> Interval {
+        let mid = self.mid / x;
+        Interval { mid, rad: self.rad / x + 1.01 * UNIT * mid.abs() + TINY }
+    }
+}
+
+/// By a positive number, at least b: |a'/b' − a/b| ≤ (|a' − a| + |a/b||b' − b|)/b.
+impl Div for Interval {
+    type Output = Interval;
+    fn div(self, by: Interval) -> Interval {
+        let b = by.mid - by.radius();
+        let inverse = 1.0 / b;
+        // NaN where b is, where it is not positive, or too small or large for its inverse.
+        let inverse = if normal(inverse) { inverse } else { f64::NAN };
+        let mid = self.mid * inverse;
+        let off = (self.rad + 2.1 * mid.abs() * by.rad) * inverse;
+        Interval { mid, rad: off + 4.0 * UNIT * mid.abs() + TINY }
+    }
+}
+
+/// At least the sum of numbers of which the first may be off by a rounding: three more each.
+pub(super) fn sum_above([a, b, c, d, off]: [f64; 5]) -> f64 {
+    let size = (a.abs() + b.abs()) + (c.abs() + d.abs()) + off.abs();
+    above((a + b) + (c + d) + (off + 4.1 * UNIT * size))
+}
+
+/// A sum of numbers of any sign that may be off by three roundings each.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Sum {
+    terms: f64,
+    sum: f64,
+    size: f64,
+}
+
+impl Sum {
+    pub(super) fn add(&mut self, x: f64) {
+        (self.terms, self.sum, self.size) = (self.terms + 1.0, self.sum + x, self.size + x.abs());
+    }
+
+    pub(super) fn interval(self) -> Interval {
+        let rad = 1.01 * UNIT * (self.terms + 2.0) * self.size + TINY;
+        Interval { mid: self.sum, rad }
+    }
+}

@@ -1,0 +1,77 @@
+//! What a set must prove of a row, for certificates.
+//!
+//! A certificate has two numbers a row, t and the set's own ν. From them a set proves, with every
+//! rounding counted and without optimising,
+//! - weak duality: an upper bound of ψ(t) = max_y t⟨z, y⟩ − d(y, p) over rows y of mass one;
+//! - about one row ŷ that (t, ν) stand for: its value ⟨z, ŷ⟩, and an upper bound of d(ŷ, p).
+//!
+//! Here z = w − top ≤ 0, rounded once, is exact by definition, and so is t; the nominal row is p over
+//! its exact sum, which is one up to rounding. A set whose rows keep to the nominal support
+//! ([`Set::leaves_support`](crate::uncertainty::Set::leaves_support)) may find entries with p = 0 and
+//! any z: they have no mass. Other sets find entries where mass may go only.
+
+use pulp::{Simd, WithSimd};
+
+use super::interval::Interval;
+use super::sums::{Over, Terms};
+use super::tail::Unlisted;
+
+/// The part of a set that certificates rest on; it shares no numerical code with the rest.
+pub trait Proof: Sync {
+    /// What (t, ν) prove of a row; t and 1/t are normal numbers, ν is finite.
+    fn read(&self, row: &ProofRow<'_>, t: f64, nu: f64) -> Reading;
+}
+
+/// A row as the verifier sees it.
+#[derive(Clone, Copy)]
+pub struct ProofRow<'a> {
+    /// Nominal probabilities.
+    pub p: &'a [f64],
+    /// Objectives.
+    pub w: &'a [f64],
+    /// The largest objective where the row may have mass, listed or not.
+    pub top: f64,
+    /// At least −z wherever it may have mass.
+    pub depth: f64,
+    /// States that it does not list but may use, with p = 0.
+    pub unlisted: Option<Unlisted<'a>>,
+}
+
+impl<'a> ProofRow<'a> {
+    /// A row that lists all states where it may have mass.
+    pub fn new(p: &'a [f64], w: &'a [f64]) -> ProofRow<'a> {
+        let top = w.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let low = w.iter().copied().fold(f64::INFINITY, f64::min);
+        ProofRow { p, w, top, depth: top - low, unlisted: None }
+    }
+
+    /// (p, z) of the entries.
+    pub fn entries(&self) -> impl Iterator<Item = (f64, f64)> + '_ {
+        self.p.iter().zip(self.w).map(|(p, w)| (*p, w - self.top))
+    }
+
+    /// K sums over the entries (p, w).
+    #[inline(always)]
+    pub(crate) fn sums<S: Simd, const K: usize>(&self, simd: S, of: impl Terms<K>) -> [f64; K] {
+        Over { p: self.p, w: self.w, of }.with_simd(simd)
+    }
+}
+
+/// What two numbers prove of a row; NaN proves nothing.
+#[derive(Clone, Copy, Debug)]
+pub struct Reading {
+    /// At least ψ(t).
+    pub dual: f64,
+    /// ⟨z, ŷ⟩.
+    pub value: Interval,
+    /// At least d(ŷ, p).
+    pub spent: f64,
+}
+
+impl Reading {
+    /// Of numbers that say no more than the row's top does.
+    pub const NOTHING: Reading = {
+        let value = Interval { mid: f64::NAN, rad: f64::NAN };
+        Reading { dual: f64::NAN, value, spent: f64::NAN }
+    };
+}
