@@ -265,7 +265,7 @@ impl<'a> Game<'a> {
             nominal
         };
         let gain = if shared { Gain::Shared(&ahead.shared) } else { Gain::PerRow(gain) };
-        let block = Block { offsets, nominal, gain, nominal_value: &[], radius: 0.0 };
+        let block = Block { offsets, nominal, gain, nominal_value: &[], radius: 0.0, kappa: None };
         dispatch(Values { block, y: nominal, out: nominal_value });
         let columns = if full { None } else { Some(&columns[..]) };
         Game { offsets, nominal, gain, nominal_value, base, columns, norms }
@@ -283,7 +283,29 @@ impl<'a> Game<'a> {
             gain: self.gain,
             nominal_value: self.nominal_value,
             radius,
+            kappa: None,
         }
+    }
+
+    /// The rows that share a budget, with where they and their entries lie: all rows of the state, or
+    /// one after the other. `first_row` is the number of the first in the model.
+    pub(crate) fn budgets(
+        &self,
+        set: &UncertaintySet,
+        s: usize,
+        first_row: usize,
+    ) -> impl Iterator<Item = Budget<'a>> {
+        let all = self.block(set.radius_at(s, first_row));
+        let shared = shares_budget(set);
+        let count = if shared { 1 } else { all.rows() };
+        (0..count).map(move |k| match shared {
+            true => Budget { block: all, rows: 0..all.rows(), entries: 0..all.entries() },
+            false => Budget {
+                block: all.row(k, set.radius_at(s, first_row + k)),
+                rows: k..k + 1,
+                entries: all.span(k),
+            },
+        })
     }
 
     /// c_a + ⟨b_a, y⁰_a⟩.
@@ -312,6 +334,13 @@ impl<'a> Game<'a> {
         let columns = self.columns.map(|c| &c[span.clone()]);
         y[span].iter().enumerate().map(move |(i, &y)| (columns.map_or(i, |c| c[i] as usize), y))
     }
+}
+
+/// Rows of a state that share a budget.
+pub(crate) struct Budget<'a> {
+    pub(crate) block: Block<'a>,
+    pub(crate) rows: Range<usize>,
+    pub(crate) entries: Range<usize>,
 }
 
 /// Copies the rows of a state next to each other, with their objectives.

@@ -28,7 +28,7 @@ use crate::uncertainty::UncertaintySet;
 use digest::Digest;
 
 const MARK: &[u8; 8] = b"rmdpckpt";
-const FORMAT: u64 = 5;
+const FORMAT: u64 = 6;
 /// Bytes that the question may take in a file.
 const LONGEST_IDENTITY: usize = 1 << 12;
 /// Snapshots that nobody asked for, in case the run is stopped, may take this share of the time.

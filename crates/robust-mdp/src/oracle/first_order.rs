@@ -10,8 +10,8 @@
 use pulp::{Simd, WithSimd};
 use serde::{Deserialize, Serialize};
 
-use super::worst_case::{Memory, worst_case};
-use crate::game::{Game, Reference, Values, shares_budget, widest_row};
+use super::nature::{Answered, Nature};
+use crate::game::{Budget, Game, Reference, Values, widest_row};
 use crate::geometry::Geometry;
 use crate::lanes::{dispatch, exp};
 use crate::model::Model;
@@ -64,6 +64,35 @@ pub(crate) struct StateSlot<'a> {
     pub(crate) row: &'a mut [f64],
 }
 
+/// What a thread works with.
+#[derive(Debug)]
+pub(crate) struct Hand {
+    scratch: Scratch,
+    workspace: Workspace,
+    pub(crate) answered: Answered,
+}
+
+impl Hand {
+    /// For states of up to so many rows and entries.
+    pub(crate) fn new(method: Method, rows: usize, entries: usize) -> Hand {
+        Hand {
+            scratch: Scratch::new(rows, entries),
+            workspace: Workspace::new(method, rows, entries),
+            answered: Answered::default(),
+        }
+    }
+
+    /// Row entries visited since the last call.
+    pub(crate) fn take_entries(&mut self) -> u64 {
+        std::mem::take(&mut self.scratch.entries) + self.answered.take_entries()
+    }
+
+    /// Gives back what was taken, to be counted later.
+    pub(crate) fn give_entries(&mut self, entries: u64) {
+        self.scratch.entries += entries;
+    }
+}
+
 impl<'a> FirstOrder<'a> {
     pub(crate) fn new(
         model: &Model,
@@ -88,8 +117,7 @@ impl<'a> FirstOrder<'a> {
         }
     }
 
-    /// The constant to take out of the row objectives of a state with several actions; a single
-    /// action plays no game and needs [`Reference::Maximum`].
+    /// The constant to take out of the row objectives.
     pub(crate) fn reference(&self) -> Reference {
         match self.setup.y {
             Geometry::Euclidean => Reference::Mean,
@@ -169,17 +197,14 @@ impl<'a> FirstOrder<'a> {
         game: &Game<'_>,
         schedule: Schedule,
         slot: StateSlot<'_>,
-        scratch: &mut Scratch,
-        workspace: &mut Workspace,
+        nature: &Nature<'_>,
+        hand: &mut Hand,
         signal: &Signal<'_>,
     ) -> f64 {
-        let rows = game.actions();
-        let total_budget = if shares_budget(self.set) {
-            self.set.radius_at(slot.s, slot.first_row)
-        } else {
-            (0..rows).map(|k| self.set.radius_at(slot.s, slot.first_row + k)).sum()
-        };
-        let steps = if rows > 1 { self.steps(game, total_budget) } else { None };
+        let budgets = game.budgets(self.set, slot.s, slot.first_row);
+        let total_budget = budgets.map(|budget| budget.block.radius).sum();
+        let steps = if game.actions() > 1 { self.steps(game, total_budget) } else { None };
+        let Hand { scratch, workspace, answered } = hand;
         match steps {
             Some(steps) => {
                 let StateSlot { s, first_row, iterate, budget, row } = slot;
@@ -187,44 +212,57 @@ impl<'a> FirstOrder<'a> {
                     StateProblem { oracle: self, s, first_row, game, budget, row, scratch, signal };
                 saddle::run(self.method, &mut problem, steps, schedule, iterate, workspace)
             }
-            None => self.without_a_game(game, schedule, slot, scratch),
+            None if game.actions() == 1 => self.answer(game, schedule, slot, nature, answered),
+            None => without_a_game(game, schedule, slot.iterate, scratch),
         }
     }
 
-    /// One action, or nothing for nature to choose: x is a best action, y nature's best response
-    /// to it.
-    fn without_a_game(
+    /// One action: nature's answer to it.
+    fn answer(
         &self,
         game: &Game<'_>,
         schedule: Schedule,
         slot: StateSlot<'_>,
-        scratch: &mut Scratch,
+        nature: &Nature<'_>,
+        answered: &mut Answered,
     ) -> f64 {
-        // Later epochs count more, as with a game.
-        let weight = schedule.steps as f64 * schedule.weight(schedule.steps - 1);
-        scratch.entries += 2 * game.nominal().len() as u64;
-        let StateSlot { s, first_row, iterate, budget, row } = slot;
-        let best = game.greedy();
-        iterate.x_sum[best] += weight;
-        if game.actions() == 1 {
-            let mut y = std::mem::take(&mut scratch.buffer);
-            let memory = Memory { budget, row };
-            let value = worst_case(self.set, s, first_row, game, &[1.0], &mut y, memory, scratch);
-            for (sum, y) in iterate.y_sum.iter_mut().zip(&y) {
-                *sum += weight * y;
-            }
-            iterate.gradient_sum[0] += weight * value.upper;
-            scratch.buffer = y;
-            return weight;
+        let weight = last_weights(schedule);
+        let Iterate { x_sum, y, y_sum, gradient_sum, .. } = slot.iterate;
+        x_sum[0] += weight;
+        gradient_sum[0] += weight * nature.respond(slot.s, &[1.0], answered, None).upper;
+        match self.set.distance.set() {
+            Some(set) => game.block(0.0).write(set, 0, answered.point(0), y),
+            None => y.copy_from_slice(game.nominal()),
         }
-        for (sum, y) in iterate.y_sum.iter_mut().zip(game.nominal()) {
-            *sum += weight * y;
-        }
-        for (k, sum) in iterate.gradient_sum.iter_mut().enumerate() {
-            *sum += weight * game.nominal_value(k);
+        for (sum, y) in y_sum.iter_mut().zip(y) {
+            *sum += weight * *y;
         }
         weight
     }
+}
+
+/// Nothing for nature to choose: x is a best action, y the nominal kernel.
+fn without_a_game(
+    game: &Game<'_>,
+    schedule: Schedule,
+    iterate: Iterate<'_>,
+    scratch: &mut Scratch,
+) -> f64 {
+    let weight = last_weights(schedule);
+    scratch.entries += 2 * game.nominal().len() as u64;
+    iterate.x_sum[game.greedy()] += weight;
+    for (sum, y) in iterate.y_sum.iter_mut().zip(game.nominal()) {
+        *sum += weight * y;
+    }
+    for (k, sum) in iterate.gradient_sum.iter_mut().enumerate() {
+        *sum += weight * game.nominal_value(k);
+    }
+    weight
+}
+
+/// The weight of an epoch without steps: later epochs count more, as with a game.
+fn last_weights(schedule: Schedule) -> f64 {
+    schedule.steps as f64 * schedule.weight(schedule.steps - 1)
 }
 
 /// One state's game as a saddle-point problem.
@@ -287,21 +325,12 @@ impl SaddlePoint for StateProblem<'_> {
             (_, Geometry::Entropy) => ellipsoid::prox_entropy,
             (_, Geometry::Euclidean) => ellipsoid::prox_euclidean,
         };
-        if shares_budget(set) {
-            let block = self.game.block(set.radius_at(self.s, self.first_row));
-            let warm = Warm { budget: &mut self.budget[0], row: self.row };
-            let emit = Emit { weight, sum, value: gradient };
-            prox(block, step, x, y, warm, emit, self.scratch);
-        } else {
-            let all = self.game.block(0.0);
-            for k in 0..all.rows() {
-                let span = all.span(k);
-                let block = all.row(k, set.radius_at(self.s, self.first_row + k));
-                let warm = Warm { budget: &mut self.budget[k], row: &mut self.row[k..k + 1] };
-                let sum = &mut sum[span.clone()];
-                let emit = Emit { weight, sum, value: &mut gradient[k..k + 1] };
-                prox(block, step, &x[k..k + 1], &mut y[span], warm, emit, self.scratch);
-            }
+        for (j, budget) in self.game.budgets(set, self.s, self.first_row).enumerate() {
+            let Budget { block, rows, entries } = budget;
+            let warm = Warm { budget: &mut self.budget[j], row: &mut self.row[rows.clone()] };
+            let (sum, value) = (&mut sum[entries.clone()], &mut gradient[rows.clone()]);
+            let emit = Emit { weight, sum, value };
+            prox(block, step, &x[rows], &mut y[entries], warm, emit, self.scratch);
         }
         self.add_base(gradient);
     }

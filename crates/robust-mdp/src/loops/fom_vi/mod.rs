@@ -23,20 +23,20 @@ use crate::chain::{ChainRows, ChainShape};
 use crate::checkpoint::does_not_fit;
 use crate::codec::{Codec, Snapshot};
 use crate::error::Error;
-use crate::game::{Game, GameMemory, Layout, Lookahead, Reference};
+use crate::game::{Game, GameMemory, Layout, Lookahead};
 use crate::loops::evaluation::Evaluation;
 use crate::loops::sweep::{Cuts, Fields, Workers, for_each_state};
 use crate::model::Model;
-use crate::oracle::first_order::{FirstOrder, Setup, StateSlot, StepRule};
-use crate::saddle::{Iterate, Schedule, Workspace};
+use crate::oracle::first_order::{FirstOrder, Hand, Setup, StateSlot, StepRule};
+use crate::oracle::nature::Nature;
+use crate::saddle::{Iterate, Schedule};
 use crate::signal::Signal;
 use crate::solve::{Run, Status};
-use crate::uncertainty::{Scratch, UncertaintySet};
+use crate::uncertainty::UncertaintySet;
 
 struct Worker {
     game: GameMemory,
-    scratch: Scratch,
-    workspace: Workspace,
+    hand: Hand,
 }
 
 /// Iterates, sums and multipliers of all states.
@@ -58,7 +58,7 @@ pub(crate) struct FomVi<'a> {
     oracle: FirstOrder<'a>,
     settings: &'a FomSettings,
     ahead: Lookahead,
-    ahead_single: Lookahead,
+    nature: Nature<'a>,
     memory: Memory,
     workers: Workers<Worker>,
     pub(super) values: Vec<f64>,
@@ -187,7 +187,6 @@ impl<'a> FomVi<'a> {
         settings: &'a FomSettings,
     ) -> FomVi<'a> {
         let (states, rows, entries) = (model.states(), model.rows(), layout.entries(model));
-        let discount = model.discount();
         let oracle = FirstOrder::new(model, set, setup, settings.steps, settings.method);
         let (most_rows, most_entries) = layout.largest_state(model);
         let values = match settings.steps {
@@ -197,8 +196,8 @@ impl<'a> FomVi<'a> {
         FomVi {
             model,
             layout,
-            ahead: Lookahead::new(oracle.reference(), discount, states),
-            ahead_single: Lookahead::new(Reference::Maximum, discount, states),
+            ahead: Lookahead::new(oracle.reference(), model.discount(), states),
+            nature: Nature::new(model, set),
             oracle,
             settings,
             memory: Memory {
@@ -213,8 +212,7 @@ impl<'a> FomVi<'a> {
             },
             workers: Workers::new(|| Worker {
                 game: GameMemory::new(most_rows, most_entries),
-                scratch: Scratch::new(most_rows, most_entries),
-                workspace: Workspace::new(settings.method, most_rows, most_entries),
+                hand: Hand::new(settings.method, most_rows, most_entries),
             }),
             values,
             next: vec![0.0; states],
@@ -223,7 +221,7 @@ impl<'a> FomVi<'a> {
 
     fn take_entries(&mut self) -> u64 {
         let mut total = 0;
-        self.workers.visit(|w| total += std::mem::take(&mut w.scratch.entries));
+        self.workers.visit(|w| total += w.hand.take_entries());
         total
     }
 
@@ -253,9 +251,9 @@ impl<'a> FomVi<'a> {
     /// One epoch: leaves v⁺ in `next`, sums and iterates in memory.
     fn epoch(&mut self, schedule: Schedule, signal: &Signal<'_>) {
         self.ahead.set(&self.values);
-        self.ahead_single.set(&self.values);
+        self.nature.set_values(&self.values);
         let (model, layout, oracle) = (self.model, self.layout, &self.oracle);
-        let (ahead, ahead_single) = (&self.ahead, &self.ahead_single);
+        let (ahead, nature) = (&self.ahead, &self.nature);
         let fresh = self.settings.average == Average::Epoch;
         let Memory { x, x_sum, x_epoch, gradient, budget, row, y, y_sum } = &mut self.memory;
         let fields = Fields {
@@ -275,7 +273,6 @@ impl<'a> FomVi<'a> {
             if rows.is_empty() || signal.raised() {
                 return;
             }
-            let ahead = if rows.len() == 1 { ahead_single } else { ahead };
             let game = Game::load(model, layout, s, ahead, &mut worker.game);
             let [x, x_sum, x_epoch, gradient, budget, row] = at.per_row;
             let [y, y_sum] = at.per_entry;
@@ -291,8 +288,7 @@ impl<'a> FomVi<'a> {
                 budget,
                 row,
             };
-            let (scratch, workspace) = (&mut worker.scratch, &mut worker.workspace);
-            let weight = oracle.epoch(&game, schedule, slot, scratch, workspace, signal);
+            let weight = oracle.epoch(&game, schedule, slot, nature, &mut worker.hand, signal);
             for (x, g) in x_epoch.iter().zip(&*gradient) {
                 next[0] += x / weight * (g / weight);
             }

@@ -72,36 +72,3 @@ fn solve_weighted(
     let x = answer.dual[actions..2 * actions].to_vec();
     Some(Candidate { x, y, solved: answer.solved })
 }
-
-/// Tilts a row, y ∝ y⁰e^{tb} with b ≤ 0 and max b = 0, until its value is `allowed` below the
-/// maximum or less.
-pub(super) fn lift(nominal: &[f64], gain: &[f64], allowed: f64, y: &mut [f64]) {
-    let spread = -gain.iter().copied().fold(0.0, f64::min);
-    let mut tilt = |t: f64| {
-        let (mut total, mut value) = (0.0, 0.0);
-        for ((y, y0), b) in y.iter_mut().zip(nominal).zip(gain) {
-            // t = ∞ leaves the entries at the maximum alone.
-            *y = if *b < 0.0 { y0 * (t * b).exp() } else { *y0 };
-            total += *y;
-            value += *y * b;
-        }
-        y.iter_mut().for_each(|y| *y /= total);
-        -value / total
-    };
-    let (mut low, mut high) = (0.0, 1.0 / spread);
-    while tilt(high) > allowed {
-        (low, high) = (high, 4.0 * high);
-        if high > 1e18 / spread {
-            high = f64::INFINITY;
-        }
-    }
-    while high.is_finite() && high - low > 1e-13 * high {
-        let middle = 0.5 * (low + high);
-        if tilt(middle) > allowed {
-            low = middle;
-        } else {
-            high = middle;
-        }
-    }
-    tilt(high);
-}

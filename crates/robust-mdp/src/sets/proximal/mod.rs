@@ -5,7 +5,6 @@ pub(crate) mod ellipsoid;
 pub(crate) mod kl;
 mod omega;
 
-pub(crate) use block::mix_with_nominal;
 pub use block::{Block, Emit, Enclosure, Gain, Scratch, Warm};
 pub(crate) use omega::LOWEST_LOG;
 

@@ -1,9 +1,6 @@
-//! The ray y(t) = Π_Δ(y⁰ + t·e), followed until it leaves the ball Σ_a ½‖y_a − y⁰_a‖² ≤ α.
-//!
-//! Both the Euclidean proximal step and the support function of the ellipsoid are such a ray:
-//! - proximal step: e = (y' − y⁰) + σ·x_a·b_a and t = 1/(1 + σμ) in (0, 1], with μ the ball's
-//!   multiplier (t = 1 is the plain projection);
-//! - support function: e = x_a·b_a and t in (0, ∞).
+//! The ray y(t) = Π_Δ(y⁰ + t·e), e = (y' − y⁰) + σ·x_a·b_a, followed up to t = 1 or until it leaves the
+//! ball Σ_a ½‖y_a − y⁰_a‖² ≤ α: the Euclidean proximal step, t = 1/(1 + σμ) with μ the ball's
+//! multiplier (t = 1 is the plain projection).
 //!
 //! A row is y = (y⁰ + t·e − ν)₊. For a fixed active set I with n = |I|, r = 1 − Σ_I y⁰ and
 //! det = Σ_I e² − (Σ_I e)²/n,
@@ -29,19 +26,10 @@ const JOINT_PASSES: usize = 10;
 const BRACKET_STEPS: usize = 200;
 const ROW_STEPS: usize = 100;
 
-/// The direction e of the ray.
-#[derive(Clone, Copy)]
-pub(super) enum Direction<'a> {
-    /// e = (centre − y⁰) + slope_a·b_a.
-    From(&'a [f64]),
-    /// e = slope_a·b_a.
-    Linear,
-}
-
 /// One pass: sums over the active sets of (t, ν).
 struct Sums<'a> {
     block: Block<'a>,
-    direction: Direction<'a>,
+    centre: &'a [f64],
     slope: &'a [f64],
     t: f64,
     nu: &'a [f64],
@@ -56,19 +44,8 @@ impl WithSimd for Sums<'_> {
         for k in 0..self.block.rows() {
             let span = self.block.span(k);
             let (nominal, gain) = (&self.block.nominal[span.clone()], self.block.gain(k));
-            if self.slope[k] == 0.0 && matches!(self.direction, Direction::Linear) {
-                self.out[k] = [1.0, 1.0, 0.0, 0.0, 0.0]; // the row stays at y⁰
-                continue;
-            }
-            self.out[k] = match self.direction {
-                Direction::From(centre) => {
-                    let centre = &centre[span];
-                    row_sums(simd, centre, nominal, gain, true, self.slope[k], self.t, self.nu[k])
-                }
-                Direction::Linear => {
-                    row_sums(simd, nominal, nominal, gain, false, self.slope[k], self.t, self.nu[k])
-                }
-            };
+            let centre = &self.centre[span];
+            self.out[k] = row_sums(simd, centre, nominal, gain, self.slope[k], self.t, self.nu[k]);
         }
     }
 }
@@ -79,7 +56,6 @@ fn row_sums<S: Simd>(
     centre: &[f64],
     nominal: &[f64],
     gain: &[f64],
-    from_centre: bool,
     slope: f64,
     t: f64,
     nu: f64,
@@ -89,8 +65,7 @@ fn row_sums<S: Simd>(
     let (slope, tv, nuv) = (simd.splat_f64s(slope), simd.splat_f64s(t), simd.splat_f64s(nu));
     let (mut n, mut sy, mut se, mut see, mut off) = (zero, zero, zero, zero, zero);
     walk!(simd, [centre, nominal, gain] => |y, y0, b| {
-        let start = if from_centre { simd.sub_f64s(y, y0) } else { zero };
-        let e = simd.mul_add_e_f64s(slope, b, start);
+        let e = simd.mul_add_e_f64s(slope, b, simd.sub_f64s(y, y0));
         let p = simd.mul_add_e_f64s(tv, e, simd.sub_f64s(y0, nuv));
         let inside = simd.less_than_f64s(zero, p);
         let ei = simd.select_f64s(inside, e, zero);
@@ -145,55 +120,38 @@ fn shift_rows(sums: &[RowSums], t: f64, nu: &mut [f64]) -> bool {
     moved
 }
 
-/// Where the ray stops.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Stop {
-    /// At this t, with the row shifts ν left in place.
-    At(f64),
-    /// Nowhere: every row ends on a face where e is constant (its maximum) within the ball.
-    Unbounded,
-}
-
-/// Follows the ray up to `t_max` or the ball, whichever comes first.
+/// Follows the ray to t = 1 or the ball, whichever comes first; the row shifts stay in `nu`.
 ///
 /// `t` and `nu` hold the last solution of the same rows (t = 0: none).
 pub(super) fn follow(
     block: Block<'_>,
-    direction: Direction<'_>,
-    t_max: f64,
+    centre: &[f64],
     t: &mut f64,
     nu: &mut [f64],
     scratch: &mut Scratch,
-) -> Stop {
+) -> f64 {
     let rows = block.rows();
     if !(*t > 0.0 && t.is_finite()) {
-        *t = if t_max.is_finite() { t_max } else { 1.0 };
+        *t = 1.0;
         nu.fill(f64::NEG_INFINITY);
     }
-    *t = t.min(t_max);
+    *t = t.min(1.0);
     // Whether (t, ν) solve the active sets of the pass before: then unchanged sets are final.
     let mut closed_form = false;
     for _ in 0..JOINT_PASSES {
-        sweep(block, direction, *t, nu, scratch);
+        sweep(block, centre, *t, nu, scratch);
         let unchanged = closed_form
             && scratch.sums[..rows].iter().zip(&scratch.previous[..rows]).all(same_active_set);
         if unchanged {
-            return Stop::At(*t);
+            return *t;
         }
         let (quadratic, constant) = budget(&scratch.sums[..rows]);
         let room = 2.0 * block.radius - constant;
         closed_form = true;
-        let fresh = if t_max.is_finite() && t_max * t_max * quadratic <= room {
-            t_max
-        } else if quadratic <= 0.0 && room >= 0.0 {
-            if matches!(direction, Direction::Linear)
-                && super::face_distance(block, scratch) <= block.radius
-            {
-                return Stop::Unbounded;
-            }
-            return bracketed(block, direction, t_max, t, nu, scratch);
+        let fresh = if quadratic <= room {
+            1.0
         } else if room > 0.0 {
-            (room / quadratic).sqrt().min(t_max)
+            (room / quadratic).sqrt().min(1.0)
         } else {
             closed_form = false;
             0.5 * *t
@@ -202,34 +160,29 @@ pub(super) fn follow(
         *t = fresh;
         let moved = shift_rows(&scratch.sums[..rows], fresh, nu);
         if closed_form && steady && !moved {
-            return Stop::At(fresh); // entries at zero may flicker in and out of their sets
+            return fresh; // entries at zero may flicker in and out of their sets
         }
         scratch.sums.swap_with_slice(&mut scratch.previous);
     }
-    bracketed(block, direction, t_max, t, nu, scratch)
+    bracketed(block, centre, t, nu, scratch);
+    *t
 }
 
 fn same_active_set((a, b): (&RowSums, &RowSums)) -> bool {
     a[N] == b[N] && a[SY] == b[SY] && a[SE] == b[SE] && a[N] > 0.0
 }
 
-fn sweep(block: Block<'_>, direction: Direction<'_>, t: f64, nu: &[f64], scratch: &mut Scratch) {
+fn sweep(block: Block<'_>, centre: &[f64], t: f64, nu: &[f64], scratch: &mut Scratch) {
     scratch.entries += block.entries() as u64;
-    dispatch(Sums { block, direction, slope: &scratch.slope, t, nu, out: &mut scratch.sums });
+    dispatch(Sums { block, centre, slope: &scratch.slope, t, nu, out: &mut scratch.sums });
 }
 
 /// Projects every row exactly at this t: Newton on the convex, decreasing ν ↦ Σ(y⁰ + t·e − ν)₊.
-fn project_rows(
-    block: Block<'_>,
-    direction: Direction<'_>,
-    t: f64,
-    nu: &mut [f64],
-    scratch: &mut Scratch,
-) {
+fn project_rows(block: Block<'_>, centre: &[f64], t: f64, nu: &mut [f64], scratch: &mut Scratch) {
     let rows = block.rows();
     nu.fill(f64::NEG_INFINITY);
     for step in 0..ROW_STEPS {
-        sweep(block, direction, t, nu, scratch);
+        sweep(block, centre, t, nu, scratch);
         let settled = step > 0
             && scratch.sums[..rows].iter().zip(&scratch.previous[..rows]).all(same_active_set);
         if settled {
@@ -238,59 +191,35 @@ fn project_rows(
         shift_rows(&scratch.sums[..rows], t, nu);
         scratch.sums.swap_with_slice(&mut scratch.previous);
     }
-    sweep(block, direction, t, nu, scratch);
+    sweep(block, centre, t, nu, scratch);
 }
 
 /// The safe way: bisection on t, with the closed form of the current active sets tried first.
-fn bracketed(
-    block: Block<'_>,
-    direction: Direction<'_>,
-    t_max: f64,
-    t: &mut f64,
-    nu: &mut [f64],
-    scratch: &mut Scratch,
-) -> Stop {
+fn bracketed(block: Block<'_>, centre: &[f64], t: &mut f64, nu: &mut [f64], scratch: &mut Scratch) {
     let rows = block.rows();
     let alpha2 = 2.0 * block.radius;
-    let (mut low, mut high) = (0.0_f64, f64::INFINITY);
-    if t_max.is_finite() {
-        *t = t_max;
-    }
+    let (mut low, mut high) = (0.0_f64, 1.0_f64);
+    *t = 1.0;
     for _ in 0..BRACKET_STEPS {
-        project_rows(block, direction, *t, nu, scratch);
+        project_rows(block, centre, *t, nu, scratch);
         let (quadratic, constant) = budget(&scratch.sums[..rows]);
-        let used = *t * *t * quadratic + constant;
-        if used <= alpha2 {
-            if *t >= t_max {
-                return Stop::At(*t);
-            }
-            if quadratic <= 0.0 && high.is_infinite() {
-                return Stop::Unbounded;
+        if *t * *t * quadratic + constant <= alpha2 {
+            if *t >= 1.0 {
+                return;
             }
             low = low.max(*t);
         } else {
             high = high.min(*t);
         }
         let closed = ((alpha2 - constant).max(0.0) / quadratic).sqrt();
-        if (closed - *t).abs() <= 1e-15 * *t || high.is_finite() && high - low <= 1e-15 * high {
+        if (closed - *t).abs() <= 1e-15 * *t || high - low <= 1e-15 * high {
             *t = if low > 0.0 { low } else { *t };
-            project_rows(block, direction, *t, nu, scratch);
-            return Stop::At(*t);
+            return project_rows(block, centre, *t, nu, scratch);
         }
-        *t = if closed >= low && closed <= high {
-            closed.min(t_max)
-        } else if high.is_finite() {
-            0.5 * (low + high)
-        } else {
-            (4.0 * *t).min(t_max)
-        };
-        if *t > 1e300 {
-            return Stop::Unbounded;
-        }
+        *t = if closed >= low && closed <= high { closed } else { 0.5 * (low + high) };
     }
     *t = low;
-    project_rows(block, direction, low, nu, scratch);
-    Stop::At(low)
+    project_rows(block, centre, low, nu, scratch);
 }
 
 /// Writes the proximal point over its centre, with the row values and the running sum.

@@ -1,8 +1,7 @@
-//! Every proximal step against its optimality conditions and a brute-force search, every support
-//! function against a plain sort-and-bisect reference, on random and degenerate blocks.
+//! Every proximal step against its optimality conditions and a brute-force search, on random and
+//! degenerate blocks.
 
 mod proximal_steps;
-mod support;
 
 use super::block::{Block, Gain};
 use crate::instances::Xoshiro256;
@@ -41,16 +40,6 @@ impl Owned {
         self
     }
 
-    /// Objectives shifted so that each row's maximum is 0, for the support functions.
-    fn at_maximum(mut self) -> Owned {
-        for k in 0..self.nominal_value.len() {
-            let b = &mut self.gain[self.offsets[k]..self.offsets[k + 1]];
-            let top = b.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-            b.iter_mut().for_each(|b| *b -= top);
-        }
-        self.refresh()
-    }
-
     fn block(&self) -> Block<'_> {
         Block {
             offsets: &self.offsets,
@@ -58,6 +47,7 @@ impl Owned {
             gain: Gain::PerRow(&self.gain),
             nominal_value: &self.nominal_value,
             radius: self.radius,
+            kappa: None,
         }
     }
 
