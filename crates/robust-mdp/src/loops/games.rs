@@ -8,6 +8,7 @@ use super::fom_vi::FomSettings;
 use super::sweep::{Cuts, Fields, Workers, for_each_state};
 use crate::chain::{Chain, ChainRows, ChainShape};
 use crate::codec::{Codec, Snapshot};
+use crate::error::Error;
 use crate::game::{Game, GameMemory, Layout, Lookahead, Reference, Values};
 use crate::lanes::dispatch;
 use crate::model::Model;
@@ -80,8 +81,8 @@ impl<'a> Games<'a> {
         set: &'a UncertaintySet,
         setup: Setup,
         settings: &FomSettings,
-    ) -> Games<'a> {
-        let oracle = FirstOrder::new(model, set, setup, settings.steps, settings.method);
+    ) -> Result<Games<'a>, Error> {
+        let oracle = FirstOrder::new(model, set, setup, settings.steps, settings.method)?;
         let reference = oracle.reference();
         let mut games = Games::new(model, set, Play::FirstOrder(oracle), reference, settings);
         let numbers = |n: usize| vec![0.0; n];
@@ -93,7 +94,7 @@ impl<'a> Games<'a> {
             y: numbers(entries),
             started: false,
         };
-        games
+        Ok(games)
     }
 
     fn new(

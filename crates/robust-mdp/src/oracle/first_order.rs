@@ -11,13 +11,14 @@ use pulp::{Simd, WithSimd};
 use serde::{Deserialize, Serialize};
 
 use super::nature::{Answered, Nature};
+use crate::error::Error;
 use crate::game::{Budget, Game, Reference, Values, widest_row};
 use crate::geometry::Geometry;
 use crate::lanes::{dispatch, exp};
 use crate::model::Model;
 use crate::saddle::{self, Iterate, Method, SaddlePoint, Schedule, Steps, Workspace};
-use crate::sets::proximal::{LOWEST_LOG, ellipsoid, kl};
-use crate::sets::{Block, Distance, Emit, Scratch, UncertaintySet, Warm};
+use crate::sets::proximal::Nominal;
+use crate::sets::{Block, Emit, Mirror, Prox, Scratch, Set, UncertaintySet, Warm};
 use crate::signal::Signal;
 
 /// Rule for the step sizes.
@@ -41,9 +42,9 @@ pub struct Setup {
 }
 
 /// The first-order oracle of a set.
-#[derive(Clone, Debug)]
 pub(crate) struct FirstOrder<'a> {
     pub(crate) set: &'a UncertaintySet,
+    prox: &'static dyn Prox,
     pub(crate) setup: Setup,
     pub(crate) rule: StepRule,
     pub(crate) method: Method,
@@ -52,6 +53,26 @@ pub(crate) struct FirstOrder<'a> {
     pub(crate) value_bound: f64,
     /// S, or more where rows list next states at several costs.
     pub(crate) states: usize,
+}
+
+/// The proximal steps of a set (`None`: no uncertainty), if it has any in this geometry.
+pub(crate) fn prox_of(
+    set: Option<&'static dyn Set>,
+    geometry: Geometry,
+) -> Result<&'static dyn Prox, Error> {
+    let Some(set) = set else { return Ok(&Nominal) };
+    set.prox(geometry).ok_or_else(|| {
+        let other = [Geometry::Euclidean, Geometry::Entropy].into_iter().find(|g| set.prox(*g).is_some());
+        let instead = match other {
+            Some(other) => format!("it has one in {other}"),
+            None => "use the exact oracle".to_owned(),
+        };
+        Error::Input(format!(
+            "a {} set has no proximal step in the kernel's geometry {geometry}, which first-order methods \
+             need; {instead}",
+            set.title()
+        ))
+    })
 }
 
 /// What a state keeps between epochs, and what an epoch leaves.
@@ -100,11 +121,12 @@ impl<'a> FirstOrder<'a> {
         setup: Setup,
         rule: StepRule,
         method: Method,
-    ) -> FirstOrder<'a> {
+    ) -> Result<FirstOrder<'a>, Error> {
         let (low, high) = model.cost_range(set.leaves_support());
         let bound = low.abs().max(high.abs()) / (1.0 - model.discount());
-        FirstOrder {
+        Ok(FirstOrder {
             set,
+            prox: prox_of(set.distance.set(), setup.y)?,
             setup,
             rule,
             method,
@@ -114,7 +136,7 @@ impl<'a> FirstOrder<'a> {
                 model.discount() * bound
             },
             states: model.states().max(widest_row(model, set)),
-        }
+        })
     }
 
     /// The constant to take out of the row objectives.
@@ -128,21 +150,7 @@ impl<'a> FirstOrder<'a> {
     /// Starting point: x uniform, y nominal (with a little mass everywhere for the entropy).
     pub(crate) fn start(&self, game: &Game<'_>, x: &mut [f64], y: &mut [f64]) {
         self.setup.x.uniform(x);
-        match (self.set.distance, self.setup.y) {
-            (_, Geometry::Euclidean) => y.copy_from_slice(game.nominal()),
-            (Distance::Kl, Geometry::Entropy) => y.fill(0.0),
-            (_, Geometry::Entropy) => {
-                const MIXED: f64 = 0.1;
-                let block = game.block(0.0);
-                for k in 0..block.rows() {
-                    let n = block.span(k).len() as f64;
-                    for i in block.span(k) {
-                        let p = (1.0 - MIXED) * block.nominal[i] + MIXED / n;
-                        y[i] = p.ln().max(LOWEST_LOG);
-                    }
-                }
-            }
-        }
+        self.prox.mirror().start(game.block(0.0), y);
     }
 
     /// Steps for a game of several actions, or `None` when no game is played: nothing to choose for
@@ -162,16 +170,11 @@ impl<'a> FirstOrder<'a> {
                     return None;
                 }
                 let theta_x = if euclidean_x { 0.5 * (1.0 - 1.0 / rows) } else { rows.ln() };
-                let (coupling, theta_y) = match (self.setup.y, self.set.distance) {
-                    (Geometry::Euclidean, _) => (game.norms.euclidean, budget.min(rows)),
-                    (Geometry::Entropy, Distance::Kl) => {
-                        (game.norms.maximum, budget.min(rows * width.ln()))
-                    }
-                    // KL ≤ χ² ≈ n·‖y − y⁰‖² near the nominal kernel.
-                    (Geometry::Entropy, _) => {
-                        (game.norms.maximum, (2.0 * budget * width).min(rows * width.ln()))
-                    }
+                let coupling = match self.setup.y {
+                    Geometry::Euclidean => game.norms.euclidean,
+                    Geometry::Entropy => game.norms.maximum,
                 };
+                let theta_y = self.prox.diameter(budget, rows, width);
                 (coupling, theta_x, theta_y, 1.0)
             }
             // One state, or no value but 0: steps would be infinite, and x at the least cost at once.
@@ -289,13 +292,13 @@ impl SaddlePoint for StateProblem<'_> {
     fn gradient_x(&mut self, y: &[f64], gradient: &mut [f64]) {
         let block = self.game.block(0.0);
         self.scratch.entries += block.entries() as u64;
-        match (self.oracle.setup.y, self.oracle.set.distance) {
-            (Geometry::Euclidean, _) => dispatch(Values { block, y, out: gradient }),
-            (Geometry::Entropy, Distance::Kl) => {
-                dispatch(LogValues { block, log: y, times_nominal: true, out: gradient });
-            }
-            (Geometry::Entropy, _) => {
+        match self.oracle.prox.mirror() {
+            Mirror::Point => dispatch(Values { block, y, out: gradient }),
+            Mirror::Log => {
                 dispatch(LogValues { block, log: y, times_nominal: false, out: gradient });
+            }
+            Mirror::LogRatio => {
+                dispatch(LogValues { block, log: y, times_nominal: true, out: gradient });
             }
         }
         self.add_base(gradient);
@@ -318,19 +321,13 @@ impl SaddlePoint for StateProblem<'_> {
         sum: &mut [f64],
         gradient: &mut [f64],
     ) {
-        let set = self.oracle.set;
-        let prox = match (set.distance, self.oracle.setup.y) {
-            (Distance::Kl, Geometry::Entropy) => kl::prox_entropy,
-            (Distance::Kl, Geometry::Euclidean) => kl::prox_euclidean,
-            (_, Geometry::Entropy) => ellipsoid::prox_entropy,
-            (_, Geometry::Euclidean) => ellipsoid::prox_euclidean,
-        };
+        let FirstOrder { set, prox, .. } = *self.oracle;
         for (j, budget) in self.game.budgets(set, self.s, self.first_row).enumerate() {
             let Budget { block, rows, entries } = budget;
             let warm = Warm { budget: &mut self.budget[j], row: &mut self.row[rows.clone()] };
             let (sum, value) = (&mut sum[entries.clone()], &mut gradient[rows.clone()]);
             let emit = Emit { weight, sum, value };
-            prox(block, step, &x[rows], &mut y[entries], warm, emit, self.scratch);
+            prox.step(block, step, &x[rows], &mut y[entries], warm, emit, self.scratch);
         }
         self.add_base(gradient);
     }

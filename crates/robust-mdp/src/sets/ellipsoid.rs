@@ -3,8 +3,12 @@
 
 use pulp::Simd;
 
+use super::proximal::Prox;
+use super::proximal::omega::Ball;
+use super::proximal::ray::Ray;
 use super::quadratic::{self, Scale};
 use super::set::{Beyond, Kind, Priced, Set};
+use crate::geometry::Geometry;
 use crate::rows::Row;
 
 /// ½‖y − p‖₂².
@@ -71,5 +75,12 @@ impl Set for Ellipsoid {
 
     fn kind(&self) -> Kind<'_> {
         Kind::Quadratic(self)
+    }
+
+    fn prox(&self, geometry: Geometry) -> Option<&dyn Prox> {
+        match geometry {
+            Geometry::Euclidean => Some(&Ray),
+            Geometry::Entropy => Some(&Ball::Ellipsoid),
+        }
     }
 }

@@ -3,8 +3,12 @@
 
 use pulp::{Simd, WithSimd};
 
+use super::proximal::Prox;
+use super::proximal::omega::Ball;
+use super::proximal::tilt::Tilted;
 use super::set::{Beyond, Kind, Priced, Set};
 use super::tilt::{self, Tilt};
+use crate::geometry::Geometry;
 use crate::lanes::{dispatch, exp, exp_m1, ln, walk};
 use crate::rows::Row;
 
@@ -68,6 +72,17 @@ impl Set for Kl {
 
     fn kind(&self) -> Kind<'_> {
         Kind::Tilt(self)
+    }
+
+    fn prox(&self, geometry: Geometry) -> Option<&dyn Prox> {
+        match geometry {
+            Geometry::Euclidean => Some(&Ball::Kl),
+            Geometry::Entropy => Some(&Tilted),
+        }
+    }
+
+    fn geometry(&self) -> Geometry {
+        Geometry::Entropy
     }
 }
 

@@ -20,7 +20,7 @@ mod uncertainty_set;
 #[doc(hidden)]
 pub use crate::rows::Rows;
 pub use crate::rows::{Outside, Row};
-pub use proximal::{Block, Emit, Enclosure, Gain, Scratch, Warm};
+pub use proximal::{Block, Emit, Enclosure, Entry, Gain, Mirror, Prox, Scratch, Separable, Warm};
 #[doc(hidden)]
 pub use quadratic::{Quadratic, Sums};
 pub use registry::Distance;

@@ -10,8 +10,10 @@
 
 use std::fmt::Debug;
 
+use super::proximal::Prox;
 use super::quadratic::Quadratic;
 use super::tilt::Tilt;
+use crate::geometry::Geometry;
 use crate::rows::Row;
 
 /// A point of the price curve: y(t), or a row that the multipliers stand for.
@@ -89,6 +91,16 @@ pub trait Set: Debug + Sync {
     #[doc(hidden)]
     fn kind(&self) -> Kind<'_> {
         Kind::Bracketed
+    }
+
+    /// The kernel player's proximal steps in a geometry, for first-order methods.
+    fn prox(&self, _: Geometry) -> Option<&dyn Prox> {
+        None
+    }
+
+    /// The geometry that its proximal steps do best in.
+    fn geometry(&self) -> Geometry {
+        Geometry::Euclidean
     }
 }
 

@@ -7,7 +7,7 @@ use crate::geometry::Geometry;
 use crate::loops::fom_vi::FomSettings;
 use crate::model::{Model, largest};
 use crate::oracle::first_order::Setup;
-use crate::uncertainty::{Distance, UncertaintySet};
+use crate::uncertainty::UncertaintySet;
 
 /// The default gap, as a share of the interval in which all values lie.
 const PRECISION: f64 = 1e-7;
@@ -61,7 +61,7 @@ pub(super) fn check_fom(set: &UncertaintySet, fom: &FomSettings) -> Result<Setup
 pub(crate) fn default_setup(set: &UncertaintySet) -> Setup {
     // The policy is best kept Euclidean with either set, the kernel in the set's own geometry:
     // `rmdp reproduce setups` for the ellipsoid, bench/kl-geometry.sh for KL.
-    let y = if set.distance == Distance::Kl { Geometry::Entropy } else { Geometry::Euclidean };
+    let y = set.distance.set().map_or(Geometry::Euclidean, |set| set.geometry());
     Setup { x: Geometry::Euclidean, y }
 }
 

@@ -25,7 +25,7 @@ use crate::loops::fom_vi::{self, FomSettings};
 use crate::loops::games::Games;
 use crate::loops::operator::Operator;
 use crate::model::Model;
-use crate::oracle::first_order::Setup;
+use crate::oracle::first_order::{Setup, prox_of};
 use crate::pool::in_pool;
 use crate::signal::Interrupt;
 use crate::solution::Solution;
@@ -84,6 +84,9 @@ fn solve_with<'a>(
     let start = check_start(model, options)?;
     let chosen = choose(options)?;
     refuse_unused(options, &chosen)?;
+    if chosen.oracle == Oracle::FirstOrder {
+        prox_of(set.distance.set(), setup.y)?;
+    }
     if chosen.oracle != Oracle::Exact {
         check_memory(model, set, 2)?;
     }
@@ -128,7 +131,7 @@ fn drive(
             Operator::of_games(model, set, games)
         }
         Oracle::FirstOrder => {
-            let games = Games::first_order(model, set, setup, fom);
+            let games = Games::first_order(model, set, setup, fom)?;
             Operator::of_games(model, set, games)
         }
     };

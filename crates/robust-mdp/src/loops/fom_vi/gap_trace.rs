@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use super::response::{Kernel, Response};
 use super::{FomSettings, FomVi};
 use crate::chain::Chain;
+use crate::error::Error;
 use crate::game::Layout;
 use crate::incumbent::widest;
 use crate::loops::evaluation::Evaluation;
@@ -44,11 +45,11 @@ pub(crate) fn gap_trace(
     tolerance: f64,
     signal: &Signal<'_>,
     visit: &mut (impl FnMut(GapAt) + Send),
-) -> bool {
+) -> Result<bool, Error> {
     let layout = Layout::new(model, set);
     let mut evaluation = Evaluation::lending(model, set);
     let mut response = Response::without_chain(model, set, &layout);
-    let mut fom = FomVi::new(model, &layout, set, setup, settings);
+    let mut fom = FomVi::new(model, &layout, set, setup, settings)?;
     fom.start();
     let (mut above, mut below) = (fom.values.clone(), fom.values.clone());
     let (mut epoch, mut done) = (0, 0);
@@ -65,7 +66,7 @@ pub(crate) fn gap_trace(
             stepping += started.elapsed();
             done += steps;
             if signal.raised() {
-                return false;
+                return Ok(false);
             }
         }
         let answer = fom.answer();
@@ -74,7 +75,7 @@ pub(crate) fn gap_trace(
         let kernel = Kernel::Average(answer.kernel);
         let best = response.run_on(chain, kernel, &mut below, tolerance, signal);
         if signal.raised() {
-            return false;
+            return Ok(false);
         }
         visit(GapAt {
             epoch,
@@ -85,5 +86,5 @@ pub(crate) fn gap_trace(
             step_seconds: stepping.as_secs_f64(),
         });
     }
-    true
+    Ok(true)
 }

@@ -86,7 +86,7 @@ pub(crate) fn run(
     }
     let mut evaluation = Evaluation::lending(model, set);
     let mut response = Response::without_chain(model, set, &layout);
-    let mut fom = FomVi::new(model, &layout, set, setup, settings);
+    let mut fom = FomVi::new(model, &layout, set, setup, settings)?;
     if let Some(found) = found {
         let mut codec = found.reader(model);
         visit_fields(run, &mut fom, &mut checker, &mut evaluation, &mut codec);
@@ -185,15 +185,15 @@ impl<'a> FomVi<'a> {
         set: &'a UncertaintySet,
         setup: Setup,
         settings: &'a FomSettings,
-    ) -> FomVi<'a> {
+    ) -> Result<FomVi<'a>, Error> {
         let (states, rows, entries) = (model.states(), model.rows(), layout.entries(model));
-        let oracle = FirstOrder::new(model, set, setup, settings.steps, settings.method);
+        let oracle = FirstOrder::new(model, set, setup, settings.steps, settings.method)?;
         let (most_rows, most_entries) = layout.largest_state(model);
         let values = match settings.steps {
             StepRule::Paper => vec![0.0; states],
             StepRule::Centred => cheapest_costs(model),
         };
-        FomVi {
+        Ok(FomVi {
             model,
             layout,
             ahead: Lookahead::new(oracle.reference(), model.discount(), states),
@@ -216,7 +216,7 @@ impl<'a> FomVi<'a> {
             }),
             values,
             next: vec![0.0; states],
-        }
+        })
     }
 
     fn take_entries(&mut self) -> u64 {

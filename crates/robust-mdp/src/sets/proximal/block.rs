@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::Mirror;
 use crate::rows::Row;
 use crate::sets::set::{Priced, Set, shrink};
 
@@ -153,6 +154,21 @@ pub struct Emit<'a> {
     pub sum: &'a mut [f64],
     /// ⟨b_a, y_a⟩ of the new y, one a row.
     pub value: &'a mut [f64],
+}
+
+impl Emit<'_> {
+    /// Takes in the nominal kernel.
+    pub(super) fn write_nominal(self, mirror: Mirror, block: Block<'_>, iterate: &mut [f64]) {
+        for (to, p) in iterate.iter_mut().zip(block.nominal) {
+            *to = mirror.of(*p, *p);
+        }
+        for (sum, p) in self.sum.iter_mut().zip(block.nominal) {
+            *sum += self.weight * p;
+        }
+        for (k, value) in self.value.iter_mut().enumerate() {
+            *value = block.nominal(k).iter().zip(block.gain(k)).map(|(p, b)| p * b).sum();
+        }
+    }
 }
 
 /// lower ≤ exact value ≤ upper.

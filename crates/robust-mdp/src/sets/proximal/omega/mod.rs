@@ -15,7 +15,12 @@ mod pass;
 
 use self::pass::{D, H0, H1, H2, Pass, TOTAL, Write};
 use super::block::{Block, Emit, RowSums, Scratch, Warm};
-use crate::lanes::dispatch;
+use super::separable::{Entry, Separable, positive};
+use super::{Mirror, Prox};
+use crate::lanes::{dispatch, ln_omega};
+use crate::sets::ellipsoid::Ellipsoid;
+use crate::sets::kl::Kl;
+use crate::sets::set::Set;
 
 const JOINT_STEPS: usize = 60;
 const ROW_STEPS: usize = 100;
@@ -29,6 +34,70 @@ pub(crate) enum Ball {
     Kl,
 }
 
+impl Prox for Ball {
+    fn mirror(&self) -> Mirror {
+        match self {
+            Ball::Ellipsoid => Mirror::Log,
+            Ball::Kl => Mirror::Point,
+        }
+    }
+
+    fn diameter(&self, budget: f64, rows: f64, width: f64) -> f64 {
+        match self {
+            // KL ≤ χ² ≈ n·‖y − y⁰‖² near the nominal kernel.
+            Ball::Ellipsoid => (2.0 * budget * width).min(rows * width.ln()),
+            Ball::Kl => budget.min(rows),
+        }
+    }
+
+    fn step(
+        &self,
+        block: Block<'_>,
+        sigma: f64,
+        x: &[f64],
+        y: &mut [f64],
+        warm: Warm<'_>,
+        emit: Emit<'_>,
+        scratch: &mut Scratch,
+    ) {
+        match block.kappa {
+            Some(_) => Separable(*self).step(block, sigma, x, y, warm, emit, scratch),
+            None => prox(*self, block, sigma, x, y, warm, emit, scratch),
+        }
+    }
+}
+
+impl Entry for Ball {
+    fn set(&self) -> &dyn Set {
+        match self {
+            Ball::Ellipsoid => &Ellipsoid,
+            Ball::Kl => &Kl,
+        }
+    }
+
+    fn mirror(&self) -> Mirror {
+        Prox::mirror(self)
+    }
+
+    fn at(&self, z: f64, p: f64, s: f64) -> (f64, f64) {
+        let omega = |z: f64| ln_omega(pulp::Scalar, z).exp();
+        match self {
+            // ln y + sy = z + sp.
+            Ball::Ellipsoid if s > 0.0 => {
+                let y = omega(z + s * p + s.ln()) / s;
+                (y, y / (1.0 + s * y))
+            }
+            Ball::Ellipsoid => (z.exp(), z.exp()),
+            // y + s·ln(y/p) = z.
+            Ball::Kl if s > 0.0 => {
+                let y = s * omega(z / s + (p / s).ln());
+                (y, y / (y + s))
+            }
+            Ball::Kl => positive(z, 1.0),
+        }
+    }
+}
+
 /// Where the proximal point lies.
 enum Point {
     /// On the ball's boundary, at this θ and the row multipliers in place.
@@ -40,7 +109,7 @@ enum Point {
 }
 
 /// The proximal step; `iterate` holds ln y (ellipsoid) or y (KL).
-pub(crate) fn prox(
+fn prox(
     ball: Ball,
     block: Block<'_>,
     sigma: f64,
@@ -59,36 +128,19 @@ pub(crate) fn prox(
         }
     }
     if block.radius <= 0.0 {
-        return write_nominal(ball, block, iterate, emit);
+        return emit.write_nominal(Prox::mirror(&ball), block, iterate);
     }
     let point = locate(ball, block, iterate, warm.budget, warm.row, scratch);
     scratch.entries += block.entries() as u64;
     let slope = &scratch.slope;
     let nu = &*warm.row;
     if let Point::Projection = point {
-        return super::ellipsoid::write_projection(block, slope, nu, iterate, emit);
+        return super::ray::write_projection(block, slope, nu, iterate, emit);
     }
     let theta = if let Point::Boundary(theta) = point { Some(theta) } else { None };
     let log_nominal = &scratch.buffer[..block.entries()];
     dispatch(Write { ball, block, slope, log_nominal, theta, nu, iterate, emit });
 }
-
-fn write_nominal(ball: Ball, block: Block<'_>, iterate: &mut [f64], emit: Emit<'_>) {
-    for k in 0..block.rows() {
-        let span = block.span(k);
-        let mut value = 0.0;
-        for (i, &b) in span.zip(block.gain(k)) {
-            let y0 = block.nominal[i];
-            iterate[i] = if ball == Ball::Kl { y0 } else { y0.ln().max(LOWEST_LOG) };
-            emit.sum[i] += emit.weight * y0;
-            value += y0 * b;
-        }
-        emit.value[k] = value;
-    }
-}
-
-/// Log-weights below this are as good as zero.
-pub(crate) const LOWEST_LOG: f64 = -700.0;
 
 /// Tries the unconstrained step where it may be feasible, else Newton on (θ, ν).
 ///
@@ -123,7 +175,7 @@ fn locate(
             step
         }
         Ball::Kl => {
-            let used = super::ellipsoid::project(block, centre, nu, scratch);
+            let used = super::ray::project(block, centre, nu, scratch);
             if used <= block.radius {
                 *memory = 0.0;
                 return Point::Projection;

@@ -10,8 +10,12 @@
 
 use pulp::{Simd, WithSimd};
 
+use super::block::{Block, Emit, RowSums, Scratch, Warm};
+use super::separable::{Entry, Separable};
+use super::{Mirror, Prox};
 use crate::lanes::{dispatch, exp, exp_m1};
-use crate::sets::proximal::block::{Block, Emit, RowSums, Scratch};
+use crate::sets::kl::Kl;
+use crate::sets::set::Set;
 
 const Z0: usize = 0;
 const S1: usize = 1;
@@ -19,6 +23,59 @@ const S2: usize = 2;
 const S3: usize = 3;
 
 const MAX_PASSES: usize = 100;
+
+/// Entropy proximal steps of the KL set; row multipliers remember the means of u under y.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Tilted;
+
+impl Prox for Tilted {
+    fn mirror(&self) -> Mirror {
+        Mirror::LogRatio
+    }
+
+    fn diameter(&self, budget: f64, rows: f64, width: f64) -> f64 {
+        budget.min(rows * width.ln())
+    }
+
+    fn step(
+        &self,
+        block: Block<'_>,
+        sigma: f64,
+        x: &[f64],
+        log_ratio: &mut [f64],
+        warm: Warm<'_>,
+        emit: Emit<'_>,
+        scratch: &mut Scratch,
+    ) {
+        if block.kappa.is_some() {
+            return Separable(Tilted).step(block, sigma, x, log_ratio, warm, emit, scratch);
+        }
+        for (k, &x) in x.iter().enumerate() {
+            scratch.slope[k] = sigma * x;
+            scratch.shift[k] = warm.row[k] + sigma * x * block.nominal_value[k];
+        }
+        let t =
+            if block.radius > 0.0 { follow(block, log_ratio, warm.budget, scratch) } else { 0.0 };
+        scratch.entries += block.entries() as u64;
+        let (slope, mean) = (&scratch.slope, &scratch.shift);
+        dispatch(Write { block, log_ratio, slope, mean, t, emit, next_mean: warm.row });
+    }
+}
+
+impl Entry for Tilted {
+    fn set(&self) -> &dyn Set {
+        &Kl
+    }
+
+    fn mirror(&self) -> Mirror {
+        Mirror::LogRatio
+    }
+
+    fn at(&self, z: f64, p: f64, s: f64) -> (f64, f64) {
+        let y = p * (z / (1.0 + s)).exp();
+        (y, y / (1.0 + s))
+    }
+}
 
 /// One pass: centred moments of every row at t.
 struct Moments<'a> {
@@ -94,12 +151,7 @@ fn divergence(sums: &[RowSums], t: f64) -> (f64, f64, f64) {
 }
 
 /// Follows the tilt to t = 1 or the boundary of the ball. The scratch's slopes and shifts are those of w.
-pub(super) fn follow(
-    block: Block<'_>,
-    log_ratio: &[f64],
-    t: &mut f64,
-    scratch: &mut Scratch,
-) -> f64 {
+fn follow(block: Block<'_>, log_ratio: &[f64], t: &mut f64, scratch: &mut Scratch) -> f64 {
     let rows = block.rows();
     if !(*t > 0.0 && *t <= 1.0) {
         *t = 1.0;
@@ -178,15 +230,15 @@ fn moments(block: Block<'_>, log_ratio: &[f64], t: f64, scratch: &mut Scratch) {
 }
 
 /// Writes u ← t·w − ψ over its centre; y = y⁰eᵘ goes to the running sum and the row values.
-pub(super) struct Write<'a> {
-    pub(super) block: Block<'a>,
-    pub(super) log_ratio: &'a mut [f64],
-    pub(super) slope: &'a [f64],
-    pub(super) mean: &'a [f64],
-    pub(super) t: f64,
-    pub(super) emit: Emit<'a>,
+struct Write<'a> {
+    block: Block<'a>,
+    log_ratio: &'a mut [f64],
+    slope: &'a [f64],
+    mean: &'a [f64],
+    t: f64,
+    emit: Emit<'a>,
     /// Receives the mean of the new u under the new y, one a row.
-    pub(super) next_mean: &'a mut [f64],
+    next_mean: &'a mut [f64],
 }
 
 impl WithSimd for Write<'_> {

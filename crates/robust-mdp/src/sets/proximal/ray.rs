@@ -11,8 +11,12 @@
 
 use pulp::{Simd, WithSimd};
 
+use super::block::{Block, Emit, RowSums, Scratch, Warm};
+use super::separable::{Entry, Separable, positive};
+use super::{Mirror, Prox};
 use crate::lanes::{dispatch, padding, walk};
-use crate::sets::proximal::block::{Block, RowSums, Scratch};
+use crate::sets::ellipsoid::Ellipsoid;
+use crate::sets::set::Set;
 
 /// Sums of a row over its active set.
 const N: usize = 0;
@@ -25,6 +29,88 @@ const OFF: usize = 4;
 const JOINT_PASSES: usize = 10;
 const BRACKET_STEPS: usize = 200;
 const ROW_STEPS: usize = 100;
+
+/// Euclidean proximal steps of the ellipsoid.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ray;
+
+impl Prox for Ray {
+    fn mirror(&self) -> Mirror {
+        Mirror::Point
+    }
+
+    fn step(
+        &self,
+        block: Block<'_>,
+        sigma: f64,
+        x: &[f64],
+        y: &mut [f64],
+        warm: Warm<'_>,
+        emit: Emit<'_>,
+        scratch: &mut Scratch,
+    ) {
+        if block.kappa.is_some() {
+            return Separable(Ray).step(block, sigma, x, y, warm, emit, scratch);
+        }
+        for (slope, x) in scratch.slope.iter_mut().zip(x) {
+            *slope = sigma * x;
+        }
+        let t = if block.radius > 0.0 {
+            follow(block, y, warm.budget, warm.row, scratch)
+        } else {
+            warm.row.fill(0.0);
+            0.0
+        };
+        scratch.entries += block.entries() as u64;
+        let Emit { weight, sum, value } = emit;
+        let slope = &scratch.slope;
+        dispatch(Write { block, slope, t, nu: warm.row, y, weight, sum, value });
+    }
+}
+
+impl Entry for Ray {
+    fn set(&self) -> &dyn Set {
+        &Ellipsoid
+    }
+
+    fn at(&self, z: f64, p: f64, s: f64) -> (f64, f64) {
+        positive((z + s * p) / (1.0 + s), 1.0 / (1.0 + s))
+    }
+}
+
+/// Projects every row of y' + slope_a·b_a on the simplex, leaving the shifts in `nu`; returns the
+/// KL divergence from y⁰ of the projections.
+pub(super) fn project(
+    block: Block<'_>,
+    centre: &[f64],
+    nu: &mut [f64],
+    scratch: &mut Scratch,
+) -> f64 {
+    let free = Block { radius: f64::INFINITY, ..block };
+    let mut cold = 0.0;
+    follow(free, centre, &mut cold, nu, scratch);
+    scratch.entries += block.entries() as u64;
+    let mut used = 0.0;
+    for k in 0..block.rows() {
+        for (i, &b) in block.span(k).zip(block.gain(k)) {
+            let (y, y0) = (centre[i] + scratch.slope[k] * b - nu[k], block.nominal[i]);
+            used += if y > 0.0 { y * (y / y0).ln() - y + y0 } else { y0 };
+        }
+    }
+    used
+}
+
+/// Writes the projections that [`project`] found.
+pub(super) fn write_projection(
+    block: Block<'_>,
+    slope: &[f64],
+    nu: &[f64],
+    y: &mut [f64],
+    emit: Emit<'_>,
+) {
+    let Emit { weight, sum, value } = emit;
+    dispatch(Write { block, slope, t: 1.0, nu, y, weight, sum, value });
+}
 
 /// One pass: sums over the active sets of (t, ν).
 struct Sums<'a> {
@@ -123,7 +209,7 @@ fn shift_rows(sums: &[RowSums], t: f64, nu: &mut [f64]) -> bool {
 /// Follows the ray to t = 1 or the ball, whichever comes first; the row shifts stay in `nu`.
 ///
 /// `t` and `nu` hold the last solution of the same rows (t = 0: none).
-pub(super) fn follow(
+fn follow(
     block: Block<'_>,
     centre: &[f64],
     t: &mut f64,
@@ -223,15 +309,15 @@ fn bracketed(block: Block<'_>, centre: &[f64], t: &mut f64, nu: &mut [f64], scra
 }
 
 /// Writes the proximal point over its centre, with the row values and the running sum.
-pub(super) struct Write<'a> {
-    pub(super) block: Block<'a>,
-    pub(super) slope: &'a [f64],
-    pub(super) t: f64,
-    pub(super) nu: &'a [f64],
-    pub(super) y: &'a mut [f64],
-    pub(super) weight: f64,
-    pub(super) sum: &'a mut [f64],
-    pub(super) value: &'a mut [f64],
+struct Write<'a> {
+    block: Block<'a>,
+    slope: &'a [f64],
+    t: f64,
+    nu: &'a [f64],
+    y: &'a mut [f64],
+    weight: f64,
+    sum: &'a mut [f64],
+    value: &'a mut [f64],
 }
 
 impl WithSimd for Write<'_> {
