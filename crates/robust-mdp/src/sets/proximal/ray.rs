@@ -6,8 +6,8 @@
 //! det = Σ_I e² − (Σ_I e)²/n,
 //!   ν = (t·Σ_I e − r)/n,   ½‖y − y⁰‖² = ½[t²·det + r²/n + Σ_{i∉I} (y⁰_i)²],
 //! so with all active sets fixed the budget is one quadratic in t². Iterate: one pass → sums →
-//! (t, ν) → new sets; unchanged sets mean that the answer is exact. Where that cycles, a
-//! bracketed search on t with exactly projected rows takes over.
+//! (t, ν) → new sets; unchanged sets mean that the answer is exact. Where that cycles, the
+//! [search by entries](super::separable) takes over.
 
 use pulp::{Simd, WithSimd};
 
@@ -25,10 +25,10 @@ const SE: usize = 2;
 const SEE: usize = 3;
 const OFF: usize = 4;
 
-/// Passes of the joint iteration before the bracketed search takes over.
+/// Passes of the joint iteration before the search by entries takes over.
 const JOINT_PASSES: usize = 10;
-const BRACKET_STEPS: usize = 200;
-const ROW_STEPS: usize = 100;
+/// Passes of a plain projection, whose active sets shrink until they stay.
+const ROW_PASSES: usize = 100;
 
 /// Euclidean proximal steps of the ellipsoid.
 #[derive(Clone, Copy, Debug)]
@@ -55,16 +55,24 @@ impl Prox for Ray {
         for (slope, x) in scratch.slope.iter_mut().zip(x) {
             *slope = sigma * x;
         }
+        let Warm { budget, row } = warm;
         let t = if block.radius > 0.0 {
-            follow(block, y, warm.budget, warm.row, scratch)
+            let Some(t) = follow(block, y, budget, row, JOINT_PASSES, scratch) else {
+                *budget = 0.0;
+                let cold = Warm { budget: &mut *budget, row: &mut *row };
+                Separable(Ray).step(block, sigma, x, y, cold, emit, scratch);
+                *budget = 1.0 / (1.0 + *budget);
+                return row.iter_mut().for_each(|nu| *nu *= *budget);
+            };
+            t
         } else {
-            warm.row.fill(0.0);
+            row.fill(0.0);
             0.0
         };
         scratch.entries += block.entries() as u64;
         let Emit { weight, sum, value } = emit;
         let slope = &scratch.slope;
-        dispatch(Write { block, slope, t, nu: warm.row, y, weight, sum, value });
+        dispatch(Write { block, slope, t, nu: row, y, weight, sum, value });
     }
 }
 
@@ -88,7 +96,7 @@ pub(super) fn project(
 ) -> f64 {
     let free = Block { radius: f64::INFINITY, ..block };
     let mut cold = 0.0;
-    follow(free, centre, &mut cold, nu, scratch);
+    follow(free, centre, &mut cold, nu, ROW_PASSES, scratch);
     scratch.entries += block.entries() as u64;
     let mut used = 0.0;
     for k in 0..block.rows() {
@@ -206,7 +214,8 @@ fn shift_rows(sums: &[RowSums], t: f64, nu: &mut [f64]) -> bool {
     moved
 }
 
-/// Follows the ray to t = 1 or the ball, whichever comes first; the row shifts stay in `nu`.
+/// Follows the ray to t = 1 or the ball, whichever comes first; the row shifts stay in `nu`. `None`:
+/// the active sets have not settled.
 ///
 /// `t` and `nu` hold the last solution of the same rows (t = 0: none).
 fn follow(
@@ -214,8 +223,9 @@ fn follow(
     centre: &[f64],
     t: &mut f64,
     nu: &mut [f64],
+    passes: usize,
     scratch: &mut Scratch,
-) -> f64 {
+) -> Option<f64> {
     let rows = block.rows();
     if !(*t > 0.0 && t.is_finite()) {
         *t = 1.0;
@@ -224,12 +234,12 @@ fn follow(
     *t = t.min(1.0);
     // Whether (t, ν) solve the active sets of the pass before: then unchanged sets are final.
     let mut closed_form = false;
-    for _ in 0..JOINT_PASSES {
+    for _ in 0..passes {
         sweep(block, centre, *t, nu, scratch);
         let unchanged = closed_form
             && scratch.sums[..rows].iter().zip(&scratch.previous[..rows]).all(same_active_set);
         if unchanged {
-            return *t;
+            return Some(*t);
         }
         let (quadratic, constant) = budget(&scratch.sums[..rows]);
         let room = 2.0 * block.radius - constant;
@@ -246,12 +256,11 @@ fn follow(
         *t = fresh;
         let moved = shift_rows(&scratch.sums[..rows], fresh, nu);
         if closed_form && steady && !moved {
-            return fresh; // entries at zero may flicker in and out of their sets
+            return Some(fresh); // entries at zero may flicker in and out of their sets
         }
         scratch.sums.swap_with_slice(&mut scratch.previous);
     }
-    bracketed(block, centre, t, nu, scratch);
-    *t
+    None
 }
 
 fn same_active_set((a, b): (&RowSums, &RowSums)) -> bool {
@@ -261,51 +270,6 @@ fn same_active_set((a, b): (&RowSums, &RowSums)) -> bool {
 fn sweep(block: Block<'_>, centre: &[f64], t: f64, nu: &[f64], scratch: &mut Scratch) {
     scratch.entries += block.entries() as u64;
     dispatch(Sums { block, centre, slope: &scratch.slope, t, nu, out: &mut scratch.sums });
-}
-
-/// Projects every row exactly at this t: Newton on the convex, decreasing ν ↦ Σ(y⁰ + t·e − ν)₊.
-fn project_rows(block: Block<'_>, centre: &[f64], t: f64, nu: &mut [f64], scratch: &mut Scratch) {
-    let rows = block.rows();
-    nu.fill(f64::NEG_INFINITY);
-    for step in 0..ROW_STEPS {
-        sweep(block, centre, t, nu, scratch);
-        let settled = step > 0
-            && scratch.sums[..rows].iter().zip(&scratch.previous[..rows]).all(same_active_set);
-        if settled {
-            return;
-        }
-        shift_rows(&scratch.sums[..rows], t, nu);
-        scratch.sums.swap_with_slice(&mut scratch.previous);
-    }
-    sweep(block, centre, t, nu, scratch);
-}
-
-/// The safe way: bisection on t, with the closed form of the current active sets tried first.
-fn bracketed(block: Block<'_>, centre: &[f64], t: &mut f64, nu: &mut [f64], scratch: &mut Scratch) {
-    let rows = block.rows();
-    let alpha2 = 2.0 * block.radius;
-    let (mut low, mut high) = (0.0_f64, 1.0_f64);
-    *t = 1.0;
-    for _ in 0..BRACKET_STEPS {
-        project_rows(block, centre, *t, nu, scratch);
-        let (quadratic, constant) = budget(&scratch.sums[..rows]);
-        if *t * *t * quadratic + constant <= alpha2 {
-            if *t >= 1.0 {
-                return;
-            }
-            low = low.max(*t);
-        } else {
-            high = high.min(*t);
-        }
-        let closed = ((alpha2 - constant).max(0.0) / quadratic).sqrt();
-        if (closed - *t).abs() <= 1e-15 * *t || high - low <= 1e-15 * high {
-            *t = if low > 0.0 { low } else { *t };
-            return project_rows(block, centre, *t, nu, scratch);
-        }
-        *t = if closed >= low && closed <= high { closed } else { 0.5 * (low + high) };
-    }
-    *t = low;
-    project_rows(block, centre, low, nu, scratch);
 }
 
 /// Writes the proximal point over its centre, with the row values and the running sum.
