@@ -109,6 +109,11 @@ impl<'a> Checkpoints<'a> {
         Ok(Checkpoints { to: Some(to), identity, found, ..Checkpoints::none() })
     }
 
+    /// Whether there is a state to begin with.
+    pub(crate) fn has_found(&self) -> bool {
+        self.found.is_some()
+    }
+
     /// The state to begin with, checked against the question.
     pub(crate) fn take_found(&mut self) -> Result<Option<Found>, Error> {
         let Some(bytes) = self.found.take() else { return Ok(None) };

@@ -17,14 +17,12 @@ pub use self::settings::{Average, Checks, FomSettings};
 
 use std::time::Instant;
 
-use self::certification::{Answer, Checker};
-use self::response::Response;
+use self::certification::{Answer, Checker, HeadStart, Sides};
 use crate::chain::{ChainRows, ChainShape};
-use crate::checkpoint::does_not_fit;
 use crate::codec::{Codec, Snapshot};
 use crate::error::Error;
 use crate::game::{Game, GameMemory, Layout, Lookahead};
-use crate::loops::evaluation::Evaluation;
+use crate::loops::course::{Rounds, repeat};
 use crate::loops::sweep::{Cuts, Fields, Workers, for_each_state};
 use crate::model::Model;
 use crate::oracle::first_order::{FirstOrder, Hand, Setup, StateSlot, StepRule};
@@ -76,102 +74,82 @@ pub(crate) fn run(
     let layout = Layout::new(model, set);
     run.work.kernel_entries = layout.entries(model) as u64;
     run.width = layout.widest_row(model);
-    let mut checker = Checker::new(model);
-    let found = run.checkpoints.take_found()?;
-    if found.is_none() {
+    let mut start = None;
+    if !run.checkpoints.has_found() {
         run.begin(model);
-        if let Some(status) = head_start(model, set, settings, &mut checker, run) {
-            return Ok(status);
+        // Before anything of the kernel's size is there.
+        if settings.head_start {
+            let started = Instant::now();
+            let (found, status) = HeadStart::new(model, set, run);
+            run.check_seconds += started.elapsed().as_secs_f64();
+            if let Some(status) = status {
+                return Ok(status);
+            }
+            start = Some(found);
         }
     }
-    let mut evaluation = Evaluation::lending(model, set);
-    let mut response = Response::without_chain(model, set, &layout);
+    let jump = start.is_some() && settings.jump;
+    let checker = Checker::new(Sides::new(model, set, &layout), start);
     let mut fom = FomVi::new(model, &layout, set, setup, settings)?;
-    if let Some(found) = found {
-        let mut codec = found.reader(model);
-        visit_fields(run, &mut fom, &mut checker, &mut evaluation, &mut codec);
-        codec.finish().then_some(()).ok_or_else(does_not_fit)?;
-    } else {
-        if settings.head_start && settings.jump {
-            checker.middle(&mut fom.values);
-        }
-        if let Some(start) = run.start.take() {
-            fom.values = start;
-        }
+    if jump {
+        checker.middle(&mut fom.values);
+    }
+    if let Some(start) = run.start.take() {
+        fom.values = start;
+    }
+    if !run.checkpoints.has_found() {
         fom.start();
     }
-    let mut steps_before = run.work.first_order_steps;
-    for epoch in run.work.sweeps + 1.. {
-        if run.work.sweeps >= run.limits.max_sweeps {
-            return Ok(Status::SweepLimit);
-        }
-        let from = Instant::now();
-        if let Some(mut codec) = run.checkpoints.writer(model) {
-            visit_fields(run, &mut fom, &mut checker, &mut evaluation, &mut codec);
-            run.checkpoints.keep(codec, from);
-        }
-        let steps = settings.epoch_length(epoch);
-        let schedule = Schedule { steps, first: steps_before, power: settings.weights };
-        fom.epoch(schedule, &run.signal);
+    repeat(&mut Epochs { run, fom, checker })
+}
+
+/// Epochs of FOM-VI, some of which are certified.
+struct Epochs<'c, 'a, 'r> {
+    run: &'c mut Run<'r>,
+    fom: FomVi<'a>,
+    checker: Checker<'a>,
+}
+
+impl<'r> Rounds<'r> for Epochs<'_, '_, 'r> {
+    fn run(&mut self) -> &mut Run<'r> {
+        self.run
+    }
+
+    fn round(&mut self) -> Option<Status> {
+        let Epochs { run, fom, checker } = self;
+        let FomSettings { checks, jump, weights, .. } = *fom.settings;
+        let (steps, first) =
+            (fom.settings.epoch_length(run.work.sweeps + 1), run.work.first_order_steps);
+        fom.epoch(Schedule { steps, first, power: weights }, &run.signal);
         if let Some(status) = run.stopped() {
-            return Ok(status);
+            return Some(status);
         }
-        steps_before += steps;
         let residual = largest_change(&fom.values, &fom.next);
         std::mem::swap(&mut fom.values, &mut fom.next);
         run.work.sweeps += 1;
-        run.work.first_order_steps = steps_before;
+        run.work.first_order_steps += steps;
         run.work.oracle_calls += fom.values.len() as u64;
         run.work.entries += fom.take_entries();
-        if checker.due(settings.checks, run) {
+        let mut status = None;
+        if checker.due(checks, run) {
             let started = Instant::now();
-            let answer = fom.answer();
-            let verdict =
-                checker.check(answer, settings.checks, run, &mut evaluation, &mut response);
+            status = checker.check(fom.answer(), checks, run);
             run.check_seconds += started.elapsed().as_secs_f64();
-            if settings.jump {
+            if jump {
                 checker.middle(&mut fom.values);
             }
-            run.report(residual);
-            if let Some(status) = verdict {
-                return Ok(status);
-            }
-        } else {
-            run.report(residual);
         }
+        run.report(residual);
+        status
     }
-    unreachable!("epochs are counted in 64 bits")
 }
 
-/// Certifies the nominal solution, before anything of the kernel's size is there.
-fn head_start(
-    model: &Model,
-    set: &UncertaintySet,
-    settings: &FomSettings,
-    checker: &mut Checker,
-    run: &mut Run<'_>,
-) -> Option<Status> {
-    if !settings.head_start {
-        return None;
+impl Snapshot for Epochs<'_, '_, '_> {
+    fn visit_fields(&mut self, codec: &mut Codec<'_>) {
+        self.run.visit_fields(codec);
+        self.fom.visit_fields(codec);
+        self.checker.visit_fields(codec);
     }
-    let started = Instant::now();
-    let verdict = checker.first(model, set, run);
-    run.check_seconds += started.elapsed().as_secs_f64();
-    verdict
-}
-
-/// The state between two epochs.
-fn visit_fields(
-    run: &mut Run<'_>,
-    fom: &mut FomVi<'_>,
-    checker: &mut Checker,
-    evaluation: &mut Evaluation<'_>,
-    codec: &mut Codec<'_>,
-) {
-    run.visit_fields(codec);
-    fom.visit_fields(codec);
-    checker.visit_fields(codec);
-    evaluation.visit_fields(codec);
 }
 
 fn largest_change(a: &[f64], b: &[f64]) -> f64 {
