@@ -9,12 +9,12 @@ use super::sweep::{Cuts, Fields, Workers, for_each_state};
 use crate::chain::{Chain, ChainRows, ChainShape};
 use crate::codec::{Codec, Snapshot};
 use crate::error::Error;
-use crate::game::{Game, GameMemory, Layout, Lookahead, Reference, Values};
 use crate::lanes::dispatch;
 use crate::model::Model;
 use crate::oracle::first_order::{FirstOrder, Hand, Setup, StateSlot};
 use crate::oracle::interior_point::{self, Programs};
 use crate::oracle::nature::Nature;
+use crate::rows::{ExplicitMemory, ExplicitRows, Layout, Reference, ReferredValues, Values};
 use crate::saddle::{Iterate, Schedule};
 use crate::sets::{Enclosure, UncertaintySet};
 use crate::signal::Signal;
@@ -38,7 +38,7 @@ pub(crate) struct Games<'a> {
     set: &'a UncertaintySet,
     layout: Layout,
     play: Play<'a>,
-    ahead: Lookahead,
+    ahead: ReferredValues,
     nature: Nature<'a>,
     memory: Memory,
     workers: Workers<Worker>,
@@ -57,7 +57,7 @@ struct Memory {
 }
 
 struct Worker {
-    game: GameMemory,
+    game: ExplicitMemory,
     hand: Hand,
     programs: Programs,
     y: Vec<f64>,
@@ -110,11 +110,11 @@ impl<'a> Games<'a> {
             model,
             set,
             play,
-            ahead: Lookahead::new(reference, model.discount(), model.states()),
+            ahead: ReferredValues::new(reference, model.discount(), model.states()),
             nature: Nature::new(model, set),
             memory: Memory::default(),
             workers: Workers::new(|| Worker {
-                game: GameMemory::new(rows, entries),
+                game: ExplicitMemory::new(rows, entries),
                 hand: Hand::new(settings.method, rows, entries),
                 programs: Programs::default(),
                 y: vec![0.0; entries],
@@ -278,7 +278,7 @@ struct One<'a> {
     model: &'a Model,
     set: &'a UncertaintySet,
     layout: &'a Layout,
-    ahead: &'a Lookahead,
+    ahead: &'a ReferredValues,
     nature: &'a Nature<'a>,
     s: usize,
     tolerance: f64,
@@ -303,7 +303,7 @@ impl One<'_> {
 
     fn interior_point(&self, whole: bool, policy: &mut [f64], worker: &mut Worker) -> Enclosure {
         let Worker { game, programs, y, .. } = worker;
-        let game = Game::load(self.model, self.layout, self.s, self.ahead, game);
+        let game = ExplicitRows::load(self.model, self.layout, self.s, self.ahead, game);
         let state = interior_point::State {
             set: self.set,
             nature: self.nature,
@@ -325,7 +325,7 @@ impl One<'_> {
     ) -> Enclosure {
         let (s, rows) = (self.s, self.model.rows_of(self.s));
         let Worker { game, hand, y: average, x_sum, gradient, most, .. } = worker;
-        let game = Game::load(self.model, self.layout, s, self.ahead, game);
+        let game = ExplicitRows::load(self.model, self.layout, s, self.ahead, game);
         let entries = game.nominal().len();
         let (average, x_sum) = (&mut average[..entries], &mut x_sum[..rows.len()]);
         let gradient = &mut gradient[..rows.len()];
@@ -364,7 +364,7 @@ impl One<'_> {
 
     /// min_a c_a + ⟨b_a, y_a⟩ of an averaged kernel, which is first brought into the set; `value` is
     /// scratch.
-    fn least_value(&self, game: &Game<'_>, y: &mut [f64], value: &mut [f64]) -> f64 {
+    fn least_value(&self, game: &ExplicitRows<'_>, y: &mut [f64], value: &mut [f64]) -> f64 {
         match self.set.distance.set() {
             Some(set) => {
                 let first_row = self.model.rows_of(self.s).start;

@@ -12,10 +12,10 @@ use serde::{Deserialize, Serialize};
 
 use super::nature::{Answered, Nature};
 use crate::error::Error;
-use crate::game::{Budget, Game, Reference, Values, widest_row};
 use crate::geometry::Geometry;
 use crate::lanes::{dispatch, exp};
 use crate::model::Model;
+use crate::rows::{Budget, ExplicitRows, Reference, Values, widest_row};
 use crate::saddle::{self, Iterate, Method, SaddlePoint, Schedule, Steps, Workspace};
 use crate::sets::proximal::Nominal;
 use crate::sets::{Block, Emit, Mirror, Prox, Scratch, Set, UncertaintySet, Warm};
@@ -148,14 +148,14 @@ impl<'a> FirstOrder<'a> {
     }
 
     /// Starting point: x uniform, y nominal (with a little mass everywhere for the entropy).
-    pub(crate) fn start(&self, game: &Game<'_>, x: &mut [f64], y: &mut [f64]) {
+    pub(crate) fn start(&self, game: &ExplicitRows<'_>, x: &mut [f64], y: &mut [f64]) {
         self.setup.x.uniform(x);
         self.prox.mirror().start(game.block(0.0), y);
     }
 
     /// Steps for a game of several actions, or `None` when no game is played: nothing to choose for
     /// nature, or nothing at stake. The paper's steps are played at any stakes that can ever arise.
-    fn steps(&self, game: &Game<'_>, budget: f64) -> Option<Steps> {
+    fn steps(&self, game: &ExplicitRows<'_>, budget: f64) -> Option<Steps> {
         let rows = game.actions() as f64;
         let euclidean_x = self.setup.x == Geometry::Euclidean;
         let (coupling, theta_x, theta_y, modulus) = match self.rule {
@@ -197,7 +197,7 @@ impl<'a> FirstOrder<'a> {
     /// Runs one epoch from the slot's iterates, adding to its sums; returns the weight added.
     pub(crate) fn epoch(
         &self,
-        game: &Game<'_>,
+        game: &ExplicitRows<'_>,
         schedule: Schedule,
         slot: StateSlot<'_>,
         nature: &Nature<'_>,
@@ -223,7 +223,7 @@ impl<'a> FirstOrder<'a> {
     /// One action: nature's answer to it.
     fn answer(
         &self,
-        game: &Game<'_>,
+        game: &ExplicitRows<'_>,
         schedule: Schedule,
         slot: StateSlot<'_>,
         nature: &Nature<'_>,
@@ -246,7 +246,7 @@ impl<'a> FirstOrder<'a> {
 
 /// Nothing for nature to choose: x is a best action, y the nominal kernel.
 fn without_a_game(
-    game: &Game<'_>,
+    game: &ExplicitRows<'_>,
     schedule: Schedule,
     iterate: Iterate<'_>,
     scratch: &mut Scratch,
@@ -273,7 +273,7 @@ struct StateProblem<'a> {
     oracle: &'a FirstOrder<'a>,
     s: usize,
     first_row: usize,
-    game: &'a Game<'a>,
+    game: &'a ExplicitRows<'a>,
     budget: &'a mut [f64],
     row: &'a mut [f64],
     scratch: &'a mut Scratch,

@@ -21,19 +21,19 @@ use self::certification::{Answer, Checker, HeadStart, Sides};
 use crate::chain::{ChainRows, ChainShape};
 use crate::codec::{Codec, Snapshot};
 use crate::error::Error;
-use crate::game::{Game, GameMemory, Layout, Lookahead};
 use crate::loops::course::{Rounds, repeat};
 use crate::loops::sweep::{Cuts, Fields, Workers, for_each_state};
 use crate::model::Model;
 use crate::oracle::first_order::{FirstOrder, Hand, Setup, StateSlot, StepRule};
 use crate::oracle::nature::Nature;
+use crate::rows::{ExplicitMemory, ExplicitRows, Layout, ReferredValues};
 use crate::saddle::{Iterate, Schedule};
 use crate::signal::Signal;
 use crate::solve::{Run, Status};
 use crate::uncertainty::UncertaintySet;
 
 struct Worker {
-    game: GameMemory,
+    game: ExplicitMemory,
     hand: Hand,
 }
 
@@ -55,7 +55,7 @@ pub(crate) struct FomVi<'a> {
     layout: &'a Layout,
     oracle: FirstOrder<'a>,
     settings: &'a FomSettings,
-    ahead: Lookahead,
+    ahead: ReferredValues,
     nature: Nature<'a>,
     memory: Memory,
     workers: Workers<Worker>,
@@ -174,7 +174,7 @@ impl<'a> FomVi<'a> {
         Ok(FomVi {
             model,
             layout,
-            ahead: Lookahead::new(oracle.reference(), model.discount(), states),
+            ahead: ReferredValues::new(oracle.reference(), model.discount(), states),
             nature: Nature::new(model, set),
             oracle,
             settings,
@@ -189,7 +189,7 @@ impl<'a> FomVi<'a> {
                 y_sum: vec![0.0; entries],
             },
             workers: Workers::new(|| Worker {
-                game: GameMemory::new(most_rows, most_entries),
+                game: ExplicitMemory::new(most_rows, most_entries),
                 hand: Hand::new(settings.method, most_rows, most_entries),
             }),
             values,
@@ -219,7 +219,7 @@ impl<'a> FomVi<'a> {
         for_each_state(cuts, fields, &self.workers, &|at, worker: &mut Worker| {
             let s = at.states.start;
             if !model.is_terminal(s) {
-                let game = Game::load(model, layout, s, ahead, &mut worker.game);
+                let game = ExplicitRows::load(model, layout, s, ahead, &mut worker.game);
                 let ([x], [y]) = (at.per_row, at.per_entry);
                 oracle.start(&game, x, y);
             }
@@ -251,7 +251,7 @@ impl<'a> FomVi<'a> {
             if rows.is_empty() || signal.raised() {
                 return;
             }
-            let game = Game::load(model, layout, s, ahead, &mut worker.game);
+            let game = ExplicitRows::load(model, layout, s, ahead, &mut worker.game);
             let [x, x_sum, x_epoch, gradient, budget, row] = at.per_row;
             let [y, y_sum] = at.per_entry;
             x_epoch.fill(0.0);

@@ -8,12 +8,14 @@
 
 use crate::chain::Chain;
 use crate::chain::{ChainRows, ChainShape};
-use crate::game::{Budget, Game, GameMemory, Layout, Lookahead, Reference, Values};
 use crate::lanes::{dispatch, sum};
 use crate::loops::bounds::Bounds;
 use crate::loops::fixed_point::{Operator, bound_fixed_point};
 use crate::loops::sweep::{Cuts, Fields, Workers, for_each_state};
 use crate::model::Model;
+use crate::rows::{
+    Budget, ExplicitMemory, ExplicitRows, Layout, Reference, ReferredValues, Values,
+};
 use crate::sets::UncertaintySet;
 use crate::sets::set::shrink;
 use crate::signal::Signal;
@@ -32,7 +34,7 @@ pub(crate) struct Response<'a> {
     model: &'a Model,
     set: &'a UncertaintySet,
     layout: &'a Layout,
-    ahead: Lookahead,
+    ahead: ReferredValues,
     chain: Chain,
     next: Vec<f64>,
     /// Share of the kernel (against y⁰) that keeps each row within its budget.
@@ -49,7 +51,7 @@ pub(crate) struct Response<'a> {
 }
 
 struct Worker {
-    game: GameMemory,
+    game: ExplicitMemory,
     value: Vec<f64>,
     y: Vec<f64>,
 }
@@ -74,13 +76,13 @@ impl<'a> Response<'a> {
             model,
             set,
             layout,
-            ahead: Lookahead::new(Reference::Mean, model.discount(), model.states()),
+            ahead: ReferredValues::new(Reference::Mean, model.discount(), model.states()),
             chain: Chain::empty(),
             next: vec![0.0; model.states()],
             share: vec![1.0; model.rows()],
             scale: vec![1.0; model.rows()],
             workers: Workers::new(|| Worker {
-                game: GameMemory::new(rows, entries),
+                game: ExplicitMemory::new(rows, entries),
                 value: vec![0.0; rows],
                 y: vec![0.0; entries],
             }),
@@ -156,7 +158,7 @@ impl<'a> Response<'a> {
             let [share, scale] = at.per_row;
             let Some(distance) = set.distance.set() else { return share.fill(0.0) };
             let sums = &sums[layout.span(rows.clone())];
-            let game = Game::load(model, layout, s, ahead, &mut worker.game);
+            let game = ExplicitRows::load(model, layout, s, ahead, &mut worker.game);
             for Budget { block, rows: own, entries } in game.budgets(set, s, rows.start) {
                 let y = &mut worker.y[..entries.len()];
                 y.copy_from_slice(&sums[entries]);
@@ -200,7 +202,7 @@ impl<'a> Response<'a> {
             if rows.is_empty() {
                 return;
             }
-            let game = Game::load(model, layout, s, ahead, &mut worker.game);
+            let game = ExplicitRows::load(model, layout, s, ahead, &mut worker.game);
             let block = game.block(0.0);
             let value = &mut worker.value[..rows.len()];
             let sums = match kernel {

@@ -19,8 +19,8 @@ use std::ops::Range;
 
 use self::program::Candidate;
 use super::nature::{Answered, Nature};
-use crate::game::{Budget, Game, Values, shares_budget};
 use crate::lanes::dispatch;
+use crate::rows::{Budget, ExplicitRows, Values, shares_budget};
 use crate::sets::set::{Priced, Set};
 use crate::sets::{Block, Distance, Enclosure, UncertaintySet};
 
@@ -50,7 +50,7 @@ pub(crate) struct State<'a> {
     pub(crate) nature: &'a Nature<'a>,
     pub(crate) s: usize,
     pub(crate) first_row: usize,
-    pub(crate) game: &'a Game<'a>,
+    pub(crate) game: &'a ExplicitRows<'a>,
     /// Whether the solver sees all rows of every program, or only those that can matter.
     pub(crate) whole: bool,
 }
