@@ -3,6 +3,8 @@
 //! A first-order iterate lives in *mirror coordinates*: x itself for the Euclidean geometry,
 //! ln x (up to rounding) for the entropy, so that a weight that underflows can come back.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
 /// Distance-generating function of a player.
@@ -14,6 +16,13 @@ pub enum Geometry {
     /// Σ x ln x, the paper's ℓ1 setup.
     #[serde(rename = "l1")]
     Entropy,
+}
+
+impl fmt::Display for Geometry {
+    /// The name in files and on the command line.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.serialize(f)
+    }
 }
 
 impl Geometry {

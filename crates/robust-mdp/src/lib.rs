@@ -51,7 +51,6 @@ mod checkpoint;
 mod choice;
 mod codec;
 mod evaluate;
-mod game;
 mod incumbent;
 mod kept_policy;
 mod loops;

@@ -9,7 +9,6 @@ use pulp::{Simd, WithSimd};
 use crate::certificate::emit::emit;
 use crate::chain::Chain;
 use crate::error::Error;
-use crate::game::Layout;
 use crate::lanes::{dispatch, dot};
 use crate::loops::bellman::{Bellman, Player};
 use crate::loops::evaluation::Evaluation;
@@ -22,6 +21,7 @@ use crate::model::{Model, Storage};
 use crate::oracle::exact::{Exact, RowMemory, Worker};
 use crate::oracle::first_order::Setup;
 use crate::pool::in_pool;
+use crate::rows::Layout;
 use crate::signal::Interrupt;
 use crate::solution::Solution;
 use crate::solve::{Oracle, default_setup};
@@ -89,20 +89,18 @@ pub fn first_order_seconds(
     let interrupt = Interrupt::new();
     in_pool(Some(threads), || {
         let layout = Layout::new(model, set);
-        let mut fom = FomVi::new(model, &layout, set, setup, settings);
+        let mut fom = FomVi::new(model, &layout, set, setup, settings)?;
         fom.begin_at(values);
         let signal = interrupt.signal();
         let mut done = 0;
-        (0..=repeats)
-            .map(|_| {
-                let started = Instant::now();
-                fom.repeat_epoch(steps, done, &signal);
-                done += steps;
-                started.elapsed().as_secs_f64()
-            })
-            .skip(1)
-            .collect()
-    })
+        let times = (0..=repeats).map(|_| {
+            let started = Instant::now();
+            fom.repeat_epoch(steps, done, &signal);
+            done += steps;
+            started.elapsed().as_secs_f64()
+        });
+        Ok(times.skip(1).collect())
+    })?
 }
 
 /// Kernel passes that a certificate of a solution takes to make and to verify.
@@ -130,14 +128,14 @@ pub fn bellman_enclosure(
     in_pool(Some(1), || {
         let layout = Layout::new(model, set);
         let settings = FomSettings::default();
-        let mut fom = FomVi::new(model, &layout, set, setup, &settings);
+        let mut fom = FomVi::new(model, &layout, set, setup, &settings)?;
         fom.begin_at(values);
         fom.repeat_epoch(steps, 0, &interrupt.signal());
         let answer = fom.answer();
         let lower = Response::new(model, set, &layout).image_of(answer.kernel, values);
         let upper = Evaluation::new(model, set).image_of(&answer.policy, values);
-        (lower, upper)
-    })
+        Ok((lower, upper))
+    })?
 }
 
 /// Encloses F(v) state by state with the chosen oracle, and the policy (flat over rows) whose worst
@@ -157,7 +155,9 @@ pub fn bellman(
     }
     let games = match oracle {
         Oracle::InteriorPoint => Games::interior_point(model, set, false),
-        _ => Games::first_order(model, set, default_setup(set), &FomSettings::default()),
+        Oracle::Exact | Oracle::FirstOrder => {
+            Games::first_order(model, set, default_setup(set), &FomSettings::default())?
+        }
     };
     let mut bellman = Bellman::new(model, set);
     let (mut games, interrupt) = (games, Interrupt::new());
@@ -307,9 +307,9 @@ pub fn fom_vi_gaps(
     in_pool(Some(threads), || {
         let mut gaps = Vec::new();
         let visit = &mut |at| gaps.push(at);
-        let done = gap_trace(model, set, setup, settings, checkpoints, tolerance, &signal, visit);
-        done.then_some(gaps)
-    })
+        let done = gap_trace(model, set, setup, settings, checkpoints, tolerance, &signal, visit)?;
+        Ok(done.then_some(gaps))
+    })?
 }
 
 /// Exact sweeps one after another, of F or, where a policy is given, of F_x; upper bounds, tight up

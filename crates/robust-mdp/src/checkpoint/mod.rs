@@ -19,16 +19,16 @@ pub(crate) use identity::Identity;
 use crate::choice::Chosen;
 use crate::codec::Codec;
 use crate::error::Error;
-use crate::game::Layout;
 use crate::loops::anderson;
 use crate::model::Model;
 use crate::oracle::first_order::Setup;
+use crate::rows::Layout;
 use crate::solve::{Options, Status};
 use crate::uncertainty::UncertaintySet;
 use digest::Digest;
 
 const MARK: &[u8; 8] = b"rmdpckpt";
-const FORMAT: u64 = 5;
+const FORMAT: u64 = 6;
 /// Bytes that the question may take in a file.
 const LONGEST_IDENTITY: usize = 1 << 12;
 /// Snapshots that nobody asked for, in case the run is stopped, may take this share of the time.
@@ -107,6 +107,11 @@ impl<'a> Checkpoints<'a> {
         let identity = identity::of_run(model, set, options, chosen, setup, gap);
         let found = to.resume(longest(model, set, options))?;
         Ok(Checkpoints { to: Some(to), identity, found, ..Checkpoints::none() })
+    }
+
+    /// Whether there is a state to begin with.
+    pub(crate) fn has_found(&self) -> bool {
+        self.found.is_some()
     }
 
     /// The state to begin with, checked against the question.

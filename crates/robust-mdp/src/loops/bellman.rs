@@ -9,10 +9,10 @@ use super::sweep::{Cuts, Fields, Workers, collect_states, for_each_state};
 use crate::chain::{Chain, Tails};
 use crate::chain::{ChainRows, ChainShape};
 use crate::codec::{Codec, Snapshot};
-use crate::game::{Layout, widest_row};
 use crate::model::Model;
 use crate::oracle::exact::{Exact, Goal, Points, RowMemory, Worker};
 use crate::rows::SweepValues;
+use crate::rows::{Layout, widest_row};
 use crate::uncertainty::UncertaintySet;
 
 /// States from one look at the signal to the next: a look costs as much as a short nominal row.

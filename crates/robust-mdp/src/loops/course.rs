@@ -10,7 +10,7 @@ use std::time::Instant;
 use super::anderson::{self, Anderson};
 use super::avi::Accelerated;
 use super::bounds::macqueen_porteus;
-use super::gs::gauss_seidel;
+use super::gs::GaussSeidel;
 use super::newton::Newton;
 use super::operator::{Operator, first_values};
 use super::pi::PolicyIteration;
@@ -96,7 +96,7 @@ pub(crate) fn run(
     let model = operator.model;
     let mut course = Course::new(operator, run);
     match method {
-        Method::GsVi => gauss_seidel(&mut course),
+        Method::GsVi => repeat(&mut GaussSeidel(course)),
         Method::Anderson => {
             let memory = anderson.unwrap_or(anderson::MEMORY);
             course.follow(&mut Anderson::new(model.states(), memory))
@@ -180,49 +180,7 @@ impl<'c, 'a, 'r> Course<'c, 'a, 'r> {
     }
 
     fn follow(&mut self, method: &mut impl Loop) -> Result<Status, Error> {
-        self.resume(method)?;
-        loop {
-            if let Some(status) = self.limit() {
-                return Ok(status);
-            }
-            self.checkpoint(method);
-            let chain = method.wants_chain(self);
-            self.pin_terminal_states();
-            let tolerance = self.tolerance(method.promised_span());
-            self.operator.sweep(&self.v, tolerance, chain, &self.run.signal);
-            if let Some(status) = self.certify(method.patience(self.model().discount())) {
-                return Ok(status);
-            }
-            // A sweep that was stopped leaves nothing to go on from.
-            if let Some(status) = self.run.stopped() {
-                return Ok(status);
-            }
-            method.advance(self);
-        }
-    }
-
-    /// Goes on where an earlier run was stopped.
-    pub(super) fn resume(&mut self, method: &mut impl Snapshot) -> Result<(), Error> {
-        let Some(found) = self.run.checkpoints.take_found()? else { return Ok(()) };
-        let mut codec = found.reader(self.model());
-        self.visit_fields(&mut codec);
-        method.visit_fields(&mut codec);
-        codec.finish().then_some(()).ok_or_else(does_not_fit)
-    }
-
-    /// Keeps the state between two sweeps, if it is wanted.
-    pub(super) fn checkpoint(&mut self, method: &mut impl Snapshot) {
-        let from = Instant::now();
-        if let Some(mut codec) = self.run.checkpoints.writer(self.operator.model) {
-            self.visit_fields(&mut codec);
-            method.visit_fields(&mut codec);
-            self.run.checkpoints.keep(codec, from);
-        }
-    }
-
-    pub(super) fn limit(&self) -> Option<Status> {
-        let spent = self.run.work.sweeps >= self.run.limits.max_sweeps;
-        self.run.stopped().or(spent.then_some(Status::SweepLimit))
+        repeat(&mut Following { course: self, method })
     }
 
     /// Bounds from the sweep at v, and what they mean for the run.
@@ -296,6 +254,71 @@ impl<'c, 'a, 'r> Course<'c, 'a, 'r> {
     /// may be off by a constant unless terminal ones hold them in place.
     pub(super) fn merit(&self) -> f64 {
         if self.has_terminal_states { self.residual } else { self.span }
+    }
+}
+
+/// What a run repeats until the gap is certified or it is stopped: sweeps of a loop, or epochs.
+pub(super) trait Rounds<'r>: Snapshot {
+    fn run(&mut self) -> &mut Run<'r>;
+    /// One round, from one checkpoint to the next, and how the run has ended with it.
+    fn round(&mut self) -> Option<Status>;
+}
+
+/// Goes on where an earlier run was stopped, if it was, and repeats rounds to the end.
+pub(super) fn repeat<'r>(rounds: &mut impl Rounds<'r>) -> Result<Status, Error> {
+    if let Some(found) = rounds.run().checkpoints.take_found()? {
+        let mut codec = found.reader(rounds.run().model);
+        rounds.visit_fields(&mut codec);
+        codec.finish().then_some(()).ok_or_else(does_not_fit)?;
+    }
+    loop {
+        let run = rounds.run();
+        let spent = run.work.sweeps >= run.limits.max_sweeps;
+        if let Some(status) = run.stopped().or(spent.then_some(Status::SweepLimit)) {
+            return Ok(status);
+        }
+        let (from, model) = (Instant::now(), run.model);
+        if let Some(mut codec) = run.checkpoints.writer(model) {
+            rounds.visit_fields(&mut codec);
+            rounds.run().checkpoints.keep(codec, from);
+        }
+        if let Some(status) = rounds.round() {
+            return Ok(status);
+        }
+    }
+}
+
+/// A course with the loop that proposes its values.
+struct Following<'f, 'c, 'a, 'r, L> {
+    course: &'f mut Course<'c, 'a, 'r>,
+    method: &'f mut L,
+}
+
+impl<'r, L: Loop> Rounds<'r> for Following<'_, '_, '_, 'r, L> {
+    fn run(&mut self) -> &mut Run<'r> {
+        self.course.run
+    }
+
+    fn round(&mut self) -> Option<Status> {
+        let Following { course, method } = self;
+        let chain = method.wants_chain(course);
+        course.pin_terminal_states();
+        let tolerance = course.tolerance(method.promised_span());
+        course.operator.sweep(&course.v, tolerance, chain, &course.run.signal);
+        // A sweep that was stopped leaves nothing to go on from.
+        let status = course.certify(method.patience(course.model().discount()));
+        let status = status.or_else(|| course.run.stopped());
+        if status.is_none() {
+            method.advance(course);
+        }
+        status
+    }
+}
+
+impl<L: Loop> Snapshot for Following<'_, '_, '_, '_, L> {
+    fn visit_fields(&mut self, codec: &mut Codec<'_>) {
+        self.course.visit_fields(codec);
+        self.method.visit_fields(codec);
     }
 }
 

@@ -6,18 +6,17 @@
 use super::bounds::UNKNOWN;
 use super::fom_vi::FomSettings;
 use super::sweep::{Cuts, Fields, Workers, for_each_state};
-use crate::chain::Chain;
-use crate::chain::{ChainRows, ChainShape};
+use crate::chain::{Chain, ChainRows, ChainShape};
 use crate::codec::{Codec, Snapshot};
-use crate::game::{Game, GameMemory, Layout, Lookahead, Reference, Values, shares_budget};
+use crate::error::Error;
 use crate::lanes::dispatch;
 use crate::model::Model;
-use crate::oracle::first_order::{FirstOrder, Setup, StateSlot};
-use crate::oracle::interior_point;
-use crate::oracle::worst_case::{Memory, worst_case};
-use crate::saddle::{Iterate, Schedule, Workspace};
-use crate::sets::proximal::mix_with_nominal;
-use crate::sets::{Distance, Enclosure, Scratch, UncertaintySet};
+use crate::oracle::first_order::{FirstOrder, Hand, Setup, StateSlot};
+use crate::oracle::interior_point::{self, Programs};
+use crate::oracle::nature::Nature;
+use crate::rows::{ExplicitMemory, ExplicitRows, Layout, Reference, ReferredValues, Values};
+use crate::saddle::{Iterate, Schedule};
+use crate::sets::{Enclosure, UncertaintySet};
 use crate::signal::Signal;
 
 /// First-order steps on one game in one sweep.
@@ -39,23 +38,28 @@ pub(crate) struct Games<'a> {
     set: &'a UncertaintySet,
     layout: Layout,
     play: Play<'a>,
-    /// Referenced at the maximum, and as the first-order oracle wants it.
-    ahead: [Lookahead; 2],
-    budget: Vec<f64>,
-    row: Vec<f64>,
-    /// Iterates of the first-order oracle.
-    x: Vec<f64>,
-    y: Vec<f64>,
-    started: bool,
+    ahead: ReferredValues,
+    nature: Nature<'a>,
+    memory: Memory,
     workers: Workers<Worker>,
     /// First-order steps taken in the state that took most.
     pub(crate) steps: u64,
 }
 
+/// What the first-order oracle keeps between sweeps: multipliers and iterates.
+#[derive(Default)]
+struct Memory {
+    budget: Vec<f64>,
+    row: Vec<f64>,
+    x: Vec<f64>,
+    y: Vec<f64>,
+    started: bool,
+}
+
 struct Worker {
-    game: GameMemory,
-    scratch: Scratch,
-    workspace: Workspace,
+    game: ExplicitMemory,
+    hand: Hand,
+    programs: Programs,
     y: Vec<f64>,
     x_sum: Vec<f64>,
     gradient: Vec<f64>,
@@ -68,8 +72,8 @@ impl<'a> Games<'a> {
         set: &'a UncertaintySet,
         whole: bool,
     ) -> Games<'a> {
-        let play = Play::InteriorPoint { whole };
-        Games::new(model, set, play, Reference::Maximum, &FomSettings::default())
+        let (play, settings) = (Play::InteriorPoint { whole }, FomSettings::default());
+        Games::new(model, set, play, Reference::Maximum, &settings)
     }
 
     pub(crate) fn first_order(
@@ -77,10 +81,20 @@ impl<'a> Games<'a> {
         set: &'a UncertaintySet,
         setup: Setup,
         settings: &FomSettings,
-    ) -> Games<'a> {
-        let oracle = FirstOrder::new(model, set, setup, settings.steps, settings.method);
+    ) -> Result<Games<'a>, Error> {
+        let oracle = FirstOrder::new(model, set, setup, settings.steps, settings.method)?;
         let reference = oracle.reference();
-        Games::new(model, set, Play::FirstOrder(oracle), reference, settings)
+        let mut games = Games::new(model, set, Play::FirstOrder(oracle), reference, settings);
+        let numbers = |n: usize| vec![0.0; n];
+        let (rows, entries) = (model.rows(), games.layout.entries(model));
+        games.memory = Memory {
+            budget: numbers(rows),
+            row: numbers(rows),
+            x: numbers(rows),
+            y: numbers(entries),
+            started: false,
+        };
+        Ok(games)
     }
 
     fn new(
@@ -92,23 +106,17 @@ impl<'a> Games<'a> {
     ) -> Games<'a> {
         let layout = Layout::new(model, set);
         let (rows, entries) = layout.largest_state(model);
-        let iterates = matches!(play, Play::FirstOrder(_));
-        let size = |n: usize| vec![0.0; if iterates { n } else { 0 }];
-        let ahead = |r| Lookahead::new(r, model.discount(), model.states());
         Games {
             model,
             set,
             play,
-            ahead: [ahead(Reference::Maximum), ahead(reference)],
-            budget: vec![0.0; model.rows()],
-            row: vec![0.0; model.rows()],
-            x: size(model.rows()),
-            y: size(layout.entries(model)),
-            started: false,
+            ahead: ReferredValues::new(reference, model.discount(), model.states()),
+            nature: Nature::new(model, set),
+            memory: Memory::default(),
             workers: Workers::new(|| Worker {
-                game: GameMemory::new(rows, entries),
-                scratch: Scratch::new(rows, entries),
-                workspace: Workspace::new(settings.method, rows, entries),
+                game: ExplicitMemory::new(rows, entries),
+                hand: Hand::new(settings.method, rows, entries),
+                programs: Programs::default(),
                 y: vec![0.0; entries],
                 x_sum: vec![0.0; rows],
                 gradient: vec![0.0; rows],
@@ -121,7 +129,7 @@ impl<'a> Games<'a> {
 
     pub(crate) fn take_entries(&mut self) -> u64 {
         let mut total = 0;
-        self.workers.visit(|w| total += std::mem::take(&mut w.scratch.entries));
+        self.workers.visit(|w| total += w.hand.take_entries() + w.programs.take_entries());
         total
     }
 
@@ -129,7 +137,7 @@ impl<'a> Games<'a> {
     pub(crate) fn take_programs(&mut self) -> [u64; 2] {
         let mut total = [0; 2];
         self.workers.visit(|w| {
-            let [asked, failed] = std::mem::take(&mut w.scratch.programs);
+            let [asked, failed] = w.programs.take_counts();
             total = [total[0] + asked, total[1] + failed];
         });
         total
@@ -143,12 +151,11 @@ impl<'a> Games<'a> {
     }
 
     fn set_values(&mut self, v: &[f64]) {
-        for ahead in &mut self.ahead {
-            ahead.set(v);
-        }
+        self.ahead.set(v);
+        self.nature.set_values(v);
     }
 
-    /// Encloses F(v); `policy` receives the policy of the upper bound.
+    /// Encloses F(v); `policy` receives the policy of the upper bound, the chain nature's answer to it.
     pub(crate) fn sweep(
         &mut self,
         v: &[f64],
@@ -165,18 +172,19 @@ impl<'a> Games<'a> {
             Some(chain) => chain.rows(),
             None => (ChainRows::default(), ChainShape::None),
         };
-        let (model, set, layout, play) = (self.model, self.set, &self.layout, &self.play);
-        let (ahead, started) = (&self.ahead, self.started);
+        let Games { model, set, layout, play, ahead, nature, memory, workers, .. } = &mut *self;
+        let (model, set, layout, play) = (*model, *set, &*layout, &*play);
+        let (ahead, nature, fresh) = (&*ahead, &*nature, !memory.started);
         let fields = Fields {
             states: 0..model.states(),
             per_state: [lower, upper],
-            per_row: [policy, &mut self.budget, &mut self.row, &mut self.x],
-            per_entry: [&mut self.y],
+            per_row: [policy, &mut memory.budget, &mut memory.row, &mut memory.x],
+            per_entry: [&mut memory.y],
             halves: Default::default(),
             chain: rows,
         };
         let cuts = Cuts { model, layout, chain: shape };
-        for_each_state(cuts, fields, &self.workers, &|mut at, worker: &mut Worker| {
+        for_each_state(cuts, fields, workers, &|mut at, worker: &mut Worker| {
             let s = at.states.start;
             let [lower, upper] = at.per_state;
             (lower[0], upper[0]) = (0.0, 0.0);
@@ -189,15 +197,14 @@ impl<'a> Games<'a> {
             }
             let [policy, budget, row, x] = at.per_row;
             let [y] = at.per_entry;
-            let one = One { model, set, layout, ahead, s, tolerance, fresh: !started, signal };
-            let memory = Memory { budget, row };
-            let value = one.update(play, policy, memory, x, y, worker);
+            let one = One { model, set, layout, ahead, nature, s, tolerance, fresh, signal };
+            let value = one.update(play, policy, Kept { budget, row, x, y }, worker);
             (lower[0], upper[0]) = (value.lower, value.upper);
             if with_chain {
-                one.emit(policy, worker, &mut at.chain);
+                nature.respond(s, policy, &mut worker.hand.answered, Some(&mut at.chain));
             }
         });
-        self.started = true;
+        self.memory.started = true;
         self.count_steps();
     }
 
@@ -222,37 +229,48 @@ impl<'a> Games<'a> {
                 continue;
             }
             self.set_values(v);
-            let (model, set, layout, play) = (self.model, self.set, &self.layout, &self.play);
-            let (ahead, fresh) = (&self.ahead, !self.started);
-            let one = One { model, set, layout, ahead, s, tolerance, fresh, signal };
-            let memory =
-                Memory { budget: &mut self.budget[rows.clone()], row: &mut self.row[rows.clone()] };
-            let (x, y) = match play {
-                Play::InteriorPoint { .. } => (&mut self.x[..], &mut self.y[..]),
-                Play::FirstOrder(_) => {
-                    (&mut self.x[rows.clone()], &mut self.y[layout.span(rows.clone())])
-                }
+            let Games { model, set, layout, play, ahead, nature, memory, workers, .. } = &mut *self;
+            let (model, set, fresh) = (*model, *set, !memory.started);
+            let one = One { model, set, layout, ahead, nature, s, tolerance, fresh, signal };
+            let kept = match play {
+                Play::InteriorPoint { .. } => Kept::default(),
+                Play::FirstOrder(_) => Kept {
+                    budget: &mut memory.budget[rows.clone()],
+                    row: &mut memory.row[rows.clone()],
+                    x: &mut memory.x[rows.clone()],
+                    y: &mut memory.y[layout.span(rows.clone())],
+                },
             };
-            let value = one.update(play, &mut policy[rows], memory, x, y, self.workers.first());
+            let value = one.update(play, &mut policy[rows], kept, workers.first());
             (lower[s], upper[s]) = (value.lower, value.upper);
             v[s] = value.upper;
         }
-        self.started = true;
+        self.memory.started = true;
         self.count_steps();
     }
 }
 
 impl Snapshot for Games<'_> {
     fn visit_fields(&mut self, codec: &mut Codec<'_>) {
-        for array in [&mut self.budget, &mut self.row, &mut self.x, &mut self.y] {
+        let Memory { budget, row, x, y, started } = &mut self.memory;
+        for array in [budget, row, x, y] {
             codec.numbers(array);
         }
-        codec.flag(&mut self.started);
+        codec.flag(started);
         codec.count(&mut self.steps);
         let mut entries = self.take_entries();
         codec.count(&mut entries);
-        self.workers.first().scratch.entries += entries;
+        self.workers.first().hand.give_entries(entries);
     }
+}
+
+/// One state's part of [`Memory`].
+#[derive(Default)]
+struct Kept<'a> {
+    budget: &'a mut [f64],
+    row: &'a mut [f64],
+    x: &'a mut [f64],
+    y: &'a mut [f64],
 }
 
 /// One state's game.
@@ -260,7 +278,8 @@ struct One<'a> {
     model: &'a Model,
     set: &'a UncertaintySet,
     layout: &'a Layout,
-    ahead: &'a [Lookahead; 2],
+    ahead: &'a ReferredValues,
+    nature: &'a Nature<'a>,
     s: usize,
     tolerance: f64,
     /// Whether the iterates are to be put at their start.
@@ -273,30 +292,27 @@ impl One<'_> {
         &self,
         play: &Play<'_>,
         policy: &mut [f64],
-        memory: Memory<'_>,
-        x: &mut [f64],
-        y: &mut [f64],
+        kept: Kept<'_>,
         worker: &mut Worker,
     ) -> Enclosure {
         match play {
-            Play::InteriorPoint { whole } => self.interior_point(*whole, policy, memory, worker),
-            Play::FirstOrder(oracle) => self.first_order(oracle, policy, memory, x, y, worker),
+            Play::InteriorPoint { whole } => self.interior_point(*whole, policy, worker),
+            Play::FirstOrder(oracle) => self.first_order(oracle, policy, kept, worker),
         }
     }
 
-    fn interior_point(
-        &self,
-        whole: bool,
-        policy: &mut [f64],
-        memory: Memory<'_>,
-        worker: &mut Worker,
-    ) -> Enclosure {
-        let Worker { game, scratch, y, .. } = worker;
-        let game = Game::load(self.model, self.layout, self.s, &self.ahead[0], game);
-        let first_row = self.model.rows_of(self.s).start;
-        scratch.entries += game.nominal().len() as u64;
-        let (set, s) = (self.set, self.s);
-        interior_point::update(set, s, first_row, &game, whole, policy, y, memory, scratch)
+    fn interior_point(&self, whole: bool, policy: &mut [f64], worker: &mut Worker) -> Enclosure {
+        let Worker { game, programs, y, .. } = worker;
+        let game = ExplicitRows::load(self.model, self.layout, self.s, self.ahead, game);
+        let state = interior_point::State {
+            set: self.set,
+            nature: self.nature,
+            s: self.s,
+            first_row: self.model.rows_of(self.s).start,
+            game: &game,
+            whole,
+        };
+        state.update(policy, y, programs)
     }
 
     /// Epochs of 16, 32, … steps, each bounded from both sides.
@@ -304,49 +320,36 @@ impl One<'_> {
         &self,
         oracle: &FirstOrder<'_>,
         policy: &mut [f64],
-        memory: Memory<'_>,
-        x: &mut [f64],
-        y: &mut [f64],
+        Kept { budget, row, x, y }: Kept<'_>,
         worker: &mut Worker,
     ) -> Enclosure {
         let (s, rows) = (self.s, self.model.rows_of(self.s));
-        let Worker { game, scratch, workspace, y: average, x_sum, gradient, most } = worker;
-        let Memory { budget, row } = memory;
-        let entries = self.layout.span(rows.clone()).len();
+        let Worker { game, hand, y: average, x_sum, gradient, most, .. } = worker;
+        let game = ExplicitRows::load(self.model, self.layout, s, self.ahead, game);
+        let entries = game.nominal().len();
         let (average, x_sum) = (&mut average[..entries], &mut x_sum[..rows.len()]);
         let gradient = &mut gradient[..rows.len()];
+        if self.fresh {
+            oracle.start(&game, x, y);
+            budget.fill(0.0);
+            row.fill(0.0);
+        }
         let mut best = Enclosure { lower: f64::NEG_INFINITY, upper: f64::INFINITY };
         let (mut steps, mut done) = (FIRST_STEPS, 0);
         loop {
-            let single = rows.len() == 1;
-            let ahead = &self.ahead[if single { 0 } else { 1 }];
-            let played = Game::load(self.model, self.layout, s, ahead, game);
-            if self.fresh && done == 0 {
-                oracle.start(&played, x, y);
-                budget.fill(0.0);
-                row.fill(0.0);
+            for sum in [&mut *x_sum, gradient, average] {
+                sum.fill(0.0);
             }
-            x_sum.fill(0.0);
-            gradient.fill(0.0);
-            average.fill(0.0);
             let iterate = Iterate { x, y, x_sum, y_sum: average, gradient_sum: gradient };
             let slot = StateSlot { s, first_row: rows.start, iterate, budget, row };
             let schedule = Schedule { steps, first: done, power: 2.0 };
-            let weight = oracle.epoch(&played, schedule, slot, scratch, workspace, self.signal);
+            let weight = oracle.epoch(&game, schedule, slot, self.nature, hand, self.signal);
             done += steps;
             x_sum.iter_mut().for_each(|x| *x /= weight);
-            average.iter_mut().for_each(|y| *y /= weight);
-            let lower = self.best_answer(&played, average);
-            let game = Game::load(self.model, self.layout, s, &self.ahead[0], game);
-            let mut cold = (vec![0.0; rows.len()], vec![0.0; rows.len()]);
-            let memory = Memory { budget: &mut cold.0, row: &mut cold.1 };
-            let mut response = std::mem::take(&mut scratch.buffer);
-            let worst =
-                worst_case(self.set, s, rows.start, &game, x_sum, &mut response, memory, scratch);
-            scratch.buffer = response;
-            best.lower = best.lower.max(lower);
-            if worst.upper < best.upper {
-                best.upper = worst.upper;
+            best.lower = best.lower.max(self.least_value(&game, average, gradient));
+            let upper = self.nature.respond(s, x_sum, &mut hand.answered, None).upper;
+            if upper < best.upper {
+                best.upper = upper;
                 policy.copy_from_slice(x_sum);
             }
             let enough = best.upper - best.lower <= self.tolerance;
@@ -359,52 +362,19 @@ impl One<'_> {
         Enclosure { lower: best.lower.min(best.upper), upper: best.upper }
     }
 
-    /// The least row value of an averaged kernel, which is first brought into the set.
-    fn best_answer(&self, game: &Game<'_>, y: &mut [f64]) -> f64 {
-        let (first_row, rows) = (self.model.rows_of(self.s).start, game.actions());
-        let block = game.block(0.0);
-        let mut used = vec![0.0; rows];
-        for k in 0..rows {
-            let (nominal, y) = (&block.nominal[block.span(k)], &mut y[block.span(k)]);
-            let total: f64 = y.iter().sum();
-            y.iter_mut().for_each(|y| *y /= total);
-            used[k] = distance(self.set.distance, y, nominal);
-        }
-        let fit = |used: f64, radius: f64| match self.set.distance {
-            _ if used <= radius => 1.0,
-            Distance::Kl => radius / used,
-            _ => (radius / used).sqrt(),
-        };
-        let total: f64 = used.iter().sum();
-        for k in 0..rows {
-            let radius = self.set.radius_at(self.s, first_row + k);
-            let share = fit(if shares_budget(self.set) { total } else { used[k] }, radius);
-            if share < 1.0 {
-                mix_with_nominal(share, &block.nominal[block.span(k)], &mut y[block.span(k)]);
+    /// min_a c_a + ⟨b_a, y_a⟩ of an averaged kernel, which is first brought into the set; `value` is
+    /// scratch.
+    fn least_value(&self, game: &ExplicitRows<'_>, y: &mut [f64], value: &mut [f64]) -> f64 {
+        match self.set.distance.set() {
+            Some(set) => {
+                let first_row = self.model.rows_of(self.s).start;
+                for budget in game.budgets(self.set, self.s, first_row) {
+                    budget.block.bring_within(set, &mut y[budget.entries]);
+                }
             }
+            None => y.copy_from_slice(game.nominal()),
         }
-        dispatch(Values { block, y, out: &mut used });
-        used.iter().zip(game.base).map(|(v, c)| v + c).fold(f64::INFINITY, f64::min)
+        dispatch(Values { block: game.block(0.0), y, out: value });
+        value.iter().zip(game.base).map(|(v, c)| v + c).fold(f64::INFINITY, f64::min)
     }
-
-    /// Adds Σ_a x_a·y_a for the kernel in the worker's memory.
-    fn emit(&self, policy: &[f64], worker: &mut Worker, chain: &mut ChainRows<'_>) {
-        let Worker { game, y, .. } = worker;
-        let game = Game::load(self.model, self.layout, self.s, &self.ahead[0], game);
-        let mut filled = 0;
-        for (k, &x) in policy.iter().enumerate().filter(|(_, x)| **x > 0.0) {
-            for (next, y) in game.entries_of(k, y).filter(|e| e.1 > 0.0) {
-                chain.add(self.s, &mut filled, next, x * y);
-            }
-        }
-    }
-}
-
-fn distance(distance: Distance, y: &[f64], nominal: &[f64]) -> f64 {
-    let pairs = y.iter().zip(nominal);
-    match distance {
-        Distance::Kl => pairs.filter(|e| *e.0 > 0.0).map(|(y, p)| y * (y / p).ln()).sum::<f64>(),
-        _ => pairs.map(|(y, p)| 0.5 * (y - p) * (y - p)).sum(),
-    }
-    .max(0.0)
 }

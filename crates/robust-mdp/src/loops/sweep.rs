@@ -9,9 +9,9 @@ use std::sync::{Mutex, MutexGuard};
 
 use super::row_store::Halves;
 use crate::chain::{ChainRows, ChainShape};
-use crate::game::Layout;
 use crate::model::Model;
 use crate::pool;
+use crate::rows::Layout;
 
 /// Mutable arrays of a contiguous range of states.
 pub(crate) struct Fields<'a, const K: usize, const N: usize, const M: usize> {

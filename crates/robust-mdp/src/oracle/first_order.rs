@@ -10,14 +10,15 @@
 use pulp::{Simd, WithSimd};
 use serde::{Deserialize, Serialize};
 
-use super::worst_case::{Memory, worst_case};
-use crate::game::{Game, Reference, Values, shares_budget, widest_row};
+use super::nature::{Answered, Nature};
+use crate::error::Error;
 use crate::geometry::Geometry;
 use crate::lanes::{dispatch, exp};
 use crate::model::Model;
+use crate::rows::{Budget, ExplicitRows, Reference, Values, widest_row};
 use crate::saddle::{self, Iterate, Method, SaddlePoint, Schedule, Steps, Workspace};
-use crate::sets::proximal::{LOWEST_LOG, ellipsoid, kl};
-use crate::sets::{Block, Distance, Emit, Scratch, UncertaintySet, Warm};
+use crate::sets::proximal::Nominal;
+use crate::sets::{Block, Emit, Mirror, Prox, Scratch, Set, UncertaintySet, Warm};
 use crate::signal::Signal;
 
 /// Rule for the step sizes.
@@ -41,9 +42,9 @@ pub struct Setup {
 }
 
 /// The first-order oracle of a set.
-#[derive(Clone, Debug)]
 pub(crate) struct FirstOrder<'a> {
     pub(crate) set: &'a UncertaintySet,
+    prox: &'static dyn Prox,
     pub(crate) setup: Setup,
     pub(crate) rule: StepRule,
     pub(crate) method: Method,
@@ -52,6 +53,26 @@ pub(crate) struct FirstOrder<'a> {
     pub(crate) value_bound: f64,
     /// S, or more where rows list next states at several costs.
     pub(crate) states: usize,
+}
+
+/// The proximal steps of a set (`None`: no uncertainty), if it has any in this geometry.
+pub(crate) fn prox_of(
+    set: Option<&'static dyn Set>,
+    geometry: Geometry,
+) -> Result<&'static dyn Prox, Error> {
+    let Some(set) = set else { return Ok(&Nominal) };
+    set.prox(geometry).ok_or_else(|| {
+        let other = [Geometry::Euclidean, Geometry::Entropy].into_iter().find(|g| set.prox(*g).is_some());
+        let instead = match other {
+            Some(other) => format!("it has one in {other}"),
+            None => "use the exact oracle".to_owned(),
+        };
+        Error::Input(format!(
+            "a {} set has no proximal step in the kernel's geometry {geometry}, which first-order methods \
+             need; {instead}",
+            set.title()
+        ))
+    })
 }
 
 /// What a state keeps between epochs, and what an epoch leaves.
@@ -64,6 +85,35 @@ pub(crate) struct StateSlot<'a> {
     pub(crate) row: &'a mut [f64],
 }
 
+/// What a thread works with.
+#[derive(Debug)]
+pub(crate) struct Hand {
+    scratch: Scratch,
+    workspace: Workspace,
+    pub(crate) answered: Answered,
+}
+
+impl Hand {
+    /// For states of up to so many rows and entries.
+    pub(crate) fn new(method: Method, rows: usize, entries: usize) -> Hand {
+        Hand {
+            scratch: Scratch::new(rows, entries),
+            workspace: Workspace::new(method, rows, entries),
+            answered: Answered::default(),
+        }
+    }
+
+    /// Row entries visited since the last call.
+    pub(crate) fn take_entries(&mut self) -> u64 {
+        std::mem::take(&mut self.scratch.entries) + self.answered.take_entries()
+    }
+
+    /// Gives back what was taken, to be counted later.
+    pub(crate) fn give_entries(&mut self, entries: u64) {
+        self.scratch.entries += entries;
+    }
+}
+
 impl<'a> FirstOrder<'a> {
     pub(crate) fn new(
         model: &Model,
@@ -71,11 +121,12 @@ impl<'a> FirstOrder<'a> {
         setup: Setup,
         rule: StepRule,
         method: Method,
-    ) -> FirstOrder<'a> {
+    ) -> Result<FirstOrder<'a>, Error> {
         let (low, high) = model.cost_range(set.leaves_support());
         let bound = low.abs().max(high.abs()) / (1.0 - model.discount());
-        FirstOrder {
+        Ok(FirstOrder {
             set,
+            prox: prox_of(set.distance.set(), setup.y)?,
             setup,
             rule,
             method,
@@ -85,11 +136,10 @@ impl<'a> FirstOrder<'a> {
                 model.discount() * bound
             },
             states: model.states().max(widest_row(model, set)),
-        }
+        })
     }
 
-    /// The constant to take out of the row objectives of a state with several actions; a single
-    /// action plays no game and needs [`Reference::Maximum`].
+    /// The constant to take out of the row objectives.
     pub(crate) fn reference(&self) -> Reference {
         match self.setup.y {
             Geometry::Euclidean => Reference::Mean,
@@ -98,28 +148,14 @@ impl<'a> FirstOrder<'a> {
     }
 
     /// Starting point: x uniform, y nominal (with a little mass everywhere for the entropy).
-    pub(crate) fn start(&self, game: &Game<'_>, x: &mut [f64], y: &mut [f64]) {
+    pub(crate) fn start(&self, game: &ExplicitRows<'_>, x: &mut [f64], y: &mut [f64]) {
         self.setup.x.uniform(x);
-        match (self.set.distance, self.setup.y) {
-            (_, Geometry::Euclidean) => y.copy_from_slice(game.nominal()),
-            (Distance::Kl, Geometry::Entropy) => y.fill(0.0),
-            (_, Geometry::Entropy) => {
-                const MIXED: f64 = 0.1;
-                let block = game.block(0.0);
-                for k in 0..block.rows() {
-                    let n = block.span(k).len() as f64;
-                    for i in block.span(k) {
-                        let p = (1.0 - MIXED) * block.nominal[i] + MIXED / n;
-                        y[i] = p.ln().max(LOWEST_LOG);
-                    }
-                }
-            }
-        }
+        self.prox.mirror().start(game.block(0.0), y);
     }
 
     /// Steps for a game of several actions, or `None` when no game is played: nothing to choose for
     /// nature, or nothing at stake. The paper's steps are played at any stakes that can ever arise.
-    fn steps(&self, game: &Game<'_>, budget: f64) -> Option<Steps> {
+    fn steps(&self, game: &ExplicitRows<'_>, budget: f64) -> Option<Steps> {
         let rows = game.actions() as f64;
         let euclidean_x = self.setup.x == Geometry::Euclidean;
         let (coupling, theta_x, theta_y, modulus) = match self.rule {
@@ -134,16 +170,11 @@ impl<'a> FirstOrder<'a> {
                     return None;
                 }
                 let theta_x = if euclidean_x { 0.5 * (1.0 - 1.0 / rows) } else { rows.ln() };
-                let (coupling, theta_y) = match (self.setup.y, self.set.distance) {
-                    (Geometry::Euclidean, _) => (game.norms.euclidean, budget.min(rows)),
-                    (Geometry::Entropy, Distance::Kl) => {
-                        (game.norms.maximum, budget.min(rows * width.ln()))
-                    }
-                    // KL ≤ χ² ≈ n·‖y − y⁰‖² near the nominal kernel.
-                    (Geometry::Entropy, _) => {
-                        (game.norms.maximum, (2.0 * budget * width).min(rows * width.ln()))
-                    }
+                let coupling = match self.setup.y {
+                    Geometry::Euclidean => game.norms.euclidean,
+                    Geometry::Entropy => game.norms.maximum,
                 };
+                let theta_y = self.prox.diameter(budget, rows, width);
                 (coupling, theta_x, theta_y, 1.0)
             }
             // One state, or no value but 0: steps would be infinite, and x at the least cost at once.
@@ -166,20 +197,17 @@ impl<'a> FirstOrder<'a> {
     /// Runs one epoch from the slot's iterates, adding to its sums; returns the weight added.
     pub(crate) fn epoch(
         &self,
-        game: &Game<'_>,
+        game: &ExplicitRows<'_>,
         schedule: Schedule,
         slot: StateSlot<'_>,
-        scratch: &mut Scratch,
-        workspace: &mut Workspace,
+        nature: &Nature<'_>,
+        hand: &mut Hand,
         signal: &Signal<'_>,
     ) -> f64 {
-        let rows = game.actions();
-        let total_budget = if shares_budget(self.set) {
-            self.set.radius_at(slot.s, slot.first_row)
-        } else {
-            (0..rows).map(|k| self.set.radius_at(slot.s, slot.first_row + k)).sum()
-        };
-        let steps = if rows > 1 { self.steps(game, total_budget) } else { None };
+        let budgets = game.budgets(self.set, slot.s, slot.first_row);
+        let total_budget = budgets.map(|budget| budget.block.radius).sum();
+        let steps = if game.actions() > 1 { self.steps(game, total_budget) } else { None };
+        let Hand { scratch, workspace, answered } = hand;
         match steps {
             Some(steps) => {
                 let StateSlot { s, first_row, iterate, budget, row } = slot;
@@ -187,44 +215,57 @@ impl<'a> FirstOrder<'a> {
                     StateProblem { oracle: self, s, first_row, game, budget, row, scratch, signal };
                 saddle::run(self.method, &mut problem, steps, schedule, iterate, workspace)
             }
-            None => self.without_a_game(game, schedule, slot, scratch),
+            None if game.actions() == 1 => self.answer(game, schedule, slot, nature, answered),
+            None => without_a_game(game, schedule, slot.iterate, scratch),
         }
     }
 
-    /// One action, or nothing for nature to choose: x is a best action, y nature's best response
-    /// to it.
-    fn without_a_game(
+    /// One action: nature's answer to it.
+    fn answer(
         &self,
-        game: &Game<'_>,
+        game: &ExplicitRows<'_>,
         schedule: Schedule,
         slot: StateSlot<'_>,
-        scratch: &mut Scratch,
+        nature: &Nature<'_>,
+        answered: &mut Answered,
     ) -> f64 {
-        // Later epochs count more, as with a game.
-        let weight = schedule.steps as f64 * schedule.weight(schedule.steps - 1);
-        scratch.entries += 2 * game.nominal().len() as u64;
-        let StateSlot { s, first_row, iterate, budget, row } = slot;
-        let best = game.greedy();
-        iterate.x_sum[best] += weight;
-        if game.actions() == 1 {
-            let mut y = std::mem::take(&mut scratch.buffer);
-            let memory = Memory { budget, row };
-            let value = worst_case(self.set, s, first_row, game, &[1.0], &mut y, memory, scratch);
-            for (sum, y) in iterate.y_sum.iter_mut().zip(&y) {
-                *sum += weight * y;
-            }
-            iterate.gradient_sum[0] += weight * value.upper;
-            scratch.buffer = y;
-            return weight;
+        let weight = last_weights(schedule);
+        let Iterate { x_sum, y, y_sum, gradient_sum, .. } = slot.iterate;
+        x_sum[0] += weight;
+        gradient_sum[0] += weight * nature.respond(slot.s, &[1.0], answered, None).upper;
+        match self.set.distance.set() {
+            Some(set) => game.block(0.0).write(set, 0, answered.point(0), y),
+            None => y.copy_from_slice(game.nominal()),
         }
-        for (sum, y) in iterate.y_sum.iter_mut().zip(game.nominal()) {
-            *sum += weight * y;
-        }
-        for (k, sum) in iterate.gradient_sum.iter_mut().enumerate() {
-            *sum += weight * game.nominal_value(k);
+        for (sum, y) in y_sum.iter_mut().zip(y) {
+            *sum += weight * *y;
         }
         weight
     }
+}
+
+/// Nothing for nature to choose: x is a best action, y the nominal kernel.
+fn without_a_game(
+    game: &ExplicitRows<'_>,
+    schedule: Schedule,
+    iterate: Iterate<'_>,
+    scratch: &mut Scratch,
+) -> f64 {
+    let weight = last_weights(schedule);
+    scratch.entries += 2 * game.nominal().len() as u64;
+    iterate.x_sum[game.greedy()] += weight;
+    for (sum, y) in iterate.y_sum.iter_mut().zip(game.nominal()) {
+        *sum += weight * y;
+    }
+    for (k, sum) in iterate.gradient_sum.iter_mut().enumerate() {
+        *sum += weight * game.nominal_value(k);
+    }
+    weight
+}
+
+/// The weight of an epoch without steps: later epochs count more, as with a game.
+fn last_weights(schedule: Schedule) -> f64 {
+    schedule.steps as f64 * schedule.weight(schedule.steps - 1)
 }
 
 /// One state's game as a saddle-point problem.
@@ -232,7 +273,7 @@ struct StateProblem<'a> {
     oracle: &'a FirstOrder<'a>,
     s: usize,
     first_row: usize,
-    game: &'a Game<'a>,
+    game: &'a ExplicitRows<'a>,
     budget: &'a mut [f64],
     row: &'a mut [f64],
     scratch: &'a mut Scratch,
@@ -251,13 +292,13 @@ impl SaddlePoint for StateProblem<'_> {
     fn gradient_x(&mut self, y: &[f64], gradient: &mut [f64]) {
         let block = self.game.block(0.0);
         self.scratch.entries += block.entries() as u64;
-        match (self.oracle.setup.y, self.oracle.set.distance) {
-            (Geometry::Euclidean, _) => dispatch(Values { block, y, out: gradient }),
-            (Geometry::Entropy, Distance::Kl) => {
-                dispatch(LogValues { block, log: y, times_nominal: true, out: gradient });
-            }
-            (Geometry::Entropy, _) => {
+        match self.oracle.prox.mirror() {
+            Mirror::Point => dispatch(Values { block, y, out: gradient }),
+            Mirror::Log => {
                 dispatch(LogValues { block, log: y, times_nominal: false, out: gradient });
+            }
+            Mirror::LogRatio => {
+                dispatch(LogValues { block, log: y, times_nominal: true, out: gradient });
             }
         }
         self.add_base(gradient);
@@ -280,28 +321,13 @@ impl SaddlePoint for StateProblem<'_> {
         sum: &mut [f64],
         gradient: &mut [f64],
     ) {
-        let set = self.oracle.set;
-        let prox = match (set.distance, self.oracle.setup.y) {
-            (Distance::Kl, Geometry::Entropy) => kl::prox_entropy,
-            (Distance::Kl, Geometry::Euclidean) => kl::prox_euclidean,
-            (_, Geometry::Entropy) => ellipsoid::prox_entropy,
-            (_, Geometry::Euclidean) => ellipsoid::prox_euclidean,
-        };
-        if shares_budget(set) {
-            let block = self.game.block(set.radius_at(self.s, self.first_row));
-            let warm = Warm { budget: &mut self.budget[0], row: self.row };
-            let emit = Emit { weight, sum, value: gradient };
-            prox(block, step, x, y, warm, emit, self.scratch);
-        } else {
-            let all = self.game.block(0.0);
-            for k in 0..all.rows() {
-                let span = all.span(k);
-                let block = all.row(k, set.radius_at(self.s, self.first_row + k));
-                let warm = Warm { budget: &mut self.budget[k], row: &mut self.row[k..k + 1] };
-                let sum = &mut sum[span.clone()];
-                let emit = Emit { weight, sum, value: &mut gradient[k..k + 1] };
-                prox(block, step, &x[k..k + 1], &mut y[span], warm, emit, self.scratch);
-            }
+        let FirstOrder { set, prox, .. } = *self.oracle;
+        for (j, budget) in self.game.budgets(set, self.s, self.first_row).enumerate() {
+            let Budget { block, rows, entries } = budget;
+            let warm = Warm { budget: &mut self.budget[j], row: &mut self.row[rows.clone()] };
+            let (sum, value) = (&mut sum[entries.clone()], &mut gradient[rows.clone()]);
+            let emit = Emit { weight, sum, value };
+            prox.step(block, step, &x[rows], &mut y[entries], warm, emit, self.scratch);
         }
         self.add_base(gradient);
     }

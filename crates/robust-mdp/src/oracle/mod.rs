@@ -3,4 +3,4 @@
 pub(crate) mod exact;
 pub(crate) mod first_order;
 pub(crate) mod interior_point;
-pub(crate) mod worst_case;
+pub(crate) mod nature;

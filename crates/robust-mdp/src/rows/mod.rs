@@ -5,10 +5,18 @@
 //! - [`Rows`]: the rows of one state. Dense rows without costs on next states borrow p and share w;
 //!   of others p is borrowed and w is made when a row is first read.
 //! - [`Row`]: one row, as a set sees it, with the states that it does not list ([`Outside`]).
+//! - [`ExplicitRows`]: the rows of one state with every state listed that they may use, laid out by
+//!   [`Layout`].
 
+mod explicit;
+mod layout;
 mod ranking;
 mod values;
 
+pub(crate) use explicit::{
+    Budget, ExplicitMemory, ExplicitRows, Reference, ReferredValues, Values,
+};
+pub(crate) use layout::{Layout, shares_budget, widest_row};
 pub use ranking::Outside;
 pub(crate) use ranking::Ranking;
 pub(crate) use values::SweepValues;

@@ -4,12 +4,16 @@
 use pulp::{Simd, WithSimd};
 
 use super::cone::{Cone, Entry, Moved, Program};
+use super::proximal::Prox;
+use super::proximal::omega::Ball;
+use super::proximal::ray::Ray;
 use super::quadratic::{self, Scale};
 use super::set::{Beyond, Kind, Priced, Set};
 use super::{Distance, UncertaintySet};
 use crate::certificate::verify::lane::Lane;
 use crate::certificate::verify::sums::{Terms, dispatch, steps};
 use crate::certificate::{Interval, Proof, ProofRow, Reading, TINY, Tail, UNIT, above, roundings};
+use crate::geometry::Geometry;
 use crate::rows::Row;
 
 /// ½‖y − p‖₂².
@@ -92,6 +96,13 @@ impl Set for Ellipsoid {
 
     fn kind(&self) -> Kind<'_> {
         Kind::Quadratic(self)
+    }
+
+    fn prox(&self, geometry: Geometry) -> Option<&dyn Prox> {
+        match geometry {
+            Geometry::Euclidean => Some(&Ray),
+            Geometry::Entropy => Some(&Ball::Ellipsoid),
+        }
     }
 
     fn proof(&self) -> Option<&dyn Proof> {

@@ -4,6 +4,9 @@
 use pulp::{Simd, WithSimd};
 
 use super::cone::{Cone, Entry, Moved, Program};
+use super::proximal::Prox;
+use super::proximal::omega::Ball;
+use super::proximal::tilt::Tilted;
 use super::set::{Beyond, Kind, Priced, Set};
 use super::tilt::{self, Tilt};
 use super::{Distance, UncertaintySet};
@@ -94,6 +97,13 @@ impl Set for Kl {
 
     fn kind(&self) -> Kind<'_> {
         Kind::Tilt(self)
+    }
+
+    fn prox(&self, geometry: Geometry) -> Option<&dyn Prox> {
+        match geometry {
+            Geometry::Euclidean => Some(&Ball::Kl),
+            Geometry::Entropy => Some(&Tilted),
+        }
     }
 
     fn proof(&self) -> Option<&dyn Proof> {

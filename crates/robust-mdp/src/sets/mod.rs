@@ -29,7 +29,9 @@ pub use crate::rows::Rows;
 pub use crate::rows::{Outside, Row};
 pub(crate) use cone::Part;
 pub use cone::{Cone, Entry, Moved, Program};
-pub use proximal::{Block, Emit, Enclosure, Gain, Scratch, Warm};
+pub use proximal::{
+    Block, Emit, Enclosure, Gain, Mirror, Prox, ProximalEntry, Scratch, Separable, Warm,
+};
 #[doc(hidden)]
 pub use quadratic::{At, Quadratic, Sums};
 pub use registry::Distance;

@@ -11,6 +11,7 @@
 use std::fmt::Debug;
 
 use super::cone::Cone;
+use super::proximal::Prox;
 use super::quadratic::Quadratic;
 use super::tilt::Tilt;
 use crate::certificate::Proof;
@@ -128,6 +129,11 @@ pub trait Set: Debug + Sync {
 
     /// What certificates rest on; `None`: there are none for this set.
     fn proof(&self) -> Option<&dyn Proof> {
+        None
+    }
+
+    /// The kernel player's proximal steps in a geometry, for first-order methods.
+    fn prox(&self, _: Geometry) -> Option<&dyn Prox> {
         None
     }
 }

@@ -2,11 +2,11 @@
 
 use super::{Options, Oracle};
 use crate::error::{Error, MEMORY};
-use crate::game::Layout;
 use crate::geometry::Geometry;
 use crate::loops::fom_vi::FomSettings;
 use crate::model::{Model, largest};
 use crate::oracle::first_order::Setup;
+use crate::rows::Layout;
 use crate::uncertainty::{Distance, UncertaintySet};
 
 /// The default gap, as a share of the interval in which all values lie.

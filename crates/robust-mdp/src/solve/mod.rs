@@ -18,15 +18,15 @@ use self::unused::refuse_unused;
 use crate::checkpoint::{Checkpointer, Checkpoints};
 use crate::choice::{Chosen, choose};
 use crate::error::Error;
-use crate::game::widest_row;
 use crate::loops;
 use crate::loops::bounds::value_range;
 use crate::loops::fom_vi::{self, FomSettings};
 use crate::loops::games::Games;
 use crate::loops::operator::Operator;
 use crate::model::Model;
-use crate::oracle::first_order::Setup;
+use crate::oracle::first_order::{Setup, prox_of};
 use crate::pool::in_pool;
+use crate::rows::widest_row;
 use crate::signal::Interrupt;
 use crate::solution::Solution;
 use crate::uncertainty::UncertaintySet;
@@ -85,6 +85,9 @@ fn solve_with<'a>(
     let chosen = choose(options)?;
     refuse_unused(options, &chosen)?;
     check_oracle(set, chosen.oracle)?;
+    if chosen.oracle == Oracle::FirstOrder {
+        prox_of(set.distance.set(), setup.y)?;
+    }
     if chosen.oracle != Oracle::Exact {
         check_memory(model, set, 2)?;
     }
@@ -129,7 +132,7 @@ fn drive(
             Operator::of_games(model, set, games)
         }
         Oracle::FirstOrder => {
-            let games = Games::first_order(model, set, setup, fom);
+            let games = Games::first_order(model, set, setup, fom)?;
             Operator::of_games(model, set, games)
         }
     };

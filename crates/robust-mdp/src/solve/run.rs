@@ -103,7 +103,7 @@ pub(crate) struct Run<'a> {
     pub(crate) checkpoints: Checkpoints<'a>,
     /// Values to start from, if any were given.
     pub(crate) start: Option<Vec<f64>>,
-    model: &'a Model,
+    pub(crate) model: &'a Model,
     started: Instant,
     /// Seconds that the run took before it was interrupted and went on.
     seconds_before: f64,

@@ -8,15 +8,19 @@ use super::Checks;
 use super::response::{Kernel, Response};
 use crate::chain::Chain;
 use crate::codec::{Codec, Snapshot};
-use crate::game::Layout;
 use crate::incumbent::widest;
+use crate::loops::bounds::Bounds;
 use crate::loops::evaluation::Evaluation;
 use crate::model::Model;
+use crate::rows::Layout;
+use crate::signal::Signal;
 use crate::solve::{DualityGap, Run, Status};
 use crate::uncertainty::UncertaintySet;
 
 /// Work of a check may be this share of the first-order work.
 const CHECK_SHARE: f64 = 0.09;
+/// Either side is bounded to this share of the gap that was asked for.
+const CHECKED: f64 = 0.02;
 
 /// A policy and a kernel to certify, with values near theirs.
 pub(crate) struct Answer<'a> {
@@ -26,67 +30,83 @@ pub(crate) struct Answer<'a> {
     pub(super) values: &'a [f64],
 }
 
+/// Bounds both sides of the gap.
+pub(super) struct Sides<'a> {
+    evaluation: Evaluation<'a>,
+    response: Response<'a>,
+    /// Values near those of the policy's worst case and of the best response.
+    above: Vec<f64>,
+    below: Vec<f64>,
+}
+
+impl<'a> Sides<'a> {
+    pub(super) fn new(model: &'a Model, set: &'a UncertaintySet, layout: &'a Layout) -> Sides<'a> {
+        Sides {
+            evaluation: Evaluation::lending(model, set),
+            response: Response::without_chain(model, set, layout),
+            above: vec![0.0; model.states()],
+            below: vec![0.0; model.states()],
+        }
+    }
+
+    /// Starts the next bounds from these values.
+    pub(super) fn begin_at(&mut self, values: &[f64]) {
+        self.above.copy_from_slice(values);
+        self.below.copy_from_slice(values);
+    }
+
+    /// Below the best response to the kernel, above the policy's worst case.
+    pub(super) fn bound(
+        &mut self,
+        policy: &[f64],
+        kernel: &[f64],
+        tolerance: f64,
+        signal: &Signal<'_>,
+    ) -> Bounds {
+        let above = self.evaluation.run(policy, &mut self.above, tolerance, signal);
+        let chain = self.evaluation.chain.get_or_insert_with(Chain::empty);
+        let (kernel, w) = (Kernel::Average(kernel), &mut self.below);
+        let below = self.response.run_on(chain, kernel, w, tolerance, signal);
+        Bounds { lower: below.lower, upper: above.upper }
+    }
+}
+
 /// Certifies answers and decides when it is worth doing.
-pub(super) struct Checker {
-    policy_values: Vec<f64>,
-    response_values: Vec<f64>,
+pub(super) struct Checker<'a> {
+    sides: Sides<'a>,
     /// Work of all checks after the first, and of the last one, in entries.
     spent: u64,
     last: u64,
     /// The epoch of the last check.
     last_epoch: u64,
-    least_gap: f64,
-    /// Checks since the least gap was found, and the work done until then.
-    stalled: u32,
-    work_at_least: u64,
+    stall: Stall,
 }
 
-impl Checker {
-    pub(super) fn new(model: &Model) -> Checker {
-        let states = model.states();
-        Checker {
-            policy_values: vec![0.0; states],
-            response_values: vec![0.0; states],
-            spent: 0,
-            last: 0,
-            last_epoch: 0,
-            least_gap: f64::INFINITY,
-            stalled: 0,
-            work_at_least: 0,
-        }
+/// The least gap so far.
+struct Stall {
+    least_gap: f64,
+    /// Checks since it was found, and the work done until then.
+    checks: u32,
+    work: u64,
+}
+
+impl<'a> Checker<'a> {
+    pub(super) fn new(mut sides: Sides<'a>, start: Option<HeadStart>) -> Checker<'a> {
+        let HeadStart { above, below, entries, stall } = match start {
+            Some(start) => start,
+            None => {
+                return Checker { sides, spent: 0, last: 0, last_epoch: 0, stall: Stall::new() };
+            }
+        };
+        (sides.above, sides.below) = (above, below);
+        Checker { sides, spent: 0, last: entries, last_epoch: 0, stall }
     }
 
     /// v ← the middle between the policy's worst case and the best response to the kernel.
     pub(super) fn middle(&self, values: &mut [f64]) {
-        for ((v, a), b) in values.iter_mut().zip(&self.policy_values).zip(&self.response_values) {
+        for ((v, a), b) in values.iter_mut().zip(&self.sides.above).zip(&self.sides.below) {
             *v = 0.5 * (a + b);
         }
-    }
-
-    /// Certifies the nominal solution, so that there is an answer whatever happens next.
-    ///
-    /// The chains of nominal rows and of the worst case of one policy are sparse if the model is, those
-    /// of an averaged kernel may not be: this has evaluators of its own, and the answer comes soon.
-    pub(super) fn first(
-        &mut self,
-        model: &Model,
-        set: &UncertaintySet,
-        run: &mut Run<'_>,
-    ) -> Option<Status> {
-        let nominal = UncertaintySet::none();
-        let layout = Layout::new(model, &nominal);
-        let mut response = Response::new(model, &nominal, &layout);
-        let mut evaluation = Evaluation::new(model, set);
-        let tolerance = 0.02 * run.limits.gap;
-        let (kernel, values) = (Kernel::Nominal, &mut self.response_values);
-        let below = response.run(kernel, values, tolerance, &run.signal);
-        let policy = std::mem::take(&mut response.policy);
-        self.policy_values.copy_from_slice(&self.response_values);
-        let above = evaluation.run(&policy, &mut self.policy_values, tolerance, &run.signal);
-        run.incumbent.improve(&policy, &below.lower, above.upper);
-        self.account(run, &mut evaluation, &mut response);
-        self.spent = 0;
-        self.verdict(run)
     }
 
     /// Due when checks stay below their share of the work; and at the latest when the epochs have
@@ -104,48 +124,36 @@ impl Checker {
         answer: Answer<'_>,
         checks: Checks,
         run: &mut Run<'_>,
-        evaluation: &mut Evaluation<'_>,
-        response: &mut Response<'_>,
     ) -> Option<Status> {
-        let tolerance = 0.02 * run.limits.gap;
         let Answer { policy, kernel, values } = answer;
-        self.policy_values.copy_from_slice(values);
-        self.response_values.copy_from_slice(values);
-        let above = evaluation.run(&policy, &mut self.policy_values, tolerance, &run.signal);
-        let kernel = Kernel::Average(kernel);
-        let (chain, values) =
-            (evaluation.chain.get_or_insert_with(Chain::empty), &mut self.response_values);
-        let below = response.run_on(chain, kernel, values, tolerance, &run.signal);
+        self.sides.begin_at(values);
+        let found = self.sides.bound(&policy, kernel, CHECKED * run.limits.gap, &run.signal);
         // A check that was cut off proves something, but not how good the output is.
         let whole = !run.signal.raised();
         run.output = whole.then(|| DualityGap {
-            lower: run.at_start(&below.lower),
-            upper: run.at_start(&above.upper),
-            gap: widest(&below.lower, &above.upper),
+            lower: run.at_start(&found.lower),
+            upper: run.at_start(&found.upper),
+            gap: widest(&found.lower, &found.upper),
         });
         if whole && checks == Checks::EveryEpoch {
-            run.incumbent.replace(&policy, &below.lower, above.upper);
+            run.incumbent.replace(&policy, &found.lower, found.upper);
         } else {
-            run.incumbent.improve(&policy, &below.lower, above.upper);
+            run.incumbent.improve(&policy, &found.lower, found.upper);
         }
-        self.account(run, evaluation, response);
-        self.verdict(run)
-    }
-
-    fn account(
-        &mut self,
-        run: &mut Run<'_>,
-        evaluation: &mut Evaluation<'_>,
-        response: &mut Response<'_>,
-    ) {
-        let sweeps = std::mem::take(&mut evaluation.sweeps) + std::mem::take(&mut response.sweeps);
-        self.last = evaluation.take_entries() + response.take_entries();
+        let Sides { evaluation, response, .. } = &mut self.sides;
+        self.last = account(run, evaluation, response);
         self.spent += self.last;
         self.last_epoch = run.work.sweeps;
-        run.work.entries += self.last;
-        run.work.oracle_calls += sweeps * self.policy_values.len() as u64;
+        self.stall.verdict(run)
+    }
+}
+
+impl Stall {
+    fn new() -> Stall {
+        Stall { least_gap: f64::INFINITY, checks: 0, work: 0 }
     }
 
+    /// Whether the run is over, after a check.
     fn verdict(&mut self, run: &Run<'_>) -> Option<Status> {
         let gap = run.incumbent.gap();
         if gap <= run.limits.gap {
@@ -155,28 +163,73 @@ impl Checker {
             return Some(status);
         }
         if gap < 0.999 * self.least_gap {
-            (self.least_gap, self.stalled, self.work_at_least) = (gap, 0, run.work.entries);
+            *self = Stall { least_gap: gap, checks: 0, work: run.work.entries };
         } else {
-            self.stalled += 1;
+            self.checks += 1;
         }
         let floor = run.rounding_floor();
-        let stuck = |checks: u32, times: u64| {
-            self.stalled >= checks && run.work.entries > times * self.work_at_least
-        };
+        let stuck =
+            |checks: u32, times: u64| self.checks >= checks && run.work.entries > times * self.work;
         let limit = gap <= floor || gap <= 1e4 * floor && stuck(30, 4) || stuck(300, 100);
         limit.then_some(Status::PrecisionLimit)
     }
 }
 
-impl Snapshot for Checker {
+impl Snapshot for Checker<'_> {
     /// The values are set before every check.
     fn visit_fields(&mut self, codec: &mut Codec<'_>) {
-        for count in
-            [&mut self.spent, &mut self.last, &mut self.last_epoch, &mut self.work_at_least]
-        {
+        let Stall { least_gap, checks, work } = &mut self.stall;
+        for count in [&mut self.spent, &mut self.last, &mut self.last_epoch, work] {
             codec.count(count);
         }
-        codec.number(&mut self.least_gap);
-        codec.small(&mut self.stalled);
+        codec.number(least_gap);
+        codec.small(checks);
+        self.sides.evaluation.visit_fields(codec);
     }
+}
+
+/// The nominal solution, certified before anything of the kernel's size is there: an answer whatever
+/// happens next.
+///
+/// The chains of nominal rows and of the worst case of one policy are sparse if the model is, those of
+/// an averaged kernel may not be: this has evaluators of its own, and the answer comes soon.
+pub(super) struct HeadStart {
+    above: Vec<f64>,
+    below: Vec<f64>,
+    entries: u64,
+    stall: Stall,
+}
+
+impl HeadStart {
+    /// With how the run has ended, if it has.
+    pub(super) fn new(
+        model: &Model,
+        set: &UncertaintySet,
+        run: &mut Run<'_>,
+    ) -> (HeadStart, Option<Status>) {
+        let nominal = UncertaintySet::none();
+        let layout = Layout::new(model, &nominal);
+        let mut response = Response::new(model, &nominal, &layout);
+        let mut evaluation = Evaluation::new(model, set);
+        let tolerance = CHECKED * run.limits.gap;
+        let mut below = vec![0.0; model.states()];
+        let lower = response.run(Kernel::Nominal, &mut below, tolerance, &run.signal).lower;
+        let policy = std::mem::take(&mut response.policy);
+        let mut above = below.clone();
+        let upper = evaluation.run(&policy, &mut above, tolerance, &run.signal).upper;
+        run.incumbent.improve(&policy, &lower, upper);
+        let entries = account(run, &mut evaluation, &mut response);
+        let mut stall = Stall::new();
+        let status = stall.verdict(run);
+        (HeadStart { above, below, entries, stall }, status)
+    }
+}
+
+/// Counts the work of a check, and returns its entries.
+fn account(run: &mut Run<'_>, evaluation: &mut Evaluation<'_>, response: &mut Response<'_>) -> u64 {
+    let sweeps = std::mem::take(&mut evaluation.sweeps) + std::mem::take(&mut response.sweeps);
+    let entries = evaluation.take_entries() + response.take_entries();
+    run.work.entries += entries;
+    run.work.oracle_calls += sweeps * run.model.states() as u64;
+    entries
 }

@@ -3,14 +3,13 @@
 
 use std::time::{Duration, Instant};
 
-use super::response::{Kernel, Response};
+use super::certification::Sides;
 use super::{FomSettings, FomVi};
-use crate::chain::Chain;
-use crate::game::Layout;
+use crate::error::Error;
 use crate::incumbent::widest;
-use crate::loops::evaluation::Evaluation;
 use crate::model::Model;
 use crate::oracle::first_order::Setup;
+use crate::rows::Layout;
 use crate::saddle::Schedule;
 use crate::signal::Signal;
 use crate::uncertainty::UncertaintySet;
@@ -44,13 +43,12 @@ pub(crate) fn gap_trace(
     tolerance: f64,
     signal: &Signal<'_>,
     visit: &mut (impl FnMut(GapAt) + Send),
-) -> bool {
+) -> Result<bool, Error> {
     let layout = Layout::new(model, set);
-    let mut evaluation = Evaluation::lending(model, set);
-    let mut response = Response::without_chain(model, set, &layout);
-    let mut fom = FomVi::new(model, &layout, set, setup, settings);
+    let mut sides = Sides::new(model, set, &layout);
+    let mut fom = FomVi::new(model, &layout, set, setup, settings)?;
     fom.start();
-    let (mut above, mut below) = (fom.values.clone(), fom.values.clone());
+    sides.begin_at(&fom.values);
     let (mut epoch, mut done) = (0, 0);
     let mut stepping = Duration::ZERO;
     for &checkpoint in checkpoints {
@@ -65,25 +63,22 @@ pub(crate) fn gap_trace(
             stepping += started.elapsed();
             done += steps;
             if signal.raised() {
-                return false;
+                return Ok(false);
             }
         }
         let answer = fom.answer();
-        let worst = evaluation.run(&answer.policy, &mut above, tolerance, signal);
-        let chain = evaluation.chain.get_or_insert_with(Chain::empty);
-        let kernel = Kernel::Average(answer.kernel);
-        let best = response.run_on(chain, kernel, &mut below, tolerance, signal);
+        let found = sides.bound(&answer.policy, answer.kernel, tolerance, signal);
         if signal.raised() {
-            return false;
+            return Ok(false);
         }
         visit(GapAt {
             epoch,
             steps: done,
-            lower: model.initial_mean(&best.lower),
-            upper: model.initial_mean(&worst.upper),
-            gap: widest(&best.lower, &worst.upper),
+            lower: model.initial_mean(&found.lower),
+            upper: model.initial_mean(&found.upper),
+            gap: widest(&found.lower, &found.upper),
             step_seconds: stepping.as_secs_f64(),
         });
     }
-    true
+    Ok(true)
 }

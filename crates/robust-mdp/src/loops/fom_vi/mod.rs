@@ -17,26 +17,24 @@ pub use self::settings::{Average, Checks, FomSettings};
 
 use std::time::Instant;
 
-use self::certification::{Answer, Checker};
-use self::response::Response;
+use self::certification::{Answer, Checker, HeadStart, Sides};
 use crate::chain::{ChainRows, ChainShape};
-use crate::checkpoint::does_not_fit;
 use crate::codec::{Codec, Snapshot};
 use crate::error::Error;
-use crate::game::{Game, GameMemory, Layout, Lookahead, Reference};
-use crate::loops::evaluation::Evaluation;
+use crate::loops::course::{Rounds, repeat};
 use crate::loops::sweep::{Cuts, Fields, Workers, for_each_state};
 use crate::model::Model;
-use crate::oracle::first_order::{FirstOrder, Setup, StateSlot, StepRule};
-use crate::saddle::{Iterate, Schedule, Workspace};
+use crate::oracle::first_order::{FirstOrder, Hand, Setup, StateSlot, StepRule};
+use crate::oracle::nature::Nature;
+use crate::rows::{ExplicitMemory, ExplicitRows, Layout, ReferredValues};
+use crate::saddle::{Iterate, Schedule};
 use crate::signal::Signal;
 use crate::solve::{Run, Status};
-use crate::uncertainty::{Scratch, UncertaintySet};
+use crate::uncertainty::UncertaintySet;
 
 struct Worker {
-    game: GameMemory,
-    scratch: Scratch,
-    workspace: Workspace,
+    game: ExplicitMemory,
+    hand: Hand,
 }
 
 /// Iterates, sums and multipliers of all states.
@@ -57,8 +55,8 @@ pub(crate) struct FomVi<'a> {
     layout: &'a Layout,
     oracle: FirstOrder<'a>,
     settings: &'a FomSettings,
-    ahead: Lookahead,
-    ahead_single: Lookahead,
+    ahead: ReferredValues,
+    nature: Nature<'a>,
     memory: Memory,
     workers: Workers<Worker>,
     pub(super) values: Vec<f64>,
@@ -76,102 +74,82 @@ pub(crate) fn run(
     let layout = Layout::new(model, set);
     run.work.kernel_entries = layout.entries(model) as u64;
     run.width = layout.widest_row(model);
-    let mut checker = Checker::new(model);
-    let found = run.checkpoints.take_found()?;
-    if found.is_none() {
+    let mut start = None;
+    if !run.checkpoints.has_found() {
         run.begin(model);
-        if let Some(status) = head_start(model, set, settings, &mut checker, run) {
-            return Ok(status);
+        // Before anything of the kernel's size is there.
+        if settings.head_start {
+            let started = Instant::now();
+            let (found, status) = HeadStart::new(model, set, run);
+            run.check_seconds += started.elapsed().as_secs_f64();
+            if let Some(status) = status {
+                return Ok(status);
+            }
+            start = Some(found);
         }
     }
-    let mut evaluation = Evaluation::lending(model, set);
-    let mut response = Response::without_chain(model, set, &layout);
-    let mut fom = FomVi::new(model, &layout, set, setup, settings);
-    if let Some(found) = found {
-        let mut codec = found.reader(model);
-        visit_fields(run, &mut fom, &mut checker, &mut evaluation, &mut codec);
-        codec.finish().then_some(()).ok_or_else(does_not_fit)?;
-    } else {
-        if settings.head_start && settings.jump {
-            checker.middle(&mut fom.values);
-        }
-        if let Some(start) = run.start.take() {
-            fom.values = start;
-        }
+    let jump = start.is_some() && settings.jump;
+    let checker = Checker::new(Sides::new(model, set, &layout), start);
+    let mut fom = FomVi::new(model, &layout, set, setup, settings)?;
+    if jump {
+        checker.middle(&mut fom.values);
+    }
+    if let Some(start) = run.start.take() {
+        fom.values = start;
+    }
+    if !run.checkpoints.has_found() {
         fom.start();
     }
-    let mut steps_before = run.work.first_order_steps;
-    for epoch in run.work.sweeps + 1.. {
-        if run.work.sweeps >= run.limits.max_sweeps {
-            return Ok(Status::SweepLimit);
-        }
-        let from = Instant::now();
-        if let Some(mut codec) = run.checkpoints.writer(model) {
-            visit_fields(run, &mut fom, &mut checker, &mut evaluation, &mut codec);
-            run.checkpoints.keep(codec, from);
-        }
-        let steps = settings.epoch_length(epoch);
-        let schedule = Schedule { steps, first: steps_before, power: settings.weights };
-        fom.epoch(schedule, &run.signal);
+    repeat(&mut Epochs { run, fom, checker })
+}
+
+/// Epochs of FOM-VI, some of which are certified.
+struct Epochs<'c, 'a, 'r> {
+    run: &'c mut Run<'r>,
+    fom: FomVi<'a>,
+    checker: Checker<'a>,
+}
+
+impl<'r> Rounds<'r> for Epochs<'_, '_, 'r> {
+    fn run(&mut self) -> &mut Run<'r> {
+        self.run
+    }
+
+    fn round(&mut self) -> Option<Status> {
+        let Epochs { run, fom, checker } = self;
+        let FomSettings { checks, jump, weights, .. } = *fom.settings;
+        let (steps, first) =
+            (fom.settings.epoch_length(run.work.sweeps + 1), run.work.first_order_steps);
+        fom.epoch(Schedule { steps, first, power: weights }, &run.signal);
         if let Some(status) = run.stopped() {
-            return Ok(status);
+            return Some(status);
         }
-        steps_before += steps;
         let residual = largest_change(&fom.values, &fom.next);
         std::mem::swap(&mut fom.values, &mut fom.next);
         run.work.sweeps += 1;
-        run.work.first_order_steps = steps_before;
+        run.work.first_order_steps += steps;
         run.work.oracle_calls += fom.values.len() as u64;
         run.work.entries += fom.take_entries();
-        if checker.due(settings.checks, run) {
+        let mut status = None;
+        if checker.due(checks, run) {
             let started = Instant::now();
-            let answer = fom.answer();
-            let verdict =
-                checker.check(answer, settings.checks, run, &mut evaluation, &mut response);
+            status = checker.check(fom.answer(), checks, run);
             run.check_seconds += started.elapsed().as_secs_f64();
-            if settings.jump {
+            if jump {
                 checker.middle(&mut fom.values);
             }
-            run.report(residual);
-            if let Some(status) = verdict {
-                return Ok(status);
-            }
-        } else {
-            run.report(residual);
         }
+        run.report(residual);
+        status
     }
-    unreachable!("epochs are counted in 64 bits")
 }
 
-/// Certifies the nominal solution, before anything of the kernel's size is there.
-fn head_start(
-    model: &Model,
-    set: &UncertaintySet,
-    settings: &FomSettings,
-    checker: &mut Checker,
-    run: &mut Run<'_>,
-) -> Option<Status> {
-    if !settings.head_start {
-        return None;
+impl Snapshot for Epochs<'_, '_, '_> {
+    fn visit_fields(&mut self, codec: &mut Codec<'_>) {
+        self.run.visit_fields(codec);
+        self.fom.visit_fields(codec);
+        self.checker.visit_fields(codec);
     }
-    let started = Instant::now();
-    let verdict = checker.first(model, set, run);
-    run.check_seconds += started.elapsed().as_secs_f64();
-    verdict
-}
-
-/// The state between two epochs.
-fn visit_fields(
-    run: &mut Run<'_>,
-    fom: &mut FomVi<'_>,
-    checker: &mut Checker,
-    evaluation: &mut Evaluation<'_>,
-    codec: &mut Codec<'_>,
-) {
-    run.visit_fields(codec);
-    fom.visit_fields(codec);
-    checker.visit_fields(codec);
-    evaluation.visit_fields(codec);
 }
 
 fn largest_change(a: &[f64], b: &[f64]) -> f64 {
@@ -185,20 +163,19 @@ impl<'a> FomVi<'a> {
         set: &'a UncertaintySet,
         setup: Setup,
         settings: &'a FomSettings,
-    ) -> FomVi<'a> {
+    ) -> Result<FomVi<'a>, Error> {
         let (states, rows, entries) = (model.states(), model.rows(), layout.entries(model));
-        let discount = model.discount();
-        let oracle = FirstOrder::new(model, set, setup, settings.steps, settings.method);
+        let oracle = FirstOrder::new(model, set, setup, settings.steps, settings.method)?;
         let (most_rows, most_entries) = layout.largest_state(model);
         let values = match settings.steps {
             StepRule::Paper => vec![0.0; states],
             StepRule::Centred => cheapest_costs(model),
         };
-        FomVi {
+        Ok(FomVi {
             model,
             layout,
-            ahead: Lookahead::new(oracle.reference(), discount, states),
-            ahead_single: Lookahead::new(Reference::Maximum, discount, states),
+            ahead: ReferredValues::new(oracle.reference(), model.discount(), states),
+            nature: Nature::new(model, set),
             oracle,
             settings,
             memory: Memory {
@@ -212,18 +189,17 @@ impl<'a> FomVi<'a> {
                 y_sum: vec![0.0; entries],
             },
             workers: Workers::new(|| Worker {
-                game: GameMemory::new(most_rows, most_entries),
-                scratch: Scratch::new(most_rows, most_entries),
-                workspace: Workspace::new(settings.method, most_rows, most_entries),
+                game: ExplicitMemory::new(most_rows, most_entries),
+                hand: Hand::new(settings.method, most_rows, most_entries),
             }),
             values,
             next: vec![0.0; states],
-        }
+        })
     }
 
     fn take_entries(&mut self) -> u64 {
         let mut total = 0;
-        self.workers.visit(|w| total += std::mem::take(&mut w.scratch.entries));
+        self.workers.visit(|w| total += w.hand.take_entries());
         total
     }
 
@@ -243,7 +219,7 @@ impl<'a> FomVi<'a> {
         for_each_state(cuts, fields, &self.workers, &|at, worker: &mut Worker| {
             let s = at.states.start;
             if !model.is_terminal(s) {
-                let game = Game::load(model, layout, s, ahead, &mut worker.game);
+                let game = ExplicitRows::load(model, layout, s, ahead, &mut worker.game);
                 let ([x], [y]) = (at.per_row, at.per_entry);
                 oracle.start(&game, x, y);
             }
@@ -253,9 +229,9 @@ impl<'a> FomVi<'a> {
     /// One epoch: leaves v⁺ in `next`, sums and iterates in memory.
     fn epoch(&mut self, schedule: Schedule, signal: &Signal<'_>) {
         self.ahead.set(&self.values);
-        self.ahead_single.set(&self.values);
+        self.nature.set_values(&self.values);
         let (model, layout, oracle) = (self.model, self.layout, &self.oracle);
-        let (ahead, ahead_single) = (&self.ahead, &self.ahead_single);
+        let (ahead, nature) = (&self.ahead, &self.nature);
         let fresh = self.settings.average == Average::Epoch;
         let Memory { x, x_sum, x_epoch, gradient, budget, row, y, y_sum } = &mut self.memory;
         let fields = Fields {
@@ -275,8 +251,7 @@ impl<'a> FomVi<'a> {
             if rows.is_empty() || signal.raised() {
                 return;
             }
-            let ahead = if rows.len() == 1 { ahead_single } else { ahead };
-            let game = Game::load(model, layout, s, ahead, &mut worker.game);
+            let game = ExplicitRows::load(model, layout, s, ahead, &mut worker.game);
             let [x, x_sum, x_epoch, gradient, budget, row] = at.per_row;
             let [y, y_sum] = at.per_entry;
             x_epoch.fill(0.0);
@@ -291,8 +266,7 @@ impl<'a> FomVi<'a> {
                 budget,
                 row,
             };
-            let (scratch, workspace) = (&mut worker.scratch, &mut worker.workspace);
-            let weight = oracle.epoch(&game, schedule, slot, scratch, workspace, signal);
+            let weight = oracle.epoch(&game, schedule, slot, nature, &mut worker.hand, signal);
             for (x, g) in x_epoch.iter().zip(&*gradient) {
                 next[0] += x / weight * (g / weight);
             }

@@ -6,18 +6,19 @@
 //! it is used every budget is checked, and a row block that exceeds its budget is mixed with y⁰
 //! until it does not.
 
-use pulp::{Simd, WithSimd};
-
 use crate::chain::Chain;
 use crate::chain::{ChainRows, ChainShape};
-use crate::game::{Game, GameMemory, Layout, Lookahead, Reference, Values, shares_budget};
-use crate::lanes::{dispatch, ln};
+use crate::lanes::{dispatch, sum};
 use crate::loops::bounds::Bounds;
 use crate::loops::fixed_point::{Operator, bound_fixed_point};
 use crate::loops::sweep::{Cuts, Fields, Workers, for_each_state};
 use crate::model::Model;
+use crate::rows::{
+    Budget, ExplicitMemory, ExplicitRows, Layout, Reference, ReferredValues, Values,
+};
+use crate::sets::UncertaintySet;
+use crate::sets::set::shrink;
 use crate::signal::Signal;
-use crate::uncertainty::{Block, Distance, UncertaintySet};
 
 /// The kernel that nature plays.
 #[derive(Clone, Copy)]
@@ -33,7 +34,7 @@ pub(crate) struct Response<'a> {
     model: &'a Model,
     set: &'a UncertaintySet,
     layout: &'a Layout,
-    ahead: Lookahead,
+    ahead: ReferredValues,
     chain: Chain,
     next: Vec<f64>,
     /// Share of the kernel (against y⁰) that keeps each row within its budget.
@@ -50,7 +51,7 @@ pub(crate) struct Response<'a> {
 }
 
 struct Worker {
-    game: GameMemory,
+    game: ExplicitMemory,
     value: Vec<f64>,
     y: Vec<f64>,
 }
@@ -75,13 +76,13 @@ impl<'a> Response<'a> {
             model,
             set,
             layout,
-            ahead: Lookahead::new(Reference::Mean, model.discount(), model.states()),
+            ahead: ReferredValues::new(Reference::Mean, model.discount(), model.states()),
             chain: Chain::empty(),
             next: vec![0.0; model.states()],
             share: vec![1.0; model.rows()],
             scale: vec![1.0; model.rows()],
             workers: Workers::new(|| Worker {
-                game: GameMemory::new(rows, entries),
+                game: ExplicitMemory::new(rows, entries),
                 value: vec![0.0; rows],
                 y: vec![0.0; entries],
             }),
@@ -155,23 +156,18 @@ impl<'a> Response<'a> {
                 return;
             }
             let [share, scale] = at.per_row;
+            let Some(distance) = set.distance.set() else { return share.fill(0.0) };
             let sums = &sums[layout.span(rows.clone())];
-            let game = Game::load(model, layout, s, ahead, &mut worker.game);
-            let block = game.block(0.0);
-            let used = &mut worker.value[..rows.len()];
-            let distance = set.distance;
-            dispatch(Distances { block, sums, distance, scale, out: used });
-            let fit = |used: f64, radius: f64| match distance {
-                _ if used <= radius => 1.0,
-                Distance::Kl => radius / used,
-                _ => (radius / used).sqrt(),
-            };
-            if shares_budget(set) {
-                share.fill(fit(used.iter().sum(), set.radius_at(s, rows.start)));
-            } else {
-                for ((share, &used), r) in share.iter_mut().zip(&*used).zip(rows) {
-                    *share = fit(used, set.radius_at(s, r));
+            let game = ExplicitRows::load(model, layout, s, ahead, &mut worker.game);
+            for Budget { block, rows: own, entries } in game.budgets(set, s, rows.start) {
+                let y = &mut worker.y[..entries.len()];
+                y.copy_from_slice(&sums[entries]);
+                for (k, scale) in scale[own.clone()].iter_mut().enumerate() {
+                    let y = &mut y[block.span(k)];
+                    *scale = 1.0 / sum(y);
+                    y.iter_mut().for_each(|y| *y *= *scale);
                 }
+                share[own].fill(shrink(distance, block.spent(distance, y), block.radius));
             }
         });
     }
@@ -206,7 +202,7 @@ impl<'a> Response<'a> {
             if rows.is_empty() {
                 return;
             }
-            let game = Game::load(model, layout, s, ahead, &mut worker.game);
+            let game = ExplicitRows::load(model, layout, s, ahead, &mut worker.game);
             let block = game.block(0.0);
             let value = &mut worker.value[..rows.len()];
             let sums = match kernel {
@@ -276,46 +272,5 @@ impl Operator for ToKernel<'_, '_> {
     }
     fn width(&self) -> usize {
         self.response.layout.widest_row(self.response.model)
-    }
-}
-
-/// Distance of every row from its nominal one, the row being `sums` over its total; the inverse
-/// totals go to `scale`.
-struct Distances<'a> {
-    block: Block<'a>,
-    sums: &'a [f64],
-    distance: Distance,
-    scale: &'a mut [f64],
-    out: &'a mut [f64],
-}
-
-impl WithSimd for Distances<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, simd: S) {
-        let zero = simd.splat_f64s(0.0);
-        let least = simd.splat_f64s(f64::MIN_POSITIVE);
-        for k in 0..self.block.rows() {
-            let span = self.block.span(k);
-            let (nominal, sums) = (&self.block.nominal[span.clone()], &self.sums[span]);
-            let mut total = zero;
-            crate::lanes::walk!(simd, [sums] => |y| { total = simd.add_f64s(total, y); });
-            self.scale[k] = 1.0 / simd.reduce_sum_f64s(total);
-            let scale = simd.splat_f64s(self.scale[k]);
-            let mut used = zero;
-            match self.distance {
-                Distance::Kl => crate::lanes::walk!(simd, [sums, nominal] => |y, y0| {
-                    let y = simd.max_f64s(simd.mul_f64s(scale, y), least);
-                    let ratio = ln(simd, simd.div_f64s(y, simd.max_f64s(y0, least)));
-                    used = simd.mul_add_e_f64s(y, ratio, used);
-                }),
-                _ => crate::lanes::walk!(simd, [sums, nominal] => |y, y0| {
-                    let d = simd.sub_f64s(simd.mul_f64s(scale, y), y0);
-                    used = simd.mul_add_e_f64s(simd.mul_f64s(d, simd.splat_f64s(0.5)), d, used);
-                }),
-            }
-            self.out[k] = simd.reduce_sum_f64s(used).max(0.0);
-        }
     }
 }

@@ -1,8 +1,10 @@
 //! The kernel of the lower bound lies in the set and has the value that is claimed.
 
 use super::*;
-use crate::game::{GameMemory, Layout, Lookahead, Reference};
 use crate::instances::{Costs, Garnet, Xoshiro256};
+use crate::rows::{ExplicitMemory, Layout, Reference, ReferredValues};
+use crate::sets::ellipsoid::Ellipsoid;
+use crate::sets::kl::Kl;
 
 /// What an update leaves in one state.
 struct Updated {
@@ -12,26 +14,27 @@ struct Updated {
 }
 
 /// Updates every state of a random model and checks the answer against the game.
-fn visit(set: &UncertaintySet, mut check: impl FnMut(&Game<'_>, &Updated)) {
+fn visit(set: &UncertaintySet, mut check: impl FnMut(&ExplicitRows<'_>, &Updated)) {
     let (states, actions) = (12, 6);
     let garnet = Garnet { states, actions, costs: Costs::StateDriven, ..Garnet::default() };
     let model = garnet.model().unwrap();
     let layout = Layout::new(&model, set);
     let mut random = Xoshiro256::new(3);
     let values: Vec<f64> = (0..states).map(|_| 10.0 * random.uniform()).collect();
-    let mut ahead = Lookahead::new(Reference::Maximum, model.discount(), states);
+    let mut ahead = ReferredValues::new(Reference::Maximum, model.discount(), states);
     ahead.set(&values);
     let (rows, entries) = layout.largest_state(&model);
-    let (mut memory, mut scratch) = (GameMemory::new(rows, entries), Scratch::new(rows, entries));
+    let (mut memory, mut programs) = (ExplicitMemory::new(rows, entries), Programs::default());
+    let mut nature = Nature::new(&model, set);
+    nature.set_values(&values);
     for s in 0..states {
-        let game = Game::load(&model, &layout, s, &ahead, &mut memory);
+        let game = &ExplicitRows::load(&model, &layout, s, &ahead, &mut memory);
         let (mut x, mut y) = (vec![f64::NAN; actions], vec![f64::NAN; game.nominal().len()]);
-        let first = model.rows_of(s).start;
+        let first_row = model.rows_of(s).start;
         for whole in [false, true] {
-            let (mut budget, mut row) = (vec![0.0; actions], vec![0.0; actions]);
-            let warm = Memory { budget: &mut budget, row: &mut row };
-            let value = update(set, s, first, &game, whole, &mut x, &mut y, warm, &mut scratch);
-            check(&game, &Updated { value, x: x.clone(), y: y.clone() });
+            let state = State { set, nature: &nature, s, first_row, game, whole };
+            let value = state.update(&mut x, &mut y, &mut programs);
+            check(game, &Updated { value, x: x.clone(), y: y.clone() });
         }
     }
 }
@@ -46,7 +49,8 @@ fn the_kernel_of_the_lower_bound_is_in_the_set() {
                     // Rounding of the entries, 1e-16 against steps of √radius.
                     let allowed = radius * (1.0 + 1e-9);
                     let row = |k: usize| {
-                        spent(set.distance, &block.nominal[block.span(k)], &y[block.span(k)])
+                        let distance = set.distance.set().expect("a set");
+                        distance.distance(block.nominal(k), &y[block.span(k)])
                     };
                     let used: Vec<f64> = (0..block.rows()).map(row).collect();
                     if shares_budget(&set) {
@@ -77,8 +81,8 @@ fn repair_takes_anything() {
             let mut y = game.nominal().to_vec();
             y[0] = bad;
             y[block.span(1)].fill(bad);
-            repair(Distance::Kl, block, &mut y);
-            assert!(spent(Distance::Kl, block.nominal, &y) <= 0.1 * (1.0 + 1e-12));
+            block.bring_within(&Kl, &mut y);
+            assert!(block.spent(&Kl, &y) <= 0.1 * (1.0 + 1e-12));
         }
     });
 }
@@ -95,7 +99,7 @@ fn candidates_that_are_no_policy_are_ignored() {
             let candidate = Candidate { x: vec![bad], y: vec![bad; width], solved: false };
             take(candidate, block, &[1], &mut x, &mut y);
             assert_eq!(x[2], 1.0);
-            repair(Distance::Ellipsoid, block, &mut y);
+            block.bring_within(&Ellipsoid, &mut y);
             assert_eq!(y, game.nominal());
         }
     });

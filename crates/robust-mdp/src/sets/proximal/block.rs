@@ -1,6 +1,10 @@
-//! What a proximal step or a support function sees of a state: the rows that share one budget.
+//! Rows that share one budget, every state that they may use listed: Σ_a κ_a·d(y_a, y⁰_a) ≤ α.
 
 use std::ops::Range;
+
+use super::Mirror;
+use crate::rows::Row;
+use crate::sets::set::{Priced, Set, shrink};
 
 /// Row objectives b_a, up to a constant per row.
 #[derive(Clone, Copy, Debug)]
@@ -24,6 +28,8 @@ pub struct Block<'a> {
     pub nominal_value: &'a [f64],
     /// The budget α ≥ 0 that all rows share.
     pub radius: f64,
+    /// κ of the rows; `None`: 1.
+    pub kappa: Option<&'a [f64]>,
 }
 
 impl<'a> Block<'a> {
@@ -65,14 +71,68 @@ impl<'a> Block<'a> {
             },
             nominal_value: &self.nominal_value[k..k + 1],
             radius,
+            kappa: self.kappa.map(|kappa| &kappa[k..k + 1]),
+        }
+    }
+
+    /// y⁰ of row `k`.
+    #[inline(always)]
+    pub fn nominal(&self, k: usize) -> &'a [f64] {
+        &self.nominal[self.span(k)]
+    }
+
+    /// κ of row `k`.
+    pub fn kappa(&self, k: usize) -> f64 {
+        self.kappa.map_or(1.0, |kappa| kappa[k])
+    }
+
+    /// Row `k` as a set sees it.
+    pub fn view(&self, k: usize) -> Row<'a> {
+        let w = self.gain(k);
+        let (low, maximum) = crate::model::range(w);
+        Row { p: self.nominal(k), w, maximum, range: maximum - low, outside: None }
+    }
+
+    /// Writes row `k` at a point of its price curve, with mass one; t = 0 is the nominal row.
+    pub(crate) fn write(&self, set: &dyn Set, k: usize, at: Priced, y: &mut [f64]) {
+        let nominal = self.nominal(k);
+        if at.t > 0.0 {
+            set.kernel(self.view(k), at, y);
+            scale_to_one(y, nominal);
+        } else {
+            y.copy_from_slice(nominal);
+        }
+    }
+
+    /// What y spends of the budget.
+    pub(crate) fn spent(&self, set: &dyn Set, y: &[f64]) -> f64 {
+        let row = |k| self.kappa(k) * set.distance(self.nominal(k), &y[self.span(k)]);
+        (0..self.rows()).map(row).sum()
+    }
+
+    /// Makes y a kernel of the set: rows become distributions, or nominal where they cannot, and all
+    /// are moved towards y⁰ until they are within the budget.
+    pub(crate) fn bring_within(&self, set: &dyn Set, y: &mut [f64]) {
+        for k in 0..self.rows() {
+            scale_to_one(&mut y[self.span(k)], self.nominal(k));
+        }
+        let share = shrink(set, self.spent(set, y), self.radius);
+        if share < 1.0 {
+            for (y, p) in y.iter_mut().zip(self.nominal) {
+                *y = share * *y + (1.0 - share) * p;
+            }
         }
     }
 }
 
-/// y ← share·y + (1 − share)·y⁰, which brings an infeasible y back into a convex set.
-pub(crate) fn mix_with_nominal(share: f64, nominal: &[f64], y: &mut [f64]) {
-    for (y, n) in y.iter_mut().zip(nominal) {
-        *y = share * *y + (1.0 - share) * n;
+/// y₊/Σy₊, or y⁰ where that is no distribution.
+fn scale_to_one(y: &mut [f64], nominal: &[f64]) {
+    y.iter_mut().for_each(|y| *y = y.max(0.0));
+    let total: f64 = y.iter().sum();
+    if total.is_finite() && total > 0.0 {
+        y.iter_mut().for_each(|y| *y /= total);
+    } else {
+        y.copy_from_slice(nominal);
     }
 }
 
@@ -96,6 +156,21 @@ pub struct Emit<'a> {
     pub value: &'a mut [f64],
 }
 
+impl Emit<'_> {
+    /// Takes in the nominal kernel.
+    pub(super) fn write_nominal(self, mirror: Mirror, block: Block<'_>, iterate: &mut [f64]) {
+        for (to, p) in iterate.iter_mut().zip(block.nominal) {
+            *to = mirror.of(*p, *p);
+        }
+        for (sum, p) in self.sum.iter_mut().zip(block.nominal) {
+            *sum += self.weight * p;
+        }
+        for (k, value) in self.value.iter_mut().enumerate() {
+            *value = block.nominal(k).iter().zip(block.gain(k)).map(|(p, b)| p * b).sum();
+        }
+    }
+}
+
 /// lower ≤ exact value ≤ upper.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Enclosure {
@@ -108,7 +183,7 @@ pub struct Enclosure {
 /// Sums over one row that the proximal solvers exchange.
 pub(crate) type RowSums = [f64; 5];
 
-/// Working memory of proximal steps and support functions, reused between calls.
+/// Working memory of proximal steps, reused between calls.
 #[derive(Debug, Default)]
 pub struct Scratch {
     pub(crate) sums: Vec<RowSums>,
@@ -118,8 +193,6 @@ pub struct Scratch {
     pub(crate) buffer: Vec<f64>,
     /// Entries visited so far by all passes.
     pub entries: u64,
-    /// Convex programs handed to a solver so far, and those that it could not solve.
-    pub(crate) programs: [u64; 2],
 }
 
 impl Scratch {
@@ -132,7 +205,6 @@ impl Scratch {
             shift: vec![0.0; rows],
             buffer: vec![0.0; entries],
             entries: 0,
-            programs: [0; 2],
         }
     }
 }

@@ -1,13 +1,105 @@
-//! Proximal steps in two geometries for the first-order methods, on a [`Block`].
+//! Proximal steps of the kernel player: y ← argmax Σ_a ⟨σx_a b_a, y_a⟩ − V(y, y') over the rows of a
+//! [`Block`], V the Bregman distance of a geometry ([`Prox`]).
+//!
+//! - [`separable`]: any set whose distance is a sum over entries, from the step of one entry
+//! - [`ray`]: the ellipsoid, Euclidean
+//! - [`tilt`]: KL, entropy
+//! - [`omega`]: the other way round
 
 mod block;
-pub(crate) mod ellipsoid;
-pub(crate) mod kl;
-mod omega;
+pub(crate) mod omega;
+pub(crate) mod ray;
+mod separable;
+pub(crate) mod tilt;
 
-pub(crate) use block::mix_with_nominal;
 pub use block::{Block, Emit, Enclosure, Gain, Scratch, Warm};
-pub(crate) use omega::LOWEST_LOG;
+pub use separable::{ProximalEntry, Separable};
+
+/// Log-weights below this are as good as zero.
+const LOWEST_LOG: f64 = -700.0;
+/// Share of the uniform distribution in a first iterate that cannot leave 0.
+const MIXED: f64 = 0.1;
+
+/// Proximal steps of a set in one geometry.
+pub trait Prox: Sync {
+    /// The coordinates that iterates are kept in.
+    fn mirror(&self) -> Mirror;
+
+    /// Bounds V(y, y⁰) over the set, for a budget and rows of up to `width` entries.
+    fn diameter(&self, budget: f64, rows: f64, _width: f64) -> f64 {
+        budget.min(rows)
+    }
+
+    /// The step from the iterate `y`, in its place; `x` has one weight a row, perhaps negative.
+    fn step(
+        &self,
+        block: Block<'_>,
+        sigma: f64,
+        x: &[f64],
+        y: &mut [f64],
+        warm: Warm<'_>,
+        emit: Emit<'_>,
+        scratch: &mut Scratch,
+    );
+}
+
+/// Mirror coordinates of a kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mirror {
+    /// y.
+    Point,
+    /// ln y.
+    Log,
+    /// ln(y/y⁰).
+    LogRatio,
+}
+
+impl Mirror {
+    /// The coordinate of y.
+    pub fn of(self, y: f64, nominal: f64) -> f64 {
+        match self {
+            Mirror::Point => y,
+            Mirror::Log => y.ln().max(LOWEST_LOG),
+            Mirror::LogRatio => (y / nominal).ln().max(LOWEST_LOG),
+        }
+    }
+
+    /// The first iterate: the nominal kernel, with a little mass everywhere where 0 cannot be left.
+    pub fn start(self, block: Block<'_>, y: &mut [f64]) {
+        for k in 0..block.rows() {
+            let n = block.span(k).len() as f64;
+            for (y, &p) in y[block.span(k)].iter_mut().zip(block.nominal(k)) {
+                *y = match self {
+                    Mirror::Point => p,
+                    Mirror::Log => self.of((1.0 - MIXED) * p + MIXED / n, p),
+                    Mirror::LogRatio => 0.0,
+                };
+            }
+        }
+    }
+}
+
+/// No uncertainty: y stays nominal.
+pub(crate) struct Nominal;
+
+impl Prox for Nominal {
+    fn mirror(&self) -> Mirror {
+        Mirror::Point
+    }
+
+    fn step(
+        &self,
+        block: Block<'_>,
+        _: f64,
+        _: &[f64],
+        y: &mut [f64],
+        _: Warm<'_>,
+        emit: Emit<'_>,
+        _: &mut Scratch,
+    ) {
+        emit.write_nominal(self.mirror(), block, y);
+    }
+}
 
 #[cfg(test)]
 mod tests;

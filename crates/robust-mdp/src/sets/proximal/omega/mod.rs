@@ -15,10 +15,14 @@ mod pass;
 
 use self::pass::{D, H0, H1, H2, Pass, TOTAL, Write};
 use super::block::{Block, Emit, RowSums, Scratch, Warm};
-use crate::lanes::dispatch;
+use super::separable::{ProximalEntry, Separable, positive};
+use super::{Mirror, Prox};
+use crate::lanes::{dispatch, ln_omega};
+use crate::sets::ellipsoid::Ellipsoid;
+use crate::sets::kl::Kl;
+use crate::sets::set::Set;
 
 const JOINT_STEPS: usize = 60;
-const ROW_STEPS: usize = 100;
 
 /// The set that the step stays in, with the geometry that makes it an omega step.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -29,6 +33,70 @@ pub(crate) enum Ball {
     Kl,
 }
 
+impl Prox for Ball {
+    fn mirror(&self) -> Mirror {
+        match self {
+            Ball::Ellipsoid => Mirror::Log,
+            Ball::Kl => Mirror::Point,
+        }
+    }
+
+    fn diameter(&self, budget: f64, rows: f64, width: f64) -> f64 {
+        match self {
+            // KL ≤ χ² ≈ n·‖y − y⁰‖² near the nominal kernel.
+            Ball::Ellipsoid => (2.0 * budget * width).min(rows * width.ln()),
+            Ball::Kl => budget.min(rows),
+        }
+    }
+
+    fn step(
+        &self,
+        block: Block<'_>,
+        sigma: f64,
+        x: &[f64],
+        y: &mut [f64],
+        warm: Warm<'_>,
+        emit: Emit<'_>,
+        scratch: &mut Scratch,
+    ) {
+        match block.kappa {
+            Some(_) => Separable(*self).step(block, sigma, x, y, warm, emit, scratch),
+            None => prox(*self, block, sigma, x, y, warm, emit, scratch),
+        }
+    }
+}
+
+impl ProximalEntry for Ball {
+    fn set(&self) -> &dyn Set {
+        match self {
+            Ball::Ellipsoid => &Ellipsoid,
+            Ball::Kl => &Kl,
+        }
+    }
+
+    fn mirror(&self) -> Mirror {
+        Prox::mirror(self)
+    }
+
+    fn at(&self, z: f64, p: f64, s: f64) -> (f64, f64) {
+        let omega = |z: f64| ln_omega(pulp::Scalar, z).exp();
+        match self {
+            // ln y + sy = z + sp.
+            Ball::Ellipsoid if s > 0.0 => {
+                let y = omega(z + s * p + s.ln()) / s;
+                (y, y / (1.0 + s * y))
+            }
+            Ball::Ellipsoid => (z.exp(), z.exp()),
+            // y + s·ln(y/p) = z.
+            Ball::Kl if s > 0.0 => {
+                let y = s * omega(z / s + (p / s).ln());
+                (y, y / (y + s))
+            }
+            Ball::Kl => positive(z, 1.0),
+        }
+    }
+}
+
 /// Where the proximal point lies.
 enum Point {
     /// On the ball's boundary, at this θ and the row multipliers in place.
@@ -37,10 +105,12 @@ enum Point {
     Softmax,
     /// Inside: the plain projection, already solved by the row shifts.
     Projection,
+    /// Newton's method has not found it.
+    Unknown,
 }
 
 /// The proximal step; `iterate` holds ln y (ellipsoid) or y (KL).
-pub(crate) fn prox(
+fn prox(
     ball: Ball,
     block: Block<'_>,
     sigma: f64,
@@ -59,36 +129,31 @@ pub(crate) fn prox(
         }
     }
     if block.radius <= 0.0 {
-        return write_nominal(ball, block, iterate, emit);
+        return emit.write_nominal(Prox::mirror(&ball), block, iterate);
     }
-    let point = locate(ball, block, iterate, warm.budget, warm.row, scratch);
+    let theta = match locate(ball, block, iterate, warm.budget, warm.row, scratch) {
+        Point::Boundary(theta) => Some(theta),
+        Point::Softmax => None,
+        Point::Projection => {
+            scratch.entries += block.entries() as u64;
+            let slope = &scratch.slope;
+            return super::ray::write_projection(block, slope, warm.row, iterate, emit);
+        }
+        Point::Unknown => {
+            *warm.budget = 0.0;
+            let cold = Warm { budget: &mut *warm.budget, row: &mut *warm.row };
+            Separable(ball).step(block, sigma, x, iterate, cold, emit, scratch);
+            if ball == Ball::Kl && *warm.budget > 0.0 {
+                warm.row.iter_mut().for_each(|nu| *nu /= *warm.budget);
+            }
+            return;
+        }
+    };
     scratch.entries += block.entries() as u64;
-    let slope = &scratch.slope;
-    let nu = &*warm.row;
-    if let Point::Projection = point {
-        return super::ellipsoid::write_projection(block, slope, nu, iterate, emit);
-    }
-    let theta = if let Point::Boundary(theta) = point { Some(theta) } else { None };
+    let (slope, nu) = (&scratch.slope, &*warm.row);
     let log_nominal = &scratch.buffer[..block.entries()];
     dispatch(Write { ball, block, slope, log_nominal, theta, nu, iterate, emit });
 }
-
-fn write_nominal(ball: Ball, block: Block<'_>, iterate: &mut [f64], emit: Emit<'_>) {
-    for k in 0..block.rows() {
-        let span = block.span(k);
-        let mut value = 0.0;
-        for (i, &b) in span.zip(block.gain(k)) {
-            let y0 = block.nominal[i];
-            iterate[i] = if ball == Ball::Kl { y0 } else { y0.ln().max(LOWEST_LOG) };
-            emit.sum[i] += emit.weight * y0;
-            value += y0 * b;
-        }
-        emit.value[k] = value;
-    }
-}
-
-/// Log-weights below this are as good as zero.
-pub(crate) const LOWEST_LOG: f64 = -700.0;
 
 /// Tries the unconstrained step where it may be feasible, else Newton on (θ, ν).
 ///
@@ -123,7 +188,7 @@ fn locate(
             step
         }
         Ball::Kl => {
-            let used = super::ellipsoid::project(block, centre, nu, scratch);
+            let used = super::ray::project(block, centre, nu, scratch);
             if used <= block.radius {
                 *memory = 0.0;
                 return Point::Projection;
@@ -131,8 +196,9 @@ fn locate(
             small_radius_start(block, centre, nu, scratch)
         }
     };
-    let pi = newton(ball, block, centre, start, nu, scratch)
-        .unwrap_or_else(|| bisect(ball, block, centre, start, nu, scratch));
+    let Some(pi) = newton(ball, block, centre, start, nu, scratch) else {
+        return Point::Unknown;
+    };
     *memory = pi;
     Point::Boundary(if ball == Ball::Kl { 1.0 / pi } else { pi })
 }
@@ -268,78 +334,6 @@ fn row_step(s: &RowSums) -> f64 {
         (total - 1.0) / s[H0]
     } else {
         total.ln().clamp(-50.0, 50.0) * total / s[H0]
-    }
-}
-
-/// The safe way: bisection on ln π, every row solved from the side where Newton is monotone.
-fn bisect(
-    ball: Ball,
-    block: Block<'_>,
-    centre: &[f64],
-    start: f64,
-    nu: &mut [f64],
-    scratch: &mut Scratch,
-) -> f64 {
-    let rows = block.rows();
-    let (mut low, mut high) = (0.0_f64, f64::INFINITY);
-    let mut pi = if start.is_finite() && start > 0.0 { start } else { 1.0 };
-    for _ in 0..400 {
-        solve_rows(ball, block, centre, pi, nu, scratch);
-        let used: f64 = scratch.sums[..rows].iter().map(|s| s[D]).sum();
-        if used > block.radius {
-            low = pi
-        } else {
-            high = pi
-        }
-        if high.is_finite() && low > 0.0 && high - low <= 4e-16 * high {
-            break;
-        }
-        pi = match (low > 0.0, high.is_finite()) {
-            (true, true) => (low * high).sqrt().clamp(low, high),
-            (true, false) => 4.0 * pi,
-            _ => 0.25 * pi,
-        };
-        if !(1e-290..=1e290).contains(&pi) {
-            break;
-        }
-    }
-    solve_rows(ball, block, centre, pi, nu, scratch);
-    pi
-}
-
-/// Solves Σy = 1 in every row at fixed θ, starting where the largest entry is one (Σy ≥ 1):
-/// Σy is convex and decreasing in ν, so that Newton is monotone from there.
-fn solve_rows(
-    ball: Ball,
-    block: Block<'_>,
-    centre: &[f64],
-    pi: f64,
-    nu: &mut [f64],
-    scratch: &mut Scratch,
-) {
-    let theta = if ball == Ball::Kl { 1.0 / pi } else { pi };
-    for k in 0..block.rows() {
-        let mut top = f64::NEG_INFINITY;
-        for (i, &b) in block.span(k).zip(block.gain(k)) {
-            let g = scratch.slope[k] * b;
-            top = top.max(match ball {
-                Ball::Ellipsoid => theta * block.nominal[i] + centre[i] + g,
-                Ball::Kl => theta * (centre[i] + g) + scratch.buffer[i],
-            });
-        }
-        nu[k] = top - theta;
-    }
-    for _ in 0..ROW_STEPS {
-        pass(ball, block, centre, theta, nu, scratch);
-        let mut moved = false;
-        for (nu, s) in nu.iter_mut().zip(&scratch.sums) {
-            let step = (s[TOTAL] - 1.0) / s[H0];
-            moved |= step.abs() > 1e-15 * nu.abs().max(1.0);
-            *nu += step;
-        }
-        if !moved {
-            break;
-        }
     }
 }
 

@@ -1,11 +1,21 @@
-//! Every proximal step against its optimality conditions and a brute-force search, every support
-//! function against a plain sort-and-bisect reference, on random and degenerate blocks.
+//! Every proximal step against its optimality conditions and a brute-force search, on random and
+//! degenerate blocks.
 
 mod proximal_steps;
-mod support;
+mod separable;
 
 use super::block::{Block, Gain};
+use super::omega::Ball;
+use super::ray::Ray;
+use super::separable::{ProximalEntry, Separable, positive};
+use super::tilt::Tilted;
+use super::{Emit, Mirror, Prox, Scratch, Warm};
+use crate::geometry::Geometry;
 use crate::instances::Xoshiro256;
+use crate::rows::Row;
+use crate::sets::ellipsoid::Ellipsoid;
+use crate::sets::kl::Kl;
+use crate::sets::set::{Beyond, Priced, Set};
 
 /// A block that owns its arrays.
 #[derive(Clone, Debug)]
@@ -15,6 +25,7 @@ struct Owned {
     gain: Vec<f64>,
     nominal_value: Vec<f64>,
     radius: f64,
+    kappa: Option<Vec<f64>>,
 }
 
 impl Owned {
@@ -30,7 +41,8 @@ impl Owned {
             gain.extend((0..width).map(|_| size * (rng.uniform() - 0.5)));
             offsets.push(nominal.len());
         }
-        Owned { offsets, nominal, gain, nominal_value: vec![0.0; rows], radius: 0.0 }.refresh()
+        Owned { offsets, nominal, gain, nominal_value: vec![0.0; rows], radius: 0.0, kappa: None }
+            .refresh()
     }
 
     fn refresh(mut self) -> Owned {
@@ -41,16 +53,6 @@ impl Owned {
         self
     }
 
-    /// Objectives shifted so that each row's maximum is 0, for the support functions.
-    fn at_maximum(mut self) -> Owned {
-        for k in 0..self.nominal_value.len() {
-            let b = &mut self.gain[self.offsets[k]..self.offsets[k + 1]];
-            let top = b.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-            b.iter_mut().for_each(|b| *b -= top);
-        }
-        self.refresh()
-    }
-
     fn block(&self) -> Block<'_> {
         Block {
             offsets: &self.offsets,
@@ -58,6 +60,7 @@ impl Owned {
             gain: Gain::PerRow(&self.gain),
             nominal_value: &self.nominal_value,
             radius: self.radius,
+            kappa: self.kappa.as_deref(),
         }
     }
 
@@ -66,22 +69,175 @@ impl Owned {
     }
 }
 
-/// What y spends of the budget.
-fn distance(kl: bool, y: &[f64], nominal: &[f64]) -> f64 {
-    let terms = y.iter().zip(nominal);
-    if kl {
-        terms.map(|(y, n)| if *y > 0.0 { y * (y / n).ln() - y + n } else { *n }).sum()
-    } else {
-        terms.map(|(y, n)| 0.5 * (y - n) * (y - n)).sum()
+/// Proximal steps under test.
+#[derive(Clone, Copy)]
+struct Case {
+    name: &'static str,
+    prox: &'static dyn Prox,
+    set: &'static dyn Set,
+    geometry: Geometry,
+    /// ∂d/∂y.
+    normal: fn(f64, f64) -> f64,
+}
+
+const ELLIPSOID: Case = Case {
+    name: "ellipsoid l2",
+    prox: &Ray,
+    set: &Ellipsoid,
+    geometry: Geometry::Euclidean,
+    normal: |y, p| y - p,
+};
+const KL: Case = Case {
+    name: "KL l1",
+    prox: &Tilted,
+    set: &Kl,
+    geometry: Geometry::Entropy,
+    normal: |y, p| (y / p).ln(),
+};
+const CASES: [Case; 9] = [
+    ELLIPSOID,
+    Case { name: "ellipsoid l2 by entries", prox: &Separable(Ray), ..ELLIPSOID },
+    Case { name: "ellipsoid l1", prox: &Ball::Ellipsoid, geometry: Geometry::Entropy, ..ELLIPSOID },
+    Case {
+        name: "ellipsoid l1 by entries",
+        prox: &Separable(Ball::Ellipsoid),
+        geometry: Geometry::Entropy,
+        ..ELLIPSOID
+    },
+    KL,
+    Case { name: "KL l1 by entries", prox: &Separable(Tilted), ..KL },
+    Case { name: "KL l2", prox: &Ball::Kl, geometry: Geometry::Euclidean, ..KL },
+    Case {
+        name: "KL l2 by entries",
+        prox: &Separable(Ball::Kl),
+        geometry: Geometry::Euclidean,
+        ..KL
+    },
+    Case {
+        name: "chi-square l2",
+        prox: &Separable(ChiSquare),
+        set: &ChiSquare,
+        geometry: Geometry::Euclidean,
+        normal: |y, p| 2.0 * (y - p) / p,
+    },
+];
+
+impl Case {
+    fn keeps_support(&self) -> bool {
+        !self.set.leaves_support()
+    }
+
+    fn decode(&self, block: &Owned, mirror: &[f64]) -> Vec<f64> {
+        let point = |(m, p): (&f64, &f64)| match self.prox.mirror() {
+            Mirror::Point => *m,
+            Mirror::Log => m.exp(),
+            Mirror::LogRatio => p * m.exp(),
+        };
+        mirror.iter().zip(&block.nominal).map(point).collect()
     }
 }
 
-/// Random and degenerate blocks; those for KL have no zeros.
-fn blocks(rng: &mut Xoshiro256, kl: bool) -> Vec<(Owned, &'static str)> {
+/// Iterate and multipliers.
+#[derive(Clone)]
+struct State {
+    mirror: Vec<f64>,
+    row: Vec<f64>,
+    budget: f64,
+}
+
+impl State {
+    fn start(prox: &dyn Prox, block: &Owned) -> State {
+        let mut mirror = vec![0.0; block.nominal.len()];
+        prox.mirror().start(block.block(), &mut mirror);
+        State { mirror, row: vec![0.0; block.rows()], budget: 0.0 }
+    }
+
+    /// A step; the point of the new iterate and its row values.
+    fn step(&mut self, prox: &dyn Prox, block: &Owned, sigma: f64, x: &[f64]) -> [Vec<f64>; 2] {
+        let (mut sum, mut value) = (vec![0.0; block.nominal.len()], vec![0.0; block.rows()]);
+        let mut scratch = Scratch::new(block.rows(), block.nominal.len());
+        let warm = Warm { budget: &mut self.budget, row: &mut self.row };
+        let emit = Emit { weight: 1.0, sum: &mut sum, value: &mut value };
+        prox.step(block.block(), sigma, x, &mut self.mirror, warm, emit, &mut scratch);
+        [sum, value]
+    }
+}
+
+/// A set of which no more than the proximal steps is asked.
+macro_rules! distance {
+    ($set:ident, $name:literal, $leaves:literal, |$p:ident, $y:ident| $distance:expr) => {
+        #[derive(Clone, Copy, Debug)]
+        struct $set;
+
+        impl Set for $set {
+            fn name(&self) -> &'static str {
+                $name
+            }
+            fn distance(&self, p: &[f64], y: &[f64]) -> f64 {
+                p.iter().zip(y).map(|(&$p, &$y)| $distance).sum()
+            }
+            fn leaves_support(&self) -> bool {
+                $leaves
+            }
+            fn diameter(&self) -> f64 {
+                f64::INFINITY
+            }
+            fn vacuous(&self, _: &[f64], _: bool) -> f64 {
+                unreachable!()
+            }
+            fn at(&self, _: Row<'_>, _: f64, _: Option<Priced>) -> Priced {
+                unreachable!()
+            }
+            fn face(&self, _: Row<'_>) -> f64 {
+                unreachable!()
+            }
+            fn kernel(&self, _: Row<'_>, _: Priced, _: &mut [f64]) -> Beyond {
+                unreachable!()
+            }
+            fn prox(&self, geometry: Geometry) -> Option<&dyn Prox> {
+                match geometry {
+                    Geometry::Euclidean => Some(&Separable($set)),
+                    Geometry::Entropy => None,
+                }
+            }
+        }
+    };
+}
+
+distance!(L1, "l1", true, |p, y| (y - p).abs());
+distance!(ChiSquare, "chi-square", false, |p, y| if p > 0.0 { (y - p) * (y - p) / p } else { y });
+
+impl ProximalEntry for L1 {
+    fn set(&self) -> &dyn Set {
+        self
+    }
+
+    fn at(&self, z: f64, p: f64, s: f64) -> (f64, f64) {
+        match z - p {
+            up if up > s => positive(z - s, 1.0),
+            down if down < -s => positive(z + s, 1.0),
+            _ => (p, 0.0),
+        }
+    }
+}
+
+impl ProximalEntry for ChiSquare {
+    fn set(&self) -> &dyn Set {
+        self
+    }
+
+    fn at(&self, z: f64, p: f64, s: f64) -> (f64, f64) {
+        let w = 2.0 * s / p;
+        if p > 0.0 { positive((z + 2.0 * s) / (1.0 + w), 1.0 / (1.0 + w)) } else { (0.0, 0.0) }
+    }
+}
+
+/// Random and degenerate blocks; without zeros for sets that keep to the support.
+fn blocks(rng: &mut Xoshiro256, positive: bool) -> Vec<(Owned, &'static str)> {
     let mut all = Vec::new();
     for (rows, width) in [(1, 2), (2, 2), (1, 9), (3, 5), (7, 16), (12, 33), (30, 40)] {
         for size in [1e-8, 1.0, 20.0, 1e8] {
-            let zeros = if kl { 0.0 } else { 0.4 };
+            let zeros = if positive { 0.0 } else { 0.4 };
             all.push((Owned::random(rng, rows, width, zeros, size), "random"));
         }
     }
@@ -99,7 +255,7 @@ fn blocks(rng: &mut Xoshiro256, kl: bool) -> Vec<(Owned, &'static str)> {
         row.copy_from_slice(&[1.0 - 3e-14, 1e-14, 1e-14, 1e-14]);
     }
     all.push((lopsided.refresh(), "probabilities of 1e-14"));
-    if !kl {
+    if !positive {
         let mut vertex = Owned::random(rng, 3, 5, 0.0, 1.0);
         vertex.nominal.iter_mut().enumerate().for_each(|(i, p)| *p = f64::from(i % 5 == 2));
         all.push((vertex.refresh(), "deterministic nominal"));

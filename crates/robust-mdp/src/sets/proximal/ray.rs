@@ -1,21 +1,22 @@
-//! The ray y(t) = Π_Δ(y⁰ + t·e), followed until it leaves the ball Σ_a ½‖y_a − y⁰_a‖² ≤ α.
-//!
-//! Both the Euclidean proximal step and the support function of the ellipsoid are such a ray:
-//! - proximal step: e = (y' − y⁰) + σ·x_a·b_a and t = 1/(1 + σμ) in (0, 1], with μ the ball's
-//!   multiplier (t = 1 is the plain projection);
-//! - support function: e = x_a·b_a and t in (0, ∞).
+//! The ray y(t) = Π_Δ(y⁰ + t·e), e = (y' − y⁰) + σ·x_a·b_a, followed up to t = 1 or until it leaves the
+//! ball Σ_a ½‖y_a − y⁰_a‖² ≤ α: the Euclidean proximal step, t = 1/(1 + σμ) with μ the ball's
+//! multiplier (t = 1 is the plain projection).
 //!
 //! A row is y = (y⁰ + t·e − ν)₊. For a fixed active set I with n = |I|, r = 1 − Σ_I y⁰ and
 //! det = Σ_I e² − (Σ_I e)²/n,
 //!   ν = (t·Σ_I e − r)/n,   ½‖y − y⁰‖² = ½[t²·det + r²/n + Σ_{i∉I} (y⁰_i)²],
 //! so with all active sets fixed the budget is one quadratic in t². Iterate: one pass → sums →
-//! (t, ν) → new sets; unchanged sets mean that the answer is exact. Where that cycles, a
-//! bracketed search on t with exactly projected rows takes over.
+//! (t, ν) → new sets; unchanged sets mean that the answer is exact. Where that cycles, the
+//! [search by entries](super::separable) takes over.
 
 use pulp::{Simd, WithSimd};
 
+use super::block::{Block, Emit, RowSums, Scratch, Warm};
+use super::separable::{ProximalEntry, Separable, positive};
+use super::{Mirror, Prox};
 use crate::lanes::{dispatch, padding, walk};
-use crate::sets::proximal::block::{Block, RowSums, Scratch};
+use crate::sets::ellipsoid::Ellipsoid;
+use crate::sets::set::Set;
 
 /// Sums of a row over its active set.
 const N: usize = 0;
@@ -24,24 +25,105 @@ const SE: usize = 2;
 const SEE: usize = 3;
 const OFF: usize = 4;
 
-/// Passes of the joint iteration before the bracketed search takes over.
+/// Passes of the joint iteration before the search by entries takes over.
 const JOINT_PASSES: usize = 10;
-const BRACKET_STEPS: usize = 200;
-const ROW_STEPS: usize = 100;
+/// Passes of a plain projection, whose active sets shrink until they stay.
+const ROW_PASSES: usize = 100;
 
-/// The direction e of the ray.
-#[derive(Clone, Copy)]
-pub(super) enum Direction<'a> {
-    /// e = (centre − y⁰) + slope_a·b_a.
-    From(&'a [f64]),
-    /// e = slope_a·b_a.
-    Linear,
+/// Euclidean proximal steps of the ellipsoid.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ray;
+
+impl Prox for Ray {
+    fn mirror(&self) -> Mirror {
+        Mirror::Point
+    }
+
+    fn step(
+        &self,
+        block: Block<'_>,
+        sigma: f64,
+        x: &[f64],
+        y: &mut [f64],
+        warm: Warm<'_>,
+        emit: Emit<'_>,
+        scratch: &mut Scratch,
+    ) {
+        if block.kappa.is_some() {
+            return Separable(Ray).step(block, sigma, x, y, warm, emit, scratch);
+        }
+        for (slope, x) in scratch.slope.iter_mut().zip(x) {
+            *slope = sigma * x;
+        }
+        let Warm { budget, row } = warm;
+        let t = if block.radius > 0.0 {
+            let Some(t) = follow(block, y, budget, row, JOINT_PASSES, scratch) else {
+                *budget = 0.0;
+                let cold = Warm { budget: &mut *budget, row: &mut *row };
+                Separable(Ray).step(block, sigma, x, y, cold, emit, scratch);
+                *budget = 1.0 / (1.0 + *budget);
+                return row.iter_mut().for_each(|nu| *nu *= *budget);
+            };
+            t
+        } else {
+            row.fill(0.0);
+            0.0
+        };
+        scratch.entries += block.entries() as u64;
+        let Emit { weight, sum, value } = emit;
+        let slope = &scratch.slope;
+        dispatch(Write { block, slope, t, nu: row, y, weight, sum, value });
+    }
+}
+
+impl ProximalEntry for Ray {
+    fn set(&self) -> &dyn Set {
+        &Ellipsoid
+    }
+
+    fn at(&self, z: f64, p: f64, s: f64) -> (f64, f64) {
+        positive((z + s * p) / (1.0 + s), 1.0 / (1.0 + s))
+    }
+}
+
+/// Projects every row of y' + slope_a·b_a on the simplex, leaving the shifts in `nu`; returns the
+/// KL divergence from y⁰ of the projections.
+pub(super) fn project(
+    block: Block<'_>,
+    centre: &[f64],
+    nu: &mut [f64],
+    scratch: &mut Scratch,
+) -> f64 {
+    let free = Block { radius: f64::INFINITY, ..block };
+    let mut cold = 0.0;
+    follow(free, centre, &mut cold, nu, ROW_PASSES, scratch);
+    scratch.entries += block.entries() as u64;
+    let mut used = 0.0;
+    for k in 0..block.rows() {
+        for (i, &b) in block.span(k).zip(block.gain(k)) {
+            let (y, y0) = (centre[i] + scratch.slope[k] * b - nu[k], block.nominal[i]);
+            used += if y > 0.0 { y * (y / y0).ln() - y + y0 } else { y0 };
+        }
+    }
+    used
+}
+
+/// Writes the projections that [`project`] found.
+pub(super) fn write_projection(
+    block: Block<'_>,
+    slope: &[f64],
+    nu: &[f64],
+    y: &mut [f64],
+    emit: Emit<'_>,
+) {
+    let Emit { weight, sum, value } = emit;
+    dispatch(Write { block, slope, t: 1.0, nu, y, weight, sum, value });
 }
 
 /// One pass: sums over the active sets of (t, ν).
 struct Sums<'a> {
     block: Block<'a>,
-    direction: Direction<'a>,
+    centre: &'a [f64],
     slope: &'a [f64],
     t: f64,
     nu: &'a [f64],
@@ -56,19 +138,8 @@ impl WithSimd for Sums<'_> {
         for k in 0..self.block.rows() {
             let span = self.block.span(k);
             let (nominal, gain) = (&self.block.nominal[span.clone()], self.block.gain(k));
-            if self.slope[k] == 0.0 && matches!(self.direction, Direction::Linear) {
-                self.out[k] = [1.0, 1.0, 0.0, 0.0, 0.0]; // the row stays at y⁰
-                continue;
-            }
-            self.out[k] = match self.direction {
-                Direction::From(centre) => {
-                    let centre = &centre[span];
-                    row_sums(simd, centre, nominal, gain, true, self.slope[k], self.t, self.nu[k])
-                }
-                Direction::Linear => {
-                    row_sums(simd, nominal, nominal, gain, false, self.slope[k], self.t, self.nu[k])
-                }
-            };
+            let centre = &self.centre[span];
+            self.out[k] = row_sums(simd, centre, nominal, gain, self.slope[k], self.t, self.nu[k]);
         }
     }
 }
@@ -79,7 +150,6 @@ fn row_sums<S: Simd>(
     centre: &[f64],
     nominal: &[f64],
     gain: &[f64],
-    from_centre: bool,
     slope: f64,
     t: f64,
     nu: f64,
@@ -89,8 +159,7 @@ fn row_sums<S: Simd>(
     let (slope, tv, nuv) = (simd.splat_f64s(slope), simd.splat_f64s(t), simd.splat_f64s(nu));
     let (mut n, mut sy, mut se, mut see, mut off) = (zero, zero, zero, zero, zero);
     walk!(simd, [centre, nominal, gain] => |y, y0, b| {
-        let start = if from_centre { simd.sub_f64s(y, y0) } else { zero };
-        let e = simd.mul_add_e_f64s(slope, b, start);
+        let e = simd.mul_add_e_f64s(slope, b, simd.sub_f64s(y, y0));
         let p = simd.mul_add_e_f64s(tv, e, simd.sub_f64s(y0, nuv));
         let inside = simd.less_than_f64s(zero, p);
         let ei = simd.select_f64s(inside, e, zero);
@@ -145,55 +214,40 @@ fn shift_rows(sums: &[RowSums], t: f64, nu: &mut [f64]) -> bool {
     moved
 }
 
-/// Where the ray stops.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Stop {
-    /// At this t, with the row shifts ν left in place.
-    At(f64),
-    /// Nowhere: every row ends on a face where e is constant (its maximum) within the ball.
-    Unbounded,
-}
-
-/// Follows the ray up to `t_max` or the ball, whichever comes first.
+/// Follows the ray to t = 1 or the ball, whichever comes first; the row shifts stay in `nu`. `None`:
+/// the active sets have not settled.
 ///
 /// `t` and `nu` hold the last solution of the same rows (t = 0: none).
-pub(super) fn follow(
+fn follow(
     block: Block<'_>,
-    direction: Direction<'_>,
-    t_max: f64,
+    centre: &[f64],
     t: &mut f64,
     nu: &mut [f64],
+    passes: usize,
     scratch: &mut Scratch,
-) -> Stop {
+) -> Option<f64> {
     let rows = block.rows();
     if !(*t > 0.0 && t.is_finite()) {
-        *t = if t_max.is_finite() { t_max } else { 1.0 };
+        *t = 1.0;
         nu.fill(f64::NEG_INFINITY);
     }
-    *t = t.min(t_max);
+    *t = t.min(1.0);
     // Whether (t, ν) solve the active sets of the pass before: then unchanged sets are final.
     let mut closed_form = false;
-    for _ in 0..JOINT_PASSES {
-        sweep(block, direction, *t, nu, scratch);
+    for _ in 0..passes {
+        sweep(block, centre, *t, nu, scratch);
         let unchanged = closed_form
             && scratch.sums[..rows].iter().zip(&scratch.previous[..rows]).all(same_active_set);
         if unchanged {
-            return Stop::At(*t);
+            return Some(*t);
         }
         let (quadratic, constant) = budget(&scratch.sums[..rows]);
         let room = 2.0 * block.radius - constant;
         closed_form = true;
-        let fresh = if t_max.is_finite() && t_max * t_max * quadratic <= room {
-            t_max
-        } else if quadratic <= 0.0 && room >= 0.0 {
-            if matches!(direction, Direction::Linear)
-                && super::face_distance(block, scratch) <= block.radius
-            {
-                return Stop::Unbounded;
-            }
-            return bracketed(block, direction, t_max, t, nu, scratch);
+        let fresh = if quadratic <= room {
+            1.0
         } else if room > 0.0 {
-            (room / quadratic).sqrt().min(t_max)
+            (room / quadratic).sqrt().min(1.0)
         } else {
             closed_form = false;
             0.5 * *t
@@ -202,107 +256,32 @@ pub(super) fn follow(
         *t = fresh;
         let moved = shift_rows(&scratch.sums[..rows], fresh, nu);
         if closed_form && steady && !moved {
-            return Stop::At(fresh); // entries at zero may flicker in and out of their sets
+            return Some(fresh); // entries at zero may flicker in and out of their sets
         }
         scratch.sums.swap_with_slice(&mut scratch.previous);
     }
-    bracketed(block, direction, t_max, t, nu, scratch)
+    None
 }
 
 fn same_active_set((a, b): (&RowSums, &RowSums)) -> bool {
     a[N] == b[N] && a[SY] == b[SY] && a[SE] == b[SE] && a[N] > 0.0
 }
 
-fn sweep(block: Block<'_>, direction: Direction<'_>, t: f64, nu: &[f64], scratch: &mut Scratch) {
+fn sweep(block: Block<'_>, centre: &[f64], t: f64, nu: &[f64], scratch: &mut Scratch) {
     scratch.entries += block.entries() as u64;
-    dispatch(Sums { block, direction, slope: &scratch.slope, t, nu, out: &mut scratch.sums });
-}
-
-/// Projects every row exactly at this t: Newton on the convex, decreasing ν ↦ Σ(y⁰ + t·e − ν)₊.
-fn project_rows(
-    block: Block<'_>,
-    direction: Direction<'_>,
-    t: f64,
-    nu: &mut [f64],
-    scratch: &mut Scratch,
-) {
-    let rows = block.rows();
-    nu.fill(f64::NEG_INFINITY);
-    for step in 0..ROW_STEPS {
-        sweep(block, direction, t, nu, scratch);
-        let settled = step > 0
-            && scratch.sums[..rows].iter().zip(&scratch.previous[..rows]).all(same_active_set);
-        if settled {
-            return;
-        }
-        shift_rows(&scratch.sums[..rows], t, nu);
-        scratch.sums.swap_with_slice(&mut scratch.previous);
-    }
-    sweep(block, direction, t, nu, scratch);
-}
-
-/// The safe way: bisection on t, with the closed form of the current active sets tried first.
-fn bracketed(
-    block: Block<'_>,
-    direction: Direction<'_>,
-    t_max: f64,
-    t: &mut f64,
-    nu: &mut [f64],
-    scratch: &mut Scratch,
-) -> Stop {
-    let rows = block.rows();
-    let alpha2 = 2.0 * block.radius;
-    let (mut low, mut high) = (0.0_f64, f64::INFINITY);
-    if t_max.is_finite() {
-        *t = t_max;
-    }
-    for _ in 0..BRACKET_STEPS {
-        project_rows(block, direction, *t, nu, scratch);
-        let (quadratic, constant) = budget(&scratch.sums[..rows]);
-        let used = *t * *t * quadratic + constant;
-        if used <= alpha2 {
-            if *t >= t_max {
-                return Stop::At(*t);
-            }
-            if quadratic <= 0.0 && high.is_infinite() {
-                return Stop::Unbounded;
-            }
-            low = low.max(*t);
-        } else {
-            high = high.min(*t);
-        }
-        let closed = ((alpha2 - constant).max(0.0) / quadratic).sqrt();
-        if (closed - *t).abs() <= 1e-15 * *t || high.is_finite() && high - low <= 1e-15 * high {
-            *t = if low > 0.0 { low } else { *t };
-            project_rows(block, direction, *t, nu, scratch);
-            return Stop::At(*t);
-        }
-        *t = if closed >= low && closed <= high {
-            closed.min(t_max)
-        } else if high.is_finite() {
-            0.5 * (low + high)
-        } else {
-            (4.0 * *t).min(t_max)
-        };
-        if *t > 1e300 {
-            return Stop::Unbounded;
-        }
-    }
-    *t = low;
-    project_rows(block, direction, low, nu, scratch);
-    Stop::At(low)
+    dispatch(Sums { block, centre, slope: &scratch.slope, t, nu, out: &mut scratch.sums });
 }
 
 /// Writes the proximal point over its centre, with the row values and the running sum.
-pub(super) struct Write<'a> {
-    pub(super) block: Block<'a>,
-    pub(super) slope: &'a [f64],
-    pub(super) t: f64,
-    pub(super) nu: &'a [f64],
-    pub(super) y: &'a mut [f64],
-    pub(super) weight: f64,
-    pub(super) sum: &'a mut [f64],
-    pub(super) value: &'a mut [f64],
+struct Write<'a> {
+    block: Block<'a>,
+    slope: &'a [f64],
+    t: f64,
+    nu: &'a [f64],
+    y: &'a mut [f64],
+    weight: f64,
+    sum: &'a mut [f64],
+    value: &'a mut [f64],
 }
 
 impl WithSimd for Write<'_> {

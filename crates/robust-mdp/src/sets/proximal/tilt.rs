@@ -1,9 +1,6 @@
-//! The exponential tilt y(t) ∝ y⁰·e^{t·w}, followed until Σ_a KL(y_a‖y⁰_a) = α.
-//!
-//! Both the entropy proximal step and the support function of the KL ball are such a tilt:
-//! - proximal step: w = u + σ·x_a·b_a with u = ln(y'/y⁰), and t = 1/(1 + m) in (0, 1], m the
-//!   ball's multiplier (t = 1 is the plain entropy step);
-//! - support function: w = x_a·b_a and t in (0, ∞).
+//! The exponential tilt y(t) ∝ y⁰·e^{t·w}, w = u + σ·x_a·b_a with u = ln(y'/y⁰), followed up to t = 1 or
+//! until Σ_a KL(y_a‖y⁰_a) = α: the entropy proximal step, t = 1/(1 + m) with m the ball's multiplier
+//! (t = 1 is the plain entropy step).
 //!
 //! With ψ = ln Σ y⁰e^{tw} and the cumulants κ1, κ2, κ3 of w under y(t):
 //!   D = Σ_a (t·κ1 − ψ),   D' = t·Σκ2,   D'' = Σκ2 + t·Σκ3.
@@ -13,8 +10,12 @@
 
 use pulp::{Simd, WithSimd};
 
+use super::block::{Block, Emit, RowSums, Scratch, Warm};
+use super::separable::{ProximalEntry, Separable};
+use super::{Mirror, Prox};
 use crate::lanes::{dispatch, exp, exp_m1};
-use crate::sets::proximal::block::{Block, Emit, RowSums, Scratch};
+use crate::sets::kl::Kl;
+use crate::sets::set::Set;
 
 const Z0: usize = 0;
 const S1: usize = 1;
@@ -23,11 +24,64 @@ const S3: usize = 3;
 
 const MAX_PASSES: usize = 100;
 
+/// Entropy proximal steps of the KL set; row multipliers remember the means of u under y.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Tilted;
+
+impl Prox for Tilted {
+    fn mirror(&self) -> Mirror {
+        Mirror::LogRatio
+    }
+
+    fn diameter(&self, budget: f64, rows: f64, width: f64) -> f64 {
+        budget.min(rows * width.ln())
+    }
+
+    fn step(
+        &self,
+        block: Block<'_>,
+        sigma: f64,
+        x: &[f64],
+        log_ratio: &mut [f64],
+        warm: Warm<'_>,
+        emit: Emit<'_>,
+        scratch: &mut Scratch,
+    ) {
+        if block.kappa.is_some() {
+            return Separable(Tilted).step(block, sigma, x, log_ratio, warm, emit, scratch);
+        }
+        for (k, &x) in x.iter().enumerate() {
+            scratch.slope[k] = sigma * x;
+            scratch.shift[k] = warm.row[k] + sigma * x * block.nominal_value[k];
+        }
+        let t =
+            if block.radius > 0.0 { follow(block, log_ratio, warm.budget, scratch) } else { 0.0 };
+        scratch.entries += block.entries() as u64;
+        let (slope, mean) = (&scratch.slope, &scratch.shift);
+        dispatch(Write { block, log_ratio, slope, mean, t, emit, next_mean: warm.row });
+    }
+}
+
+impl ProximalEntry for Tilted {
+    fn set(&self) -> &dyn Set {
+        &Kl
+    }
+
+    fn mirror(&self) -> Mirror {
+        Mirror::LogRatio
+    }
+
+    fn at(&self, z: f64, p: f64, s: f64) -> (f64, f64) {
+        let y = p * (z / (1.0 + s)).exp();
+        (y, y / (1.0 + s))
+    }
+}
+
 /// One pass: centred moments of every row at t.
 struct Moments<'a> {
     block: Block<'a>,
-    /// u of the proximal centre; `None` for the support function.
-    log_ratio: Option<&'a [f64]>,
+    /// u of the proximal centre.
+    log_ratio: &'a [f64],
     slope: &'a [f64],
     /// A constant near the mean of u + slope·b, one a row.
     mean: &'a [f64],
@@ -44,11 +98,7 @@ impl WithSimd for Moments<'_> {
             let span = self.block.span(k);
             let (nominal, gain) = (&self.block.nominal[span.clone()], self.block.gain(k));
             let (slope, mean) = (self.slope[k], self.mean[k]);
-            self.out[k] = match self.log_ratio {
-                Some(u) => row(simd, &u[span], nominal, gain, true, slope, mean, self.t),
-                None if slope == 0.0 => [0.0; 5],
-                None => row(simd, nominal, nominal, gain, false, slope, mean, self.t),
-            };
+            self.out[k] = row(simd, &self.log_ratio[span], nominal, gain, slope, mean, self.t);
         }
     }
 }
@@ -59,7 +109,6 @@ fn row<S: Simd>(
     u: &[f64],
     nominal: &[f64],
     gain: &[f64],
-    with_u: bool,
     slope: f64,
     mean: f64,
     t: f64,
@@ -68,8 +117,7 @@ fn row<S: Simd>(
     let (slope, mean, t) = (simd.splat_f64s(slope), simd.splat_f64s(-mean), simd.splat_f64s(t));
     let (mut z0, mut s1, mut s2, mut s3) = (zero, zero, zero, zero);
     crate::lanes::walk!(simd, [u, nominal, gain] => |u, y0, b| {
-        let start = if with_u { simd.add_f64s(u, mean) } else { mean };
-        let w = simd.mul_add_e_f64s(slope, b, start);
+        let w = simd.mul_add_e_f64s(slope, b, simd.add_f64s(u, mean));
         let q = simd.mul_f64s(y0, exp_m1(simd, simd.mul_f64s(t, w)));
         let w1 = simd.mul_f64s(simd.add_f64s(q, y0), w);
         let w2 = simd.mul_f64s(w1, w);
@@ -102,27 +150,19 @@ fn divergence(sums: &[RowSums], t: f64) -> (f64, f64, f64) {
     (d, t * k2_sum, k2_sum + t * k3_sum)
 }
 
-/// Follows the tilt to min(t_max, the boundary of the ball). The scratch's slopes
-/// and shifts are those of w.
-pub(super) fn follow(
-    block: Block<'_>,
-    log_ratio: Option<&[f64]>,
-    t_max: f64,
-    t: &mut f64,
-    scratch: &mut Scratch,
-) -> f64 {
+/// Follows the tilt to t = 1 or the boundary of the ball. The scratch's slopes and shifts are those of w.
+fn follow(block: Block<'_>, log_ratio: &[f64], t: &mut f64, scratch: &mut Scratch) -> f64 {
     let rows = block.rows();
-    if !(*t > 0.0 && t.is_finite()) {
-        *t = if t_max.is_finite() { t_max } else { first_guess(block, log_ratio, scratch) };
+    if !(*t > 0.0 && *t <= 1.0) {
+        *t = 1.0;
     }
-    *t = t.min(t_max);
     let (mut low, mut high) = (0.0_f64, f64::INFINITY);
     for _ in 0..MAX_PASSES {
         moments(block, log_ratio, *t, scratch);
         let (d, d1, d2) = divergence(&scratch.sums[..rows], *t);
         if d <= block.radius {
             low = *t;
-            if *t >= t_max {
+            if *t >= 1.0 {
                 return *t;
             }
         } else {
@@ -131,16 +171,16 @@ pub(super) fn follow(
         let (step, exact) = log_step(*t, [d, d1, d2], block.radius, low, high);
         let fresh = *t * step.exp();
         let fresh = if fresh >= low && fresh <= high {
-            fresh.min(t_max)
+            fresh.min(1.0)
         } else if high.is_finite() {
             0.5 * (low + high)
         } else {
-            (4.0 * *t).min(t_max)
+            (4.0 * *t).min(1.0)
         };
         let closed_in = high.is_finite() && high - low <= 4e-16 * high;
-        let settled = exact && fresh < t_max || closed_in;
+        let settled = exact && fresh < 1.0 || closed_in;
         *t = fresh;
-        if settled || *t > 1e300 {
+        if settled {
             break;
         }
     }
@@ -177,7 +217,7 @@ fn log_step(t: f64, [d, d1, d2]: [f64; 3], radius: f64, low: f64, high: f64) -> 
     (step, false)
 }
 
-fn moments(block: Block<'_>, log_ratio: Option<&[f64]>, t: f64, scratch: &mut Scratch) {
+fn moments(block: Block<'_>, log_ratio: &[f64], t: f64, scratch: &mut Scratch) {
     scratch.entries += block.entries() as u64;
     dispatch(Moments {
         block,
@@ -189,24 +229,16 @@ fn moments(block: Block<'_>, log_ratio: Option<&[f64]>, t: f64, scratch: &mut Sc
     });
 }
 
-/// t with ½t²·Var(w) = α: exact for small α.
-fn first_guess(block: Block<'_>, log_ratio: Option<&[f64]>, scratch: &mut Scratch) -> f64 {
-    moments(block, log_ratio, 0.0, scratch);
-    let variance: f64 = scratch.sums[..block.rows()].iter().map(|s| s[S2]).sum();
-    let t = (2.0 * block.radius / variance).sqrt();
-    if t.is_finite() && t > 0.0 { t } else { 1.0 }
-}
-
 /// Writes u ← t·w − ψ over its centre; y = y⁰eᵘ goes to the running sum and the row values.
-pub(super) struct Write<'a> {
-    pub(super) block: Block<'a>,
-    pub(super) log_ratio: &'a mut [f64],
-    pub(super) slope: &'a [f64],
-    pub(super) mean: &'a [f64],
-    pub(super) t: f64,
-    pub(super) emit: Emit<'a>,
+struct Write<'a> {
+    block: Block<'a>,
+    log_ratio: &'a mut [f64],
+    slope: &'a [f64],
+    mean: &'a [f64],
+    t: f64,
+    emit: Emit<'a>,
     /// Receives the mean of the new u under the new y, one a row.
-    pub(super) next_mean: &'a mut [f64],
+    next_mean: &'a mut [f64],
 }
 
 impl WithSimd for Write<'_> {
@@ -286,51 +318,3 @@ const KEPT: usize = 64;
 /// Registers that do not straddle cache lines, wherever the stack happens to lie.
 #[repr(align(64))]
 struct Aligned<T>([T; KEPT]);
-
-/// Writes y = y⁰e^{tw}/S0 for the support function and returns Σ_a ln S0_a (w centred).
-pub(super) struct Tail<'a> {
-    pub(super) block: Block<'a>,
-    pub(super) slope: &'a [f64],
-    pub(super) mean: &'a [f64],
-    pub(super) t: f64,
-    pub(super) y: &'a mut [f64],
-}
-
-impl WithSimd for Tail<'_> {
-    type Output = f64;
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, simd: S) -> f64 {
-        let lanes = size_of::<S::f64s>() / 8;
-        let mut psi = 0.0;
-        for k in 0..self.block.rows() {
-            let span = self.block.span(k);
-            let (nominal, gain) = (&self.block.nominal[span.clone()], self.block.gain(k));
-            let y = &mut self.y[span];
-            if self.slope[k] == 0.0 {
-                y.copy_from_slice(nominal);
-                continue;
-            }
-            let tilt = simd.splat_f64s(self.t * self.slope[k]);
-            let shift = simd.splat_f64s(-self.t * self.mean[k]);
-            let mut z0 = simd.splat_f64s(0.0);
-            let len = nominal.len();
-            let mut at = 0;
-            while at < len {
-                let to = (at + lanes).min(len);
-                let load = |x: &[f64]| simd.partial_load_f64s(&x[at..to]);
-                let y0 = load(nominal);
-                let tw = simd.mul_add_e_f64s(tilt, load(gain), shift);
-                let q = simd.mul_f64s(y0, exp_m1(simd, tw));
-                z0 = simd.add_f64s(z0, q);
-                simd.partial_store_f64s(&mut y[at..to], simd.add_f64s(q, y0));
-                at = to;
-            }
-            let z0 = simd.reduce_sum_f64s(z0);
-            let scale = 1.0 / (1.0 + z0);
-            y.iter_mut().for_each(|y| *y *= scale);
-            psi += z0.ln_1p();
-        }
-        psi
-    }
-}

@@ -1,20 +1,21 @@
-//! One state's zero-sum game: min_x max_y Σ_a x_a (c_a + ⟨b_a, y_a⟩), b_a(i) = c(s,a,i) + λv_i.
+//! Explicit rows: a state's rows with every state that they may use listed, as first-order steps and conic
+//! programs need them. Its game is min_x max_y Σ_a x_a (c_a + ⟨b_a, y_a⟩), b_a(i) = c(s,a,i) + λv_i.
 //!
-//! Rows sum to one, so that a constant taken out of b_a and put into c_a changes nothing. Taking
-//! out the mean, the midrange or the maximum of b_a keeps the coupling small, whatever the sign
-//! and size of v.
+//! Rows sum to one, so that a constant taken out of b_a and put into c_a changes nothing. Taking out the
+//! mean, the midrange or the maximum of b_a keeps the coupling small, whatever the sign and size of v.
 //!
-//! Dense models whose costs do not depend on the next state need no copy at all: all rows share
-//! λv and borrow the model's own probabilities. Everything else is gathered into scratch memory
-//! once per state and sweep.
+//! Dense models whose costs do not depend on the next state need no copy at all: all rows share λv and
+//! borrow the model's own probabilities. Everything else is gathered into scratch memory once per state
+//! and sweep.
 
 use std::ops::Range;
 
 use pulp::{Simd, WithSimd};
 
+use super::layout::{Layout, shares_budget};
 use crate::lanes::{dispatch, dot};
 use crate::model::{Model, Row};
-use crate::uncertainty::{Block, Gain, Rectangularity, UncertaintySet};
+use crate::sets::{Block, Gain, UncertaintySet};
 
 /// Which constant is taken out of every row objective.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,83 +47,9 @@ fn range(b: &[f64]) -> (f64, f64) {
     b.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), &b| (l.min(b), h.max(b)))
 }
 
-/// Where each row's entries lie in the flat arrays of the kernel player.
-#[derive(Clone, Debug)]
-pub(crate) enum Layout {
-    /// Every row has an entry for each of the S states.
-    Full(usize),
-    /// Rows have an entry for each of the S states, and one more where they list it again.
-    Everywhere(Vec<usize>),
-    /// Rows have entries for their positive nominal probabilities only.
-    Positive(Vec<usize>),
-}
-
-/// Most entries that a row of the set may have.
-pub(crate) fn widest_row(model: &Model, set: &UncertaintySet) -> usize {
-    match (set.leaves_support(), model.repeated_transitions()) {
-        (false, _) => model.width(),
-        (true, 0) => model.states(),
-        // Every state, and again what a row lists again.
-        (true, _) => model.states() + model.width(),
-    }
-}
-
-impl Layout {
-    pub(crate) fn new(model: &Model, set: &UncertaintySet) -> Layout {
-        let states = model.states();
-        if set.leaves_support() && model.repeated_transitions() > 0 {
-            let repeated =
-                |row: Row<'_>| (0..row.prob.len()).filter(|&k| row.is_repeated(k)).count();
-            return Layout::Everywhere(pointers(model, |row| states + repeated(row)));
-        }
-        let full = || model.is_dense() && model.positive_transitions() == model.transitions();
-        if set.leaves_support() || full() {
-            return Layout::Full(states);
-        }
-        let positive = |row: Row<'_>| row.prob.iter().filter(|&&p| p > 0.0).count();
-        Layout::Positive(pointers(model, positive))
-    }
-
-    /// Where the rows `rows` lie.
-    pub(crate) fn span(&self, rows: Range<usize>) -> Range<usize> {
-        match self {
-            Layout::Full(width) => rows.start * width..rows.end * width,
-            Layout::Everywhere(pointers) | Layout::Positive(pointers) => {
-                pointers[rows.start]..pointers[rows.end]
-            }
-        }
-    }
-
-    /// Entries of all rows of the model.
-    pub(crate) fn entries(&self, model: &Model) -> usize {
-        self.span(0..model.rows()).end
-    }
-
-    /// Entries of the widest row.
-    pub(crate) fn widest_row(&self, model: &Model) -> usize {
-        (0..model.rows()).map(|r| self.span(r..r + 1).len()).max().unwrap_or(0)
-    }
-
-    /// Most rows and most entries of one state.
-    pub(crate) fn largest_state(&self, model: &Model) -> (usize, usize) {
-        (0..model.states()).fold((0, 0), |(rows, entries), s| {
-            let of = model.rows_of(s);
-            (rows.max(of.len()), entries.max(self.span(of).len()))
-        })
-    }
-}
-
-/// Where rows of these lengths begin.
-fn pointers(model: &Model, length: impl Fn(Row<'_>) -> usize) -> Vec<usize> {
-    let mut pointers = Vec::with_capacity(model.rows() + 1);
-    pointers.push(0);
-    (0..model.rows()).for_each(|r| pointers.push(pointers[r] + length(model.row(r))));
-    pointers
-}
-
 /// What every state's game needs of the value vector, computed once a sweep.
 #[derive(Clone, Debug)]
-pub(crate) struct Lookahead {
+pub(crate) struct ReferredValues {
     reference: Reference,
     discount: f64,
     values: Vec<f64>,
@@ -158,10 +85,10 @@ impl Norms {
     }
 }
 
-impl Lookahead {
-    pub(crate) fn new(reference: Reference, discount: f64, states: usize) -> Lookahead {
+impl ReferredValues {
+    pub(crate) fn new(reference: Reference, discount: f64, states: usize) -> ReferredValues {
         let zeros = vec![0.0; states];
-        Lookahead {
+        ReferredValues {
             reference,
             discount,
             values: zeros.clone(),
@@ -182,9 +109,9 @@ impl Lookahead {
     }
 }
 
-/// Scratch memory for [`Game::load`].
+/// Scratch memory for [`ExplicitRows::load`].
 #[derive(Debug, Default)]
-pub(crate) struct GameMemory {
+pub(crate) struct ExplicitMemory {
     offsets: Vec<usize>,
     nominal: Vec<f64>,
     gain: Vec<f64>,
@@ -193,9 +120,9 @@ pub(crate) struct GameMemory {
     columns: Vec<u32>,
 }
 
-impl GameMemory {
-    pub(crate) fn new(rows: usize, entries: usize) -> GameMemory {
-        GameMemory {
+impl ExplicitMemory {
+    pub(crate) fn new(rows: usize, entries: usize) -> ExplicitMemory {
+        ExplicitMemory {
             offsets: Vec::with_capacity(rows + 1),
             nominal: Vec::with_capacity(entries),
             gain: Vec::with_capacity(entries),
@@ -208,7 +135,7 @@ impl GameMemory {
 
 /// One state's game.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Game<'a> {
+pub(crate) struct ExplicitRows<'a> {
     offsets: &'a [usize],
     nominal: &'a [f64],
     gain: Gain<'a>,
@@ -220,15 +147,15 @@ pub(crate) struct Game<'a> {
     pub(crate) norms: Norms,
 }
 
-impl<'a> Game<'a> {
+impl<'a> ExplicitRows<'a> {
     /// Sets up the game of state `s` at the values of `ahead`.
     pub(crate) fn load(
         model: &'a Model,
         layout: &Layout,
         s: usize,
-        ahead: &'a Lookahead,
-        memory: &'a mut GameMemory,
-    ) -> Game<'a> {
+        ahead: &'a ReferredValues,
+        memory: &'a mut ExplicitMemory,
+    ) -> ExplicitRows<'a> {
         let rows = model.rows_of(s);
         memory.offsets.clear();
         memory.base.clear();
@@ -258,17 +185,17 @@ impl<'a> Game<'a> {
             }
         }
         memory.nominal_value.resize(rows.len(), 0.0);
-        let GameMemory { offsets, nominal, gain, base, nominal_value, columns } = memory;
+        let ExplicitMemory { offsets, nominal, gain, base, nominal_value, columns } = memory;
         let nominal = if borrow {
             &model.prob[model.span(rows.start).start..][..offsets[rows.len()]]
         } else {
             nominal
         };
         let gain = if shared { Gain::Shared(&ahead.shared) } else { Gain::PerRow(gain) };
-        let block = Block { offsets, nominal, gain, nominal_value: &[], radius: 0.0 };
+        let block = Block { offsets, nominal, gain, nominal_value: &[], radius: 0.0, kappa: None };
         dispatch(Values { block, y: nominal, out: nominal_value });
         let columns = if full { None } else { Some(&columns[..]) };
-        Game { offsets, nominal, gain, nominal_value, base, columns, norms }
+        ExplicitRows { offsets, nominal, gain, nominal_value, base, columns, norms }
     }
 
     pub(crate) fn actions(&self) -> usize {
@@ -283,7 +210,29 @@ impl<'a> Game<'a> {
             gain: self.gain,
             nominal_value: self.nominal_value,
             radius,
+            kappa: None,
         }
+    }
+
+    /// The rows that share a budget, with where they and their entries lie: all rows of the state, or
+    /// one after the other. `first_row` is the number of the first in the model.
+    pub(crate) fn budgets(
+        &self,
+        set: &UncertaintySet,
+        s: usize,
+        first_row: usize,
+    ) -> impl Iterator<Item = Budget<'a>> {
+        let all = self.block(set.radius_at(s, first_row));
+        let shared = shares_budget(set);
+        let count = if shared { 1 } else { all.rows() };
+        (0..count).map(move |k| match shared {
+            true => Budget { block: all, rows: 0..all.rows(), entries: 0..all.entries() },
+            false => Budget {
+                block: all.row(k, set.radius_at(s, first_row + k)),
+                rows: k..k + 1,
+                entries: all.span(k),
+            },
+        })
     }
 
     /// c_a + ⟨b_a, y⁰_a⟩.
@@ -314,14 +263,21 @@ impl<'a> Game<'a> {
     }
 }
 
+/// Rows of a state that share a budget.
+pub(crate) struct Budget<'a> {
+    pub(crate) block: Block<'a>,
+    pub(crate) rows: Range<usize>,
+    pub(crate) entries: Range<usize>,
+}
+
 /// Copies the rows of a state next to each other, with their objectives.
 fn gather(
     model: &Model,
     rows: Range<usize>,
     layout: &Layout,
     shared: bool,
-    ahead: &Lookahead,
-    memory: &mut GameMemory,
+    ahead: &ReferredValues,
+    memory: &mut ExplicitMemory,
 ) {
     memory.nominal.clear();
     memory.gain.clear();
@@ -346,9 +302,9 @@ fn gather(
     }
 }
 
-impl GameMemory {
+impl ExplicitMemory {
     /// Takes in a row as one entry for every state; its objective, unless all rows share one.
-    fn spread(&mut self, row: Row<'_>, shared: bool, ahead: &Lookahead) {
+    fn spread(&mut self, row: Row<'_>, shared: bool, ahead: &ReferredValues) {
         let start = self.nominal.len();
         self.nominal.resize(start + ahead.values.len(), 0.0);
         for (next, p, _) in row.entries() {
@@ -363,7 +319,7 @@ impl GameMemory {
     }
 
     /// Takes in an entry with its next state.
-    fn push(&mut self, (next, p, extra): (usize, f64, f64), ahead: &Lookahead) {
+    fn push(&mut self, (next, p, extra): (usize, f64, f64), ahead: &ReferredValues) {
         self.nominal.push(p);
         self.gain.push(ahead.discount * ahead.values[next] + extra);
         self.columns.push(next as u32);
@@ -386,9 +342,4 @@ impl WithSimd for Values<'_> {
             self.out[k] = dot(simd, &self.y[self.block.span(k)], self.block.gain(k));
         }
     }
-}
-
-/// Budgets of a state: one for all rows, or one a row.
-pub(crate) fn shares_budget(set: &UncertaintySet) -> bool {
-    set.rectangularity == Rectangularity::State
 }

@@ -1,0 +1,69 @@
+//! Nature's answer to a policy in one state, F_x(v)_s = max_{y ∈ P_s} Σ_a x_a (c_a + ⟨b_a, y_a⟩), by the
+//! exact oracle from a cold start, for the oracles that have none of their own.
+
+use super::exact::{Exact, RowMemory, Worker};
+use crate::chain::ChainRows;
+use crate::model::Model;
+use crate::rows::SweepValues;
+use crate::sets::set::Priced;
+use crate::sets::{Enclosure, UncertaintySet};
+
+/// The exact oracle at the values of a sweep.
+pub(crate) struct Nature<'a> {
+    exact: Exact<'a>,
+    values: SweepValues,
+}
+
+/// The multipliers of an answer, one a row, and the memory of the thread that found them.
+#[derive(Debug, Default)]
+pub(crate) struct Answered {
+    t: Vec<f64>,
+    nu: Vec<f64>,
+    floor: Vec<f64>,
+    x: Vec<f64>,
+    worker: Worker,
+}
+
+impl Answered {
+    /// The point of row k.
+    pub(crate) fn point(&self, k: usize) -> Priced {
+        Priced { t: self.t[k], nu: self.nu[k], value: 0.0, price: 0.0 }
+    }
+
+    /// Row entries visited since the last call.
+    pub(crate) fn take_entries(&mut self) -> u64 {
+        self.worker.take_entries()
+    }
+}
+
+impl<'a> Nature<'a> {
+    pub(crate) fn new(model: &'a Model, set: &'a UncertaintySet) -> Nature<'a> {
+        let exact = Exact::new(model, set);
+        Nature { values: exact.values(), exact }
+    }
+
+    /// Moves to the values of the next sweep.
+    pub(crate) fn set_values(&mut self, v: &[f64]) {
+        self.values.set(v);
+    }
+
+    /// Encloses F_x(v)_s, adding Σ_a x_a·y_a to the chain. Weights of x below 1e-18 count as zero,
+    /// which costs less than rounding.
+    pub(crate) fn respond(
+        &self,
+        s: usize,
+        x: &[f64],
+        answered: &mut Answered,
+        chain: Option<&mut ChainRows<'_>>,
+    ) -> Enclosure {
+        let Answered { t, nu, floor, x: used, worker } = answered;
+        for (array, cold) in [(&mut *t, 0.0), (&mut *nu, 0.0), (&mut *floor, f64::NEG_INFINITY)] {
+            array.clear();
+            array.resize(x.len(), cold);
+        }
+        used.clear();
+        used.extend(x.iter().map(|&x| if x <= 1e-18 { 0.0 } else { x }));
+        let memory = RowMemory { t, nu, floor };
+        self.exact.respond(s, &self.values, 0.0, memory, used, worker, chain)
+    }
+}

@@ -1,0 +1,170 @@
+//! Steps by entries. The step of an entry is searched exhaustively; then a step of rows is optimal if and
+//! only if its entries are those of one shift a row and one multiplier, rows have mass one, and the
+//! budget is spent unless the multiplier is 0.
+
+use super::{Ball, ChiSquare, L1, Owned, Ray, State, Tilted, blocks};
+use crate::geometry::Geometry;
+use crate::instances::Xoshiro256;
+use crate::oracle::first_order::prox_of;
+use crate::sets::proximal::{Mirror, Prox, ProximalEntry, Separable};
+
+/// V(y) − zy + s·d(y, p), up to what is linear in y and the same for all entries of a row.
+fn objective(entry: &dyn ProximalEntry, z: f64, p: f64, s: f64, y: f64) -> f64 {
+    let bregman = match entry.mirror() {
+        Mirror::Point => 0.5 * (y - z) * (y - z),
+        Mirror::Log => y * (y.ln() - 1.0 - z),
+        Mirror::LogRatio => y * ((y / p).ln() - 1.0 - z),
+    };
+    let distance = match entry.set().name() {
+        // Without the −y that sums to −1 over a row.
+        "kl" => y * (y / p).ln() - y,
+        _ => entry.set().distance(&[p], &[y]),
+    };
+    bregman + s * distance
+}
+
+#[test]
+fn the_step_of_an_entry_is_the_best_one() {
+    let mut rng = Xoshiro256::new(21);
+    let entries: [&dyn ProximalEntry; 6] =
+        [&L1, &ChiSquare, &Ray, &Tilted, &Ball::Kl, &Ball::Ellipsoid];
+    for entry in entries {
+        for _ in 0..2000 {
+            let z = 3.0 * (rng.uniform() - 0.5);
+            let p = if entry.set().leaves_support() && rng.uniform() < 0.2 {
+                0.0
+            } else {
+                rng.uniform()
+            };
+            let s = if rng.uniform() < 0.1 { 0.0 } else { 10.0 * rng.uniform().powi(4) };
+            let (y, slope) = entry.at(z, p, s);
+            let name = format!("{} z={z} p={p} s={s} y={y}", entry.set().name());
+            assert!(y >= 0.0 && (0.0..=y.max(1.0)).contains(&slope), "{name} {slope}");
+            let best = objective(entry, z, p, s, y.max(1e-300));
+            for i in 1..=400 {
+                let other = objective(entry, z, p, s, f64::from(i) / 100.0);
+                assert!(best <= other + 1e-13, "{name}: {best} {other} at {i}");
+            }
+            for near in [y - 1e-4, y + 1e-4, y * (1.0 - 1e-3), y * 1.001] {
+                if near > 0.0 {
+                    assert!(best <= objective(entry, z, p, s, near) + 1e-13, "{name} near {near}");
+                }
+            }
+            let h = 1e-7;
+            let (above, below) = (entry.at(z + h, p, s), entry.at(z - h, p, s));
+            if above.1 > 0.0 && below.1 > 0.0 {
+                let difference = (above.0 - below.0) / (2.0 * h);
+                assert!((difference - slope).abs() < 1e-5, "{name}: {slope} {difference}");
+            }
+        }
+    }
+}
+
+/// The conditions above, for a step from `before`.
+fn check(
+    entry: &dyn ProximalEntry,
+    block: &Owned,
+    before: &State,
+    after: &State,
+    g: &[f64],
+    y: &[f64],
+) {
+    let (set, view) = (entry.set(), block.block());
+    let name = format!("{} α={:e} κ={:?}", set.name(), block.radius, block.kappa);
+    let used = view.spent(set, y);
+    // y is known to the last bit of z, and so is y − p.
+    let z = before.mirror.iter().zip(g).fold(1.0_f64, |m, (y, g)| m.max((y + g).abs()));
+    let steepest = match set.name() {
+        "chi-square" => y.iter().zip(&block.nominal).fold(1.0_f64, |m, (y, p)| m.max(2.0 * y / p)),
+        "ellipsoid" => block.radius.sqrt(),
+        _ => 1.0,
+    };
+    let bits = 1e-14 * z * steepest;
+    assert!(used <= block.radius * (1.0 + 1e-11) + bits + 1e-30, "{name}: {used:e}");
+    if block.radius == 0.0 {
+        return assert_eq!(y, block.nominal);
+    }
+    let s = after.budget;
+    assert!(s >= 0.0, "{name}");
+    if s > 0.0 {
+        assert!(used >= block.radius * (1.0 - 1e-11) - bits, "{name}: {used:e} at s={s:e}");
+    }
+    for k in 0..view.rows() {
+        let total: f64 = y[view.span(k)].iter().sum();
+        assert!((total - 1.0).abs() < 1e-12, "{name}: {total}");
+        for i in view.span(k) {
+            let z = before.mirror[i] + g[i] - after.row[k];
+            let (expected, _) = entry.at(z, block.nominal[i], view.kappa(k) * s);
+            // Shifts are known to the last bit of z.
+            let bits = 1e-14 * (before.mirror[i].abs() + g[i].abs() + after.row[k].abs());
+            assert!((expected - y[i]).abs() <= 1e-12 + bits, "{name}: {expected:e} {:e}", y[i]);
+        }
+    }
+}
+
+fn check_steps<E: ProximalEntry + Copy>(entry: E, seed: u64) {
+    let mut rng = Xoshiro256::new(seed);
+    let prox = Separable(entry);
+    for (block, _) in blocks(&mut rng, !entry.set().leaves_support()) {
+        for radius in [0.0, 1e-9, 1e-4, 0.05, 0.7, 3.0, 1e3] {
+            for weighted in [false, true] {
+                let mut weights = || (0..block.rows()).map(|_| 0.1 + 3.0 * rng.uniform()).collect();
+                let kappa = weighted.then(&mut weights);
+                let block = Owned { radius, kappa, ..block.clone() };
+                let size = block.gain.iter().fold(1e-12_f64, |m, b| m.max(b.abs()));
+                for sigma in [1e-3, 0.3, 30.0, 1e6] {
+                    if sigma > 1e3 && prox.mirror() != Mirror::Point {
+                        continue; // exponents beyond reach
+                    }
+                    let mut state = State::start(&prox, &block);
+                    for _ in 0..4 {
+                        let x: Vec<f64> =
+                            (0..block.rows()).map(|_| 2.0 * rng.uniform() - 0.5).collect();
+                        let before = state.clone();
+                        let [y, _] = state.step(&prox, &block, sigma / size, &x);
+                        let mut g = vec![0.0; y.len()];
+                        for (k, x) in x.iter().enumerate() {
+                            for i in block.block().span(k) {
+                                g[i] = sigma / size * x * block.gain[i];
+                            }
+                        }
+                        check(&entry, &block, &before, &state, &g, &y);
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn steps_by_entries_are_optimal() {
+    check_steps(L1, 1);
+    check_steps(ChiSquare, 2);
+    check_steps(Ray, 3);
+    check_steps(Tilted, 4);
+    check_steps(Ball::Kl, 5);
+    check_steps(Ball::Ellipsoid, 6);
+}
+
+/// Four times the weight is a quarter of the budget; one row alone and in company.
+#[test]
+fn row_weights_scale_the_budget() {
+    let mut rng = Xoshiro256::new(8);
+    let alone = Owned { radius: 0.02, ..Owned::random(&mut rng, 1, 7, 0.0, 3.0) };
+    let weighted = Owned { radius: 0.08, kappa: Some(vec![4.0]), ..alone.clone() };
+    let all: [&dyn Prox; 5] = [&Ray, &Tilted, &Ball::Kl, &Ball::Ellipsoid, &Separable(L1)];
+    for prox in all {
+        let [a, _] = State::start(prox, &alone).step(prox, &alone, 0.5, &[1.0]);
+        let [b, _] = State::start(prox, &weighted).step(prox, &weighted, 0.5, &[1.0]);
+        for (a, b) in a.iter().zip(&b) {
+            assert!((a - b).abs() < 1e-10, "{a} {b}");
+        }
+    }
+}
+
+#[test]
+fn a_set_without_the_geometry_is_refused() {
+    assert!(prox_of(Some(&L1), Geometry::Euclidean).is_ok());
+    let refused = prox_of(Some(&L1), Geometry::Entropy).err().expect("no such step").to_string();
+    assert!(refused.contains("l1 set") && refused.contains("has one in l2"), "{refused}");
+}
