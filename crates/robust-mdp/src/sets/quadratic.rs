@@ -59,7 +59,7 @@ impl Sums {
 
     /// Whether the centre is so far from the mean that the determinant loses digits.
     pub(crate) fn is_off_centre(&self) -> bool {
-        self.det() < OFF_CENTRE * self.rww
+        self.rw * self.rw > (1.0 - OFF_CENTRE) * self.rww * self.r
     }
 
     /// ν for which the active set has mass one at t.
