@@ -213,7 +213,9 @@ impl Checked<'_> {
             before = Some(at);
             report.points += 1;
         }
-        let (face, steep) = (self.set.face(row), self.set.at(row, 1e9 * unit, before));
+        // Where it is dear, the curve ends steeply.
+        let face = self.set.face(row);
+        let steep = self.set.at(row, 1e9 * unit * face.clamp(1.0, 1e20), before);
         let near = face.is_infinite() || (steep.price - face).abs() <= 1e-5 * (1.0 + face);
         self.holds("prices end at the face", near, || format!("{steep:?}, face {face:e}"))?;
         if row.range > 0.0 {
