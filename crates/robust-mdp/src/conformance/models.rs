@@ -8,7 +8,7 @@ use crate::sets::set::shrink;
 use crate::sets::{Distance, Rectangularity, Set, UncertaintySet};
 use crate::solution::Solution;
 use crate::solve::{Options, Stop, solve};
-use crate::{Interrupt, SparseKernel, evaluate, worst_kernel_rows};
+use crate::{Interrupt, SparseKernel, certify, evaluate, worst_kernel_rows};
 
 /// States, actions a state and whether rows list few states.
 const SHAPES: [(usize, usize, bool); 4] =
@@ -106,6 +106,12 @@ impl Checked<'_> {
                 ((solution.lower[s], solution.upper[s]), (priced.lower[s], priced.upper[s]));
             let meet = found.0 <= other.1 + GAP && other.0 <= found.1 + GAP;
             self.holds("drivers agree", meet, || format!("{found:?} and {other:?} in state {s}"))?;
+        }
+        if self.set.proof().is_some() {
+            let proved = self.done(certify(self.model, self.uncertainty, &solution, Some(1)))?.1;
+            self.holds("certificates prove the bounds", proved.gap <= 4.0 * GAP, || {
+                format!("gap {:e}", proved.gap)
+            })?;
         }
         let policy = &solution.policy;
         let interrupt = Interrupt::new();

@@ -72,12 +72,16 @@ impl Exact<'_> {
         let mut state = self.state(set, s, values, 0.0, memory, worker);
         for k in (0..x.len()).filter(|&k| x[k] > 0.0) {
             if let Some(point) = state.memory.point(k) {
-                let at = state.problem.at(k, point.t, Some(point)).at;
-                state.memory.nu[k] = at.nu;
+                state.memory.nu[k] = second_number(&mut state.problem, k, point);
             }
         }
         state.count();
     }
+}
+
+/// The second number of y(t) of row k, found near a point with that t.
+fn second_number(problem: &mut Problem<'_>, k: usize, point: Priced) -> f64 {
+    problem.at(k, problem.kappa(k) * point.t, Some(point)).at.nu
 }
 
 /// Points of the price curves of a state's rows.
@@ -117,7 +121,7 @@ impl Task<'_> {
                 return None;
             }
             if needed {
-                let exact = |point: Priced| problem.at(k, point.t, Some(point)).at.nu;
+                let exact = |point| second_number(problem, k, point);
                 out.push((k, t, memory.point(k).map_or(0.0, exact)));
             }
         }
