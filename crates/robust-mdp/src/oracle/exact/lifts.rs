@@ -71,28 +71,31 @@ impl Exact<'_> {
         let memory = RowMemory { t, nu, floor };
         let mut state = self.state(set, s, values, 0.0, memory, worker);
         for k in (0..x.len()).filter(|&k| x[k] > 0.0) {
-            if let Some(point) = state.memory.point(k) {
-                state.memory.nu[k] = second_number(&mut state.problem, k, point);
+            if let Some(Priced { t, nu, .. }) = state.memory.point(k) {
+                state.memory.nu[k] = point(&mut state.problem, k, t, nu).nu;
             }
         }
         state.count();
     }
 }
 
-/// The second number of y(t) of row k, found near a point with that t.
-fn second_number(problem: &mut Problem<'_>, k: usize, point: Priced) -> f64 {
-    problem.at(k, problem.kappa(k) * point.t, Some(point)).at.nu
+/// The point of row k at t: y(t), or where y(t) is an edge what `nu` says of it.
+fn point(problem: &mut Problem<'_>, k: usize, t: f64, nu: f64) -> Priced {
+    let [from, to] = problem.ends(k, problem.kappa(k) * t).map(|end| end.at);
+    match from.nu == to.nu {
+        true => from,
+        false => from.towards(to, ((nu - from.nu) / (to.nu - from.nu)).clamp(0.0, 1.0)),
+    }
 }
 
 /// Points of the price curves of a state's rows.
 pub(crate) struct Points<'p, 'a>(&'p mut Problem<'a>);
 
 impl Points<'_, '_> {
-    /// The second number of y(t) of row k, and what y(t) takes of the budget.
-    pub(crate) fn at(&mut self, k: usize, t: f64) -> (f64, f64) {
-        let kappa = self.0.kappa(k);
-        let found = self.0.at(k, kappa * t, None);
-        (found.at.nu, found.price)
+    /// The second number of row k at t, near `nu` if there is a choice, and what it takes of the budget.
+    pub(crate) fn at(&mut self, k: usize, t: f64, nu: f64) -> (f64, f64) {
+        let found = point(self.0, k, t, nu);
+        (found.nu, self.0.kappa(k) * found.price)
     }
 
     /// No two objectives of row k differ by more.
@@ -121,7 +124,7 @@ impl Task<'_> {
                 return None;
             }
             if needed {
-                let exact = |point| second_number(problem, k, point);
+                let exact = |at: Priced| point(problem, k, at.t, at.nu).nu;
                 out.push((k, t, memory.point(k).map_or(0.0, exact)));
             }
         }
