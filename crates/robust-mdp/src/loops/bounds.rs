@@ -68,6 +68,10 @@ pub(crate) fn macqueen_porteus(
     let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
     let mut scale = cost_scale;
     for (w, t) in before.iter().zip(after) {
+        // Minima and maxima would lose a NaN, and prove what is not so.
+        if (t - w).is_nan() {
+            return UNKNOWN;
+        }
         low = low.min(t - w);
         high = high.max(t - w);
         scale = scale.max(w.abs()).max(t.abs());
@@ -75,4 +79,18 @@ pub(crate) fn macqueen_porteus(
     let factor = discount / (1.0 - discount);
     let slack = rounding(scale, discount, width);
     (factor * low - slack, factor * high + slack)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nan_proves_nothing() {
+        let infinity = f64::INFINITY;
+        assert_eq!(macqueen_porteus(&[1.0, f64::NAN], &[1.0, 2.0], 0.5, 1.0, 2), UNKNOWN);
+        assert_eq!(macqueen_porteus(&[1.0, infinity], &[1.0, infinity], 0.5, 1.0, 2), UNKNOWN);
+        let (low, high) = macqueen_porteus(&[1.0, 1.0], &[1.0, 2.0], 0.5, 1.0, 2);
+        assert!(low < 0.0 && low > -1e-12 && high > 1.0 && high < 1.0 + 1e-12);
+    }
 }

@@ -262,6 +262,13 @@ pub(super) fn at<Q: Quadratic + Scale>(
     t: f64,
     near: Option<Priced>,
 ) -> Priced {
+    if Q::HEAVY && t * row.range > VERTICAL {
+        let sums = on_maxima(set, row);
+        let price = sums.price(0.0);
+        if t * row.range > VERTICAL * price {
+            return Priced { t, nu: sums.shift(0.0), value: 0.0, price };
+        }
+    }
     let near = near.filter(|n| n.t > 0.0 && n.t.is_finite());
     let below = if Q::HEAVY { row.nominal() } else { 0.0 };
     let centre = row.maximum + below;
@@ -318,9 +325,12 @@ pub(super) fn price<Q: Quadratic + Set>(
 
 /// The cheapest row of the largest value spreads what is missing over the maxima by r.
 pub(super) fn face<Q: Quadratic>(set: &Q, row: Row<'_>) -> f64 {
-    let sums = set.sums(row, 1e300 / (1.0 + row.range), -1.0, row.maximum);
-    let rho = 1.0 - sums.p;
-    0.5 * (rho * rho / sums.r + sums.left)
+    on_maxima(set, row).price(0.0)
+}
+
+/// Sums about the maximum over the entries that have it.
+fn on_maxima<Q: Quadratic>(set: &Q, row: Row<'_>) -> Sums {
+    set.sums(row, 1e300 / (1.0 + row.range), -1.0, row.maximum)
 }
 
 /// y = r(q + tz − ν)₊, or on the maxima alone.
@@ -348,7 +358,7 @@ pub(super) fn kernel<Q: Quadratic + Scale>(
         };
     }
     // All that is left lies within 1/t of the maximum, and ν has no digits left.
-    let sums = set.sums(row, 1e300 / (1.0 + row.range), -1.0, row.maximum);
+    let sums = on_maxima(set, row);
     let scale = ((1.0 - sums.p) / sums.r).max(0.0);
     y.fill(0.0);
     let mut mass = 0.0;
@@ -369,6 +379,8 @@ fn scalar<Q: Scale>(p: f64) -> f64 {
     Q::r(pulp::Scalar, p)
 }
 
+/// Multipliers beyond this, in units of 1/range and of the face cost, leave nothing but the maxima.
+const VERTICAL: f64 = 1e14;
 /// Shifts beyond this cost heavy entries more than three digits.
 const LARGE: f64 = 1e3;
 

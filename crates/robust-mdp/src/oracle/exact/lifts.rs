@@ -4,7 +4,7 @@ use super::active::RowMemory;
 use super::problem::Problem;
 use super::{Exact, Worker};
 use crate::rows::SweepValues;
-use crate::sets::set::Priced;
+use crate::sets::set::{Kind, Priced};
 use crate::uncertainty::Rectangularity;
 
 /// What the rows of a state are to be worth.
@@ -88,6 +88,10 @@ fn point(problem: &mut Problem<'_>, k: usize, t: f64, nu: f64) -> Priced {
     }
 }
 
+fn has_edges(problem: &Problem<'_>) -> bool {
+    matches!(problem.set.kind(), Kind::PiecewiseLinear)
+}
+
 /// Points of the price curves of a state's rows.
 pub(crate) struct Points<'p, 'a>(&'p mut Problem<'a>);
 
@@ -120,7 +124,7 @@ impl Task<'_> {
             let t = memory.t[k];
             // Rows with budgets of their own have a multiplier whether they need one or not.
             let needed = if self.shared { t > 0.0 } else { problem.nominal(k) < self.level };
-            if needed && (t.is_nan() || t <= 0.0) {
+            if needed && (t.is_nan() || t <= 0.0 || t.is_infinite() && has_edges(problem)) {
                 return None;
             }
             if needed {
@@ -133,6 +137,7 @@ impl Task<'_> {
 
     fn to_level(&self, problem: &mut Problem<'_>, memory: &RowMemory<'_>) -> Vec<RowLift> {
         let Task { level, shared, radii } = *self;
+        let edges = has_edges(problem);
         let (slack, drift) = (problem.noise(level) / 64.0, problem.values().drift);
         let mut below = Vec::new();
         for k in (0..problem.rows.len()).filter(|&k| radii[k] > 0.0) {
@@ -145,7 +150,8 @@ impl Task<'_> {
         let mut out = Vec::with_capacity(below.len());
         for (k, largest, face) in below {
             // The maximum is exact; but near ties make it dearer than coming close to it.
-            if if shared { total } else { face } <= radii[k] {
+            // Where curves have edges, the last one leads there.
+            if !edges && if shared { total } else { face } <= radii[k] {
                 out.push((k, f64::INFINITY, 0.0));
                 continue;
             }

@@ -55,10 +55,11 @@ pub(super) fn free(
             break;
         }
         let enough = tolerance.max(problem.noise(u));
-        if (upper - u).abs() <= enough && upper - at.least <= enough {
-            let least = |point: Option<Lifted>| point.map_or(Priced::NOMINAL, |row| row.at);
-            for (j, row) in lifted.iter().enumerate() {
-                (problem.active.t[j], problem.active.nu[j]) = (least(*row).t, least(*row).nu);
+        let steep = lifted.iter().flatten().any(|row| row.at.t.is_infinite());
+        if (upper - u).abs() <= enough && upper - at.least <= enough && !steep {
+            let point = |row: &Option<Lifted>| row.map_or(Priced::NOMINAL, |row| row.at);
+            for (j, Priced { t, nu, .. }) in lifted.iter().map(point).enumerate() {
+                (problem.active.t[j], problem.active.nu[j]) = (t, nu);
             }
             found = Some(Outcome::Met(Enclosure { lower: at.least.min(upper), upper }));
             break;
@@ -82,7 +83,8 @@ pub(super) fn fixed(problem: &mut Problem<'_>, rows: &[u32], x: &[f64], toleranc
     let mut high = (0.0, tops.iter().map(|row| row.price).sum::<f64>());
     let (mut low, mut best) = ((nominal, 0.0), Enclosure { lower: nominal, upper: 0.0 });
     let warm = problem.active.t[0] * problem.kappa(rows[0] as usize) / x[0];
-    let mut mixed = false;
+    // The rows of the best upper bound.
+    let mut kept: Option<Vec<[Lifted; 2]>> = None;
     let usable = |r: f64| r > 0.0 && r.is_finite();
     let mut r = if usable(warm) { warm } else { (high.1 - low.1) / (total * (high.0 - low.0)) };
     for _ in 0..STEPS {
@@ -95,12 +97,16 @@ pub(super) fn fixed(problem: &mut Problem<'_>, rows: &[u32], x: &[f64], toleranc
             let value = mean(&mut ends.iter().map(|row| row[end].at.value));
             (value, ends.iter().map(|row| row[end].price).sum::<f64>())
         });
-        best.upper = best.upper.min(from.0 + (problem.radius - from.1) / (r * total));
+        let upper = from.0 + (problem.radius - from.1) / (r * total);
+        if upper <= best.upper || kept.is_none() {
+            kept = Some(ends.clone());
+        }
+        best.upper = best.upper.min(upper);
         if from.1 <= problem.radius && problem.radius <= to.1 {
             let share = mix(problem, &ends);
             let value = from.0 + share * (to.0 - from.0);
             best.lower = best.lower.max(value).min(best.upper);
-            mixed = true;
+            kept = Some(ends);
             break;
         }
         if to.1 < problem.radius {
@@ -114,9 +120,12 @@ pub(super) fn fixed(problem: &mut Problem<'_>, rows: &[u32], x: &[f64], toleranc
     if best.upper - best.lower > enough {
         return bracketed::fixed(problem, rows, x, tolerance);
     }
-    if !mixed {
+    match kept {
+        Some(ends) => {
+            mix(problem, &ends);
+        }
         // Nothing to gain: the rows are nominal.
-        problem.active.t[..rows.len()].fill(0.0);
+        None => problem.active.t[..rows.len()].fill(0.0),
     }
     Outcome::Met(Enclosure { lower: origin + best.lower, upper: origin + best.upper })
 }
