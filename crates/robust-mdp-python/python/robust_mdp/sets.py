@@ -18,7 +18,7 @@ from ._labels import Labelled, NumbersLike, Pairs
 if TYPE_CHECKING:
     from .model import Model
 
-__all__ = ["KL", "Chi2", "Ellipsoid", "Nominal", "UncertaintySet"]
+__all__ = ["KL", "L1", "Chi2", "Ellipsoid", "Nominal", "TotalVariation", "UncertaintySet"]
 
 Rectangular = Literal["s", "sa"]
 Support = Literal["nominal", "all"]
@@ -262,6 +262,14 @@ class KL(UncertaintySet, name="kl"):
 
 class Chi2(UncertaintySet, name="chi2"):
     """Kernels y with Σ (y − y⁰)²/y⁰ ≤ radius (Pearson); none leaves the support of the nominal kernel."""
+
+
+class L1(_WithSupport, name="l1"):
+    """Kernels y with Σ ‖y − y⁰‖₁ ≤ radius, on every state or on the nominal support."""
+
+
+class TotalVariation(_WithSupport, name="tv"):
+    """Kernels y with Σ ½‖y − y⁰‖₁ ≤ radius, on every state or on the nominal support."""
 
 
 class Nominal(UncertaintySet):

@@ -18,6 +18,7 @@ mod chi2;
 mod cone;
 pub(crate) mod ellipsoid;
 pub(crate) mod kl;
+mod l1;
 pub(crate) mod proximal;
 pub(crate) mod quadratic;
 mod registry;

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use super::set::Set;
-use super::{chi2, ellipsoid, kl};
+use super::{chi2, ellipsoid, kl, l1};
 
 macro_rules! registry {
     ($($(#[$about:meta])* $variant:ident = $set:expr,)*) => {
@@ -43,6 +43,10 @@ registry! {
     Kl = kl::Kl,
     /// Pearson's Σ (y − y⁰)²/y⁰.
     Chi2 = chi2::Chi2,
+    /// ‖y − y⁰‖₁.
+    L1 = l1::NORM,
+    /// Total variation, ½‖y − y⁰‖₁.
+    Tv = l1::TOTAL_VARIATION,
 }
 
 static NAMES: LazyLock<Vec<&'static str>> =

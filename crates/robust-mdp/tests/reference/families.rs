@@ -52,6 +52,8 @@ pub(crate) const FAMILIES: &[Family] = &[
     closed("ellipsoid", || UncertaintySet::ellipsoid(0.0).on_nominal_support()),
     closed("KL", || UncertaintySet::kl(0.0)),
     by_conjugate("χ²", || UncertaintySet::chi2(0.0), |h, p| p * if h > -2.0 { h + 0.25 * h * h } else { -1.0 }, |h, p| p * (1.0 + 0.5 * h).max(0.0)),
+    by_conjugate("L1, all states", || UncertaintySet::l1(0.0), |h, p| if h > 1.0 { f64::INFINITY } else { p * h.max(-1.0) }, |h, p| if h > 1.0 { f64::INFINITY } else if h < -1.0 { 0.0 } else { p }),
+    by_conjugate("total variation", || UncertaintySet::total_variation(0.0).on_nominal_support(), |h, p| if h > 0.5 { f64::INFINITY } else { p * h.max(-0.5) }, |h, p| if h > 0.5 { f64::INFINITY } else if h < -0.5 { 0.0 } else { p }),
 ];
 
 /// The conjugate of a set's distance.

@@ -1,0 +1,299 @@
+//! The L1 set d(y, p) = c·Σ|y − p|, c = 1, and total variation, c = ½: piecewise linear rows.
+//!
+//! A unit of mass that moves from state j to the row's maximum gains −z_j and costs 2c, whatever j is.
+//! So donors give in the order of rising z, and g has the slope t = 2c/(−z) of the donor that is giving.
+//! At t all donors with t·(−z) > 2c have given everything; of those with t·(−z) = 2c (a tie) a share f has
+//! moved, the row's second number.
+
+use super::cone::{Cone, Entry, Moved, Program};
+use super::proximal::{Prox, ProximalEntry, Separable};
+use super::set::{Beyond, Kind, Priced, Set};
+use super::{Distance, UncertaintySet};
+use crate::certificate::{Interval, Proof, ProofRow, Reading};
+use crate::geometry::Geometry;
+use crate::rows::Row;
+
+/// Multipliers of donors that agree to this share are tied.
+const TIE: f64 = 1e-12;
+
+/// c·Σ|y − p|.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct L1 {
+    name: &'static str,
+    title: &'static str,
+    formula: &'static str,
+    /// c.
+    scale: f64,
+}
+
+/// Σ|y − p|.
+pub(crate) const NORM: L1 =
+    L1 { name: "l1", title: "L1", formula: "‖y − y⁰‖₁", scale: 1.0 };
+/// ½Σ|y − p|.
+pub(crate) const TOTAL_VARIATION: L1 =
+    L1 { name: "tv", title: "total variation", formula: "½‖y − y⁰‖₁", scale: 0.5 };
+
+impl UncertaintySet {
+    /// Σ_a ‖y_a − y⁰_a‖₁ ≤ radius in every state, mass allowed everywhere.
+    pub fn l1(radius: f64) -> Self {
+        UncertaintySet::new(Distance::L1, radius)
+    }
+
+    /// Σ_a ½‖y_a − y⁰_a‖₁ ≤ radius in every state, mass allowed everywhere.
+    pub fn total_variation(radius: f64) -> Self {
+        UncertaintySet::new(Distance::Tv, radius)
+    }
+}
+
+/// What donors with z below a level have: Σp and −Σpz; and the levels next to it on either side.
+#[derive(Clone, Copy)]
+struct Donors {
+    mass: f64,
+    gain: f64,
+    below: f64,
+    above: f64,
+}
+
+impl L1 {
+    /// Donors with z ≤ `level`.
+    fn donors(row: Row<'_>, level: f64) -> Donors {
+        let (below, above) = (f64::NEG_INFINITY, f64::INFINITY);
+        let mut out = Donors { mass: 0.0, gain: 0.0, below, above };
+        for (&p, &w) in row.p.iter().zip(row.w) {
+            let z = w - row.maximum;
+            let gives = z <= level && p > 0.0;
+            out.mass += if gives { p } else { 0.0 };
+            out.gain -= if gives { p * z } else { 0.0 };
+            out.below = if gives { out.below.max(z) } else { out.below };
+            out.above = if z > level && p > 0.0 { out.above.min(z) } else { out.above };
+        }
+        out
+    }
+
+    /// All donors with z ≤ `level` have given everything.
+    fn given(&self, row: Row<'_>, t: f64, level: f64, nu: f64) -> Priced {
+        let Donors { mass, gain, .. } = L1::donors(row, level);
+        let value = (row.nominal() + gain).min(0.0);
+        Priced { t, nu, value, price: 2.0 * self.scale * mass }
+    }
+}
+
+impl Set for L1 {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn title(&self) -> &'static str {
+        self.title
+    }
+
+    fn formula(&self) -> &'static str {
+        self.formula
+    }
+
+    fn distance(&self, p: &[f64], y: &[f64]) -> f64 {
+        self.scale * p.iter().zip(y).map(|(p, y)| (y - p).abs()).sum::<f64>()
+    }
+
+    fn leaves_support(&self) -> bool {
+        true
+    }
+
+    fn diameter(&self) -> f64 {
+        2.0 * self.scale
+    }
+
+    fn vacuous(&self, p: &[f64], unused: bool) -> f64 {
+        let least = p.iter().copied().filter(|p| *p > 0.0).fold(1.0, f64::min);
+        2.0 * self.scale * (1.0 - if unused { 0.0 } else { least })
+    }
+
+    fn at(&self, row: Row<'_>, t: f64, _: Option<Priced>) -> Priced {
+        self.ends(row, t)[0]
+    }
+
+    fn ends(&self, row: Row<'_>, t: f64) -> [Priced; 2] {
+        let level = -2.0 * self.scale / t;
+        let [low, high] = [level * (1.0 + TIE), level * (1.0 - TIE)];
+        [self.given(row, t, low.next_down(), 0.0), self.given(row, t, high, 1.0)]
+    }
+
+    /// 2c for all mass below the maximum.
+    fn face(&self, row: Row<'_>) -> f64 {
+        2.0 * self.scale * L1::donors(row, 0.0_f64.next_down()).mass
+    }
+
+    /// The donor that is giving has the least z with −Σ_{z' ≤ z} pz' ≥ u − ⟨z, p⟩: levels in a bracket, of
+    /// which each trial takes one away at least.
+    fn price(&self, row: Row<'_>, u: f64, _: f64, near: Option<Priced>) -> Priced {
+        let goal = u - row.nominal();
+        let all = L1::donors(row, 0.0_f64.next_down());
+        let (mut first, mut last) = (-row.range, all.below);
+        let mut trial = near.map_or(0.5 * first, |near| -2.0 * self.scale / near.t);
+        let mut step = 0;
+        while first < last && goal < all.gain {
+            let at = L1::donors(row, trial.clamp(first, last.next_down()));
+            let enough = at.gain >= goal;
+            *(if enough { &mut last } else { &mut first }) =
+                if enough { at.below } else { at.above };
+            step += 1;
+            trial = match step % 3 {
+                1 if enough => last.next_down(),
+                1 => first,
+                2 => 0.5 * (first + last),
+                _ => -(first * last).sqrt(),
+            };
+        }
+        let [from, to] = self.ends(row, -2.0 * self.scale / last);
+        let share = ((u - from.value) / (to.value - from.value)).clamp(0.0, 1.0);
+        from.towards(to, if share.is_nan() { 1.0 } else { share })
+    }
+
+    fn kernel(&self, row: Row<'_>, at: Priced, y: &mut [f64]) -> Beyond {
+        let level = -2.0 * self.scale / at.t;
+        let [low, high] = [level * (1.0 + TIE), level * (1.0 - TIE)];
+        let (mut moved, mut top) = (0.0, None);
+        for (j, ((y, &p), &w)) in y.iter_mut().zip(row.p).zip(row.w).enumerate() {
+            let z = w - row.maximum;
+            let kept = match z {
+                _ if z >= 0.0 => 1.0,
+                _ if z < low => 0.0,
+                _ if z <= high => 1.0 - at.nu,
+                _ => 1.0,
+            };
+            *y = kept * p;
+            moved += p - *y;
+            top = if z == 0.0 { Some(j) } else { top };
+        }
+        match top {
+            Some(top) => y[top] += moved,
+            None => return Beyond::Best(moved),
+        }
+        Beyond::Nothing
+    }
+
+    fn kind(&self) -> Kind<'_> {
+        Kind::PiecewiseLinear
+    }
+
+    fn cone(&self) -> Option<&dyn Cone> {
+        Some(self)
+    }
+
+    fn prox(&self, geometry: Geometry) -> Option<&dyn Prox> {
+        match (geometry, self.scale == NORM.scale) {
+            (Geometry::Euclidean, true) => Some(&Separable(NORM)),
+            (Geometry::Euclidean, false) => Some(&Separable(TOTAL_VARIATION)),
+            (Geometry::Entropy, _) => None,
+        }
+    }
+
+    fn proof(&self) -> Option<&dyn Proof> {
+        Some(self)
+    }
+}
+
+/// |y − p| ≤ τ, Σ cκτ ≤ α, in units of what one entry may move.
+impl Cone for L1 {
+    fn scale(&self, entry: Entry, _: usize) -> f64 {
+        self.reach(entry.budget / entry.weight)
+    }
+
+    fn reach(&self, budget: f64) -> f64 {
+        (budget / (2.0 * self.scale)).min(1.0)
+    }
+
+    fn budget(&self, program: &mut Program, moved: &[Moved]) {
+        let shares: Vec<usize> = moved.iter().map(|_| program.variable()).collect();
+        let cost = |z: &Moved| self.scale * z.entry.weight * z.scale / z.entry.budget;
+        program.line(1.0, moved.iter().zip(&shares).map(|(z, &share)| (share, cost(z))));
+        for (z, &share) in moved.iter().zip(&shares) {
+            program.line(0.0, [(share, -1.0), (z.variable, 1.0)]);
+            program.line(0.0, [(share, -1.0), (z.variable, -1.0)]);
+        }
+        program.nonnegative();
+    }
+}
+
+/// ½y² − zy + sc|y − p| is least where z has come towards p by sc, or at p, or at 0.
+impl ProximalEntry for L1 {
+    fn set(&self) -> &dyn Set {
+        self
+    }
+
+    fn at(&self, z: f64, p: f64, s: f64) -> (f64, f64) {
+        let s = self.scale * s;
+        let y = if z > p + s { z - s } else { (z + s).min(p) };
+        if y > 0.0 { (y, f64::from(y != p)) } else { (0.0, 0.0) }
+    }
+}
+
+/// With x = −tz ≥ 0 and sums over p, P = Σp: moving all of a row costs 2c a unit of mass, so
+///   ψ = Σp·max(tz, −2c)/P = −Σp·min(x, 2c)/P,
+/// and where donors keep a share k of what they have, the rest on the row's maximum, for p/P
+///   ⟨z, ŷ⟩ = Σpkz/P,   d(ŷ, p/P) = 2cΣp(1 − k)/P.
+impl Proof for L1 {
+    fn read(&self, row: &ProofRow<'_>, t: f64, nu: f64) -> Reading {
+        let most = 2.0 * self.scale;
+        // Σp, Σp·min(x, 2c), Σpk(−z) and Σp(1 − k), of terms that are all ≥ 0.
+        let mut sums = [0.0; 4];
+        for (p, z) in row.entries() {
+            let x = -t * z;
+            let moved = match x {
+                _ if x < most * (1.0 - TIE) => 0.0,
+                _ if x < most * (1.0 + TIE) => nu,
+                _ => 1.0,
+            };
+            let terms = [p, p * x.min(most), p * (1.0 - moved) * -z, p * moved];
+            sums.iter_mut().zip(terms).for_each(|(sum, term)| *sum += term);
+        }
+        if !(0.0..=1.0).contains(&nu) {
+            return Reading::NOTHING;
+        }
+        // A term is rounded up to five times before it is added.
+        let steps = row.p.len() as f64 + 5.0;
+        let [mass, loss, kept, moved] = sums.map(|sum| Interval::of_sum(sum, steps));
+        let dual = (loss / mass * -1.0).hi();
+        Reading { dual, value: kept / mass * -1.0, spent: (moved / mass * most).hi() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const P: [f64; 3] = [0.5, 0.25, 0.25];
+    const W: [f64; 3] = [-2.0, -1.0, 0.0];
+
+    fn row() -> Row<'static> {
+        Row { p: &P, w: &W, maximum: 0.0, range: 2.0, outside: None }
+    }
+
+    /// The nominal value is −5/4. The first half a unit gains 1 at the price of 1, the next quarter ¼ at
+    /// the price of ½.
+    #[test]
+    fn donors_give_in_the_order_of_their_objectives() {
+        let at = NORM.price(row(), -0.75, 0.0, None);
+        assert_eq!((at.t, at.nu, at.price), (1.0, 0.5, 0.5));
+        let at = NORM.price(row(), -0.125, 0.0, Some(at));
+        assert_eq!((at.t, at.nu, at.price), (2.0, 0.5, 1.25));
+        assert_eq!(TOTAL_VARIATION.price(row(), -0.125, 0.0, None).price, 0.625);
+        let mut y = [0.0; 3];
+        assert_eq!(NORM.kernel(row(), at, &mut y), Beyond::Nothing);
+        assert_eq!(y, [0.0, 0.125, 0.875]);
+        assert_eq!((NORM.face(row()), NORM.vacuous(&P, false)), (1.5, 1.5));
+        let [from, to] = NORM.ends(row(), 1.0);
+        assert_eq!([from.price, to.price], [0.0, 1.0]);
+    }
+
+    #[test]
+    fn a_proof_meets_what_it_proves() {
+        let at = NORM.price(row(), -0.125, 0.0, None);
+        let read = NORM.read(&ProofRow::new(&P, &W), at.t, at.nu);
+        let gain = at.t * at.value - at.price;
+        assert!(read.dual >= gain && read.dual <= gain + 1e-13, "{read:?}");
+        assert!(read.value.lo() <= -0.125 && read.value.hi() >= -0.125, "{read:?}");
+        assert!((1.25..=1.25 + 1e-13).contains(&read.spent), "{read:?}");
+        assert!(NORM.read(&ProofRow::new(&P, &W), at.t, 1.5).dual.is_nan());
+    }
+}
