@@ -205,7 +205,8 @@ impl<'a> FirstOrder<'a> {
         signal: &Signal<'_>,
     ) -> f64 {
         let budgets = game.budgets(self.set, slot.s, slot.first_row);
-        let total_budget = budgets.map(|budget| budget.block.radius).sum();
+        // Σ κ_a·d_a ≤ α bounds Σ d_a by α/min κ.
+        let total_budget = budgets.map(|b| b.block.radius / b.block.least_kappa()).sum();
         let steps = if game.actions() > 1 { self.steps(game, total_budget) } else { None };
         let Hand { scratch, workspace, answered } = hand;
         match steps {

@@ -202,7 +202,7 @@ impl<'a> ExplicitRows<'a> {
         self.base.len()
     }
 
-    /// All rows, sharing one budget.
+    /// All rows, sharing one budget, without weights.
     pub(crate) fn block(&self, radius: f64) -> Block<'a> {
         Block {
             offsets: self.offsets,
@@ -218,11 +218,12 @@ impl<'a> ExplicitRows<'a> {
     /// one after the other. `first_row` is the number of the first in the model.
     pub(crate) fn budgets(
         &self,
-        set: &UncertaintySet,
+        set: &'a UncertaintySet,
         s: usize,
         first_row: usize,
     ) -> impl Iterator<Item = Budget<'a>> {
-        let all = self.block(set.radius_at(s, first_row));
+        let kappa = set.weights.as_ref().map(|kappa| &kappa[first_row..][..self.actions()]);
+        let all = Block { kappa, ..self.block(set.radius_at(s, first_row)) };
         let shared = shares_budget(set);
         let count = if shared { 1 } else { all.rows() };
         (0..count).map(move |k| match shared {
