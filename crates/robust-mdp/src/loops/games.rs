@@ -180,7 +180,6 @@ impl<'a> Games<'a> {
             per_state: [lower, upper],
             per_row: [policy, &mut memory.budget, &mut memory.row, &mut memory.x],
             per_entry: [&mut memory.y],
-            halves: Default::default(),
             chain: rows,
         };
         let cuts = Cuts { model, layout, chain: shape };

@@ -32,7 +32,7 @@ impl<'a> Operator<'a> {
     ) -> Operator<'a> {
         Operator {
             model,
-            bellman: Bellman::new(model, set).bracketed(bracketed).in_little_memory(),
+            bellman: Bellman::new(model, set).bracketed(bracketed),
             games: None,
             chain: None,
         }

@@ -212,7 +212,6 @@ impl<'a> FomVi<'a> {
             per_state: [],
             per_row: [&mut self.memory.x],
             per_entry: [&mut self.memory.y],
-            halves: Default::default(),
             chain: ChainRows::default(),
         };
         let cuts = Cuts { model, layout, chain: ChainShape::None };
@@ -239,7 +238,6 @@ impl<'a> FomVi<'a> {
             per_state: [&mut self.next],
             per_row: [x, x_sum, x_epoch, gradient, budget, row],
             per_entry: [y, y_sum],
-            halves: Default::default(),
             chain: ChainRows::default(),
         };
         let cuts = Cuts { model, layout, chain: ChainShape::None };

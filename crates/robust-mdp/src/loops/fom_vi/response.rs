@@ -145,7 +145,6 @@ impl<'a> Response<'a> {
             per_state: [],
             per_row: [&mut self.share, &mut self.scale],
             per_entry: [],
-            halves: Default::default(),
             chain: ChainRows::default(),
         };
         let cuts = Cuts { model, layout, chain: ChainShape::None };
@@ -189,7 +188,6 @@ impl<'a> Response<'a> {
             per_state: [&mut self.next],
             per_row: [&mut self.policy],
             per_entry: [],
-            halves: Default::default(),
             chain: links,
         };
         let cuts = Cuts { model, layout, chain };
