@@ -13,9 +13,7 @@ use crate::loops::bounds::Bounds;
 use crate::loops::fixed_point::{Operator, bound_fixed_point};
 use crate::loops::sweep::{Cuts, Fields, Workers, for_each_state};
 use crate::model::Model;
-use crate::rows::{
-    Budget, ExplicitMemory, ExplicitRows, Layout, Reference, ReferredValues, Values,
-};
+use crate::rows::{Budget, ExplicitMemory, ExplicitRows, Layout, SweepValues, Values};
 use crate::sets::UncertaintySet;
 use crate::sets::set::shrink;
 use crate::signal::Signal;
@@ -34,7 +32,7 @@ pub(crate) struct Response<'a> {
     model: &'a Model,
     set: &'a UncertaintySet,
     layout: &'a Layout,
-    ahead: ReferredValues,
+    ahead: SweepValues,
     chain: Chain,
     next: Vec<f64>,
     /// Share of the kernel (against y⁰) that keeps each row within its budget.
@@ -76,7 +74,7 @@ impl<'a> Response<'a> {
             model,
             set,
             layout,
-            ahead: ReferredValues::new(Reference::Mean, model.discount(), model.states()),
+            ahead: SweepValues::new(model.discount(), model.states(), true, false, false),
             chain: Chain::empty(),
             next: vec![0.0; model.states()],
             share: vec![1.0; model.rows()],
