@@ -116,13 +116,6 @@ impl<'b> Codec<'b> {
         }
     }
 
-    /// As many sets of 64 bits as there are.
-    pub(crate) fn bits(&mut self, values: &mut [u64]) {
-        for value in values {
-            *value = self.word(*value).unwrap_or(*value);
-        }
-    }
-
     /// As many numbers as there are.
     pub(crate) fn numbers(&mut self, values: &mut [f64]) {
         match &mut self.way {
@@ -144,14 +137,6 @@ impl<'b> Codec<'b> {
         let mut some = !values.is_empty();
         self.flag(&mut some);
         self.resize(values, if some { len } else { 0 });
-        self.numbers(values);
-    }
-
-    /// A vector of at most `most` numbers.
-    pub(crate) fn up_to(&mut self, values: &mut Vec<f64>, most: usize) {
-        let mut len = values.len();
-        self.size(&mut len, most);
-        self.resize(values, len);
         self.numbers(values);
     }
 
@@ -192,7 +177,6 @@ mod tests {
         flag: bool,
         fixed: [f64; 3],
         optional: Vec<f64>,
-        some: Vec<f64>,
         list: Vec<Vec<f64>>,
     }
 
@@ -205,7 +189,6 @@ mod tests {
             codec.flag(&mut self.flag);
             codec.numbers(&mut self.fixed);
             codec.all_or_none(&mut self.optional, 2);
-            codec.up_to(&mut self.some, 4);
             codec.vectors(&mut self.list, 3, 2);
         }
     }
@@ -219,7 +202,6 @@ mod tests {
             flag: true,
             fixed: [-0.0, 1.5, 1e-300],
             optional: vec![1.0, 2.0],
-            some: vec![3.0],
             list: vec![vec![4.0, 5.0], vec![6.0, 7.0]],
         };
         let mut codec = Codec::writing(Vec::new(), 0, 0);
@@ -251,7 +233,7 @@ mod tests {
             assert!(!fits(&bytes[..length]), "{length}");
         }
         assert!(!fits(&[&bytes[..], &[0]].concat()));
-        // The size, the flag, the length of `some` and of `list` with their highest byte set.
+        // The size, the flag, that of `optional` and the length of `list` with their highest byte set.
         for word in [3, 4, 8, 11] {
             let mut large = bytes.clone();
             large[8 * word + 7] = 0x7f;

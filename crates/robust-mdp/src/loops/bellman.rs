@@ -186,6 +186,26 @@ impl<'a> Bellman<'a> {
         }
     }
 
+    /// Visits a chain that may not be there yet, and that is made after sweeps if `apart`.
+    pub(crate) fn visit_chain(
+        &self,
+        chain: &mut Option<Chain>,
+        apart: bool,
+        codec: &mut Codec<'_>,
+    ) {
+        let mut chained = chain.is_some();
+        codec.flag(&mut chained);
+        if chained && chain.is_none() {
+            match apart {
+                true => *chain = Some(Chain::of_states(self.model.states())),
+                false => self.make_room(chain),
+            }
+        }
+        if let Some(chain) = chain {
+            chain.visit_fields(codec);
+        }
+    }
+
     /// Whether chains are better made after a sweep, with room for the rows that `x` uses alone.
     pub(crate) fn chains_apart(&self) -> bool {
         !self.model.is_dense()

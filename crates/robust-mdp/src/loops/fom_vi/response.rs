@@ -33,7 +33,7 @@ pub(crate) struct Response<'a> {
     set: &'a UncertaintySet,
     layout: &'a Layout,
     ahead: SweepValues,
-    chain: Chain,
+    pub(super) chain: Chain,
     next: Vec<f64>,
     /// Share of the kernel (against y⁰) that keeps each row within its budget.
     share: Vec<f64>,
@@ -56,26 +56,14 @@ struct Worker {
 
 impl<'a> Response<'a> {
     pub(crate) fn new(model: &'a Model, set: &'a UncertaintySet, layout: &'a Layout) -> Self {
-        let chain = Chain::new(model.states(), |s| {
-            model.rows_of(s).map(|r| layout.span(r..r + 1).len()).max().unwrap_or(0)
-        });
-        Response { chain, ..Response::without_chain(model, set, layout) }
-    }
-
-    /// One that runs on the chain of an [`Evaluation`](crate::loops::evaluation::Evaluation) of the same
-    /// model, see [`run_on`](Response::run_on).
-    pub(crate) fn without_chain(
-        model: &'a Model,
-        set: &'a UncertaintySet,
-        layout: &'a Layout,
-    ) -> Self {
+        let widest = |s: usize| model.rows_of(s).map(|r| layout.span(r..r + 1).len()).max();
         let (rows, entries) = layout.largest_state(model);
         Response {
             model,
             set,
             layout,
             ahead: SweepValues::new(model.discount(), model.states(), true, false, false),
-            chain: Chain::empty(),
+            chain: Chain::new(model.states(), |s| widest(s).unwrap_or(0)),
             next: vec![0.0; model.states()],
             share: vec![1.0; model.rows()],
             scale: vec![1.0; model.rows()],
@@ -90,7 +78,7 @@ impl<'a> Response<'a> {
         }
     }
 
-    /// Entries visited by all sweeps and by the linear systems of its own chain since the last call.
+    /// Entries visited by all sweeps and by the linear systems since the last call.
     pub(crate) fn take_entries(&mut self) -> u64 {
         std::mem::take(&mut self.chain.work) + std::mem::take(&mut self.entries)
     }
@@ -106,21 +94,6 @@ impl<'a> Response<'a> {
     ) -> Bounds {
         self.fit(kernel);
         bound_fixed_point(&mut ToKernel { response: self, kernel }, w, tolerance, signal)
-    }
-
-    /// [`run`](Response::run) on a chain that someone else keeps.
-    pub(crate) fn run_on(
-        &mut self,
-        chain: &mut Chain,
-        kernel: Kernel<'_>,
-        w: &mut [f64],
-        tolerance: f64,
-        signal: &Signal<'_>,
-    ) -> Bounds {
-        std::mem::swap(&mut self.chain, chain);
-        let bounds = self.run(kernel, w, tolerance, signal);
-        std::mem::swap(&mut self.chain, chain);
-        bounds
     }
 
     /// F^y(w) for the averaged kernel.
