@@ -1,9 +1,9 @@
 //! The fields of a run as bytes, in one order for both ways: a structure lists its fields once, and
 //! the codec writes them or reads them back.
 //!
-//! Every number takes eight bytes, halves of numbers four. Lengths are known from the model before
-//! they are read, so that no file can ask for memory. The first thing that does not fit ends the reading; what follows leaves
-//! fields as they are, and [`Codec::finish`] tells.
+//! Every number takes eight bytes. Lengths are known from the model before they are read, so that no file
+//! can ask for memory. The first thing that does not fit ends the reading; what follows leaves fields as
+//! they are, and [`Codec::finish`] tells.
 
 /// Whole numbers above this are not counts of anything.
 const LARGEST_COUNT: u64 = 1 << 53;
@@ -116,13 +116,6 @@ impl<'b> Codec<'b> {
         }
     }
 
-    /// As many sets of 64 bits as there are.
-    pub(crate) fn bits(&mut self, values: &mut [u64]) {
-        for value in values {
-            *value = self.word(*value).unwrap_or(*value);
-        }
-    }
-
     /// As many numbers as there are.
     pub(crate) fn numbers(&mut self, values: &mut [f64]) {
         match &mut self.way {
@@ -139,35 +132,11 @@ impl<'b> Codec<'b> {
         }
     }
 
-    /// As many upper halves of numbers as there are.
-    pub(crate) fn halves(&mut self, values: &mut [u32]) {
-        match &mut self.way {
-            Way::Out(bytes) => bytes.extend(values.iter().flat_map(|v| v.to_le_bytes())),
-            Way::In(bytes) => {
-                let Some((read, rest)) = bytes.split_at_checked(4 * values.len()) else {
-                    self.wrong = true;
-                    return;
-                };
-                *bytes = rest;
-                let words = read.as_chunks::<4>().0;
-                values.iter_mut().zip(words).for_each(|(v, w)| *v = u32::from_le_bytes(*w));
-            }
-        }
-    }
-
     /// `len` numbers or none.
     pub(crate) fn all_or_none(&mut self, values: &mut Vec<f64>, len: usize) {
         let mut some = !values.is_empty();
         self.flag(&mut some);
         self.resize(values, if some { len } else { 0 });
-        self.numbers(values);
-    }
-
-    /// A vector of at most `most` numbers.
-    pub(crate) fn up_to(&mut self, values: &mut Vec<f64>, most: usize) {
-        let mut len = values.len();
-        self.size(&mut len, most);
-        self.resize(values, len);
         self.numbers(values);
     }
 
@@ -207,9 +176,7 @@ mod tests {
         size: usize,
         flag: bool,
         fixed: [f64; 3],
-        halves: [u32; 2],
         optional: Vec<f64>,
-        some: Vec<f64>,
         list: Vec<Vec<f64>>,
     }
 
@@ -221,9 +188,7 @@ mod tests {
             codec.size(&mut self.size, 9);
             codec.flag(&mut self.flag);
             codec.numbers(&mut self.fixed);
-            codec.halves(&mut self.halves);
             codec.all_or_none(&mut self.optional, 2);
-            codec.up_to(&mut self.some, 4);
             codec.vectors(&mut self.list, 3, 2);
         }
     }
@@ -236,9 +201,7 @@ mod tests {
             size: 9,
             flag: true,
             fixed: [-0.0, 1.5, 1e-300],
-            halves: [7, u32::MAX],
             optional: vec![1.0, 2.0],
-            some: vec![3.0],
             list: vec![vec![4.0, 5.0], vec![6.0, 7.0]],
         };
         let mut codec = Codec::writing(Vec::new(), 0, 0);
@@ -270,8 +233,8 @@ mod tests {
             assert!(!fits(&bytes[..length]), "{length}");
         }
         assert!(!fits(&[&bytes[..], &[0]].concat()));
-        // The size, the flag, the length of `some` and of `list` with their highest byte set.
-        for word in [3, 4, 9, 12] {
+        // The size, the flag, that of `optional` and the length of `list` with their highest byte set.
+        for word in [3, 4, 8, 11] {
             let mut large = bytes.clone();
             large[8 * word + 7] = 0x7f;
             assert!(!fits(&large), "{word}");

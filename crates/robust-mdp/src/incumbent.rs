@@ -1,12 +1,11 @@
 //! The best certified answer of a run.
 
 use crate::codec::{Codec, Snapshot};
-use crate::kept_policy::KeptPolicy;
 
 /// The best certified answer so far: lower ≤ v* ≤ v^policy ≤ upper.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Incumbent {
-    pub(crate) policy: KeptPolicy,
+    pub(crate) policy: Vec<f64>,
     pub(crate) lower: Vec<f64>,
     pub(crate) upper: Vec<f64>,
 }
@@ -40,7 +39,8 @@ impl Incumbent {
     /// A policy that is no distribution changes nothing.
     fn adopt(&mut self, policy: &[f64], upper: Vec<f64>) {
         if policy.iter().all(|x| x.is_finite()) {
-            self.policy.keep(policy);
+            self.policy.clear();
+            self.policy.extend_from_slice(policy);
             self.upper = upper;
         }
     }
@@ -53,11 +53,12 @@ impl Incumbent {
 
 impl Snapshot for Incumbent {
     fn visit_fields(&mut self, codec: &mut Codec<'_>) {
-        self.policy.visit_fields(codec);
-        let states = codec.states;
+        let (states, rows) = (codec.states, codec.rows);
+        codec.all_or_none(&mut self.policy, rows);
         codec.all_or_none(&mut self.lower, states);
         codec.all_or_none(&mut self.upper, states);
-        if self.lower.len() != states || self.upper.len() != states {
+        let lengths = [self.policy.len(), self.lower.len(), self.upper.len()];
+        if lengths != [rows, states, states] {
             codec.refuse();
         }
     }

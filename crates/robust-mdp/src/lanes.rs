@@ -1,5 +1,5 @@
-//! Vector arithmetic shared by the numerical kernels: exponential, logarithm and the log-domain
-//! Wright omega function on whole SIMD registers.
+//! Vector arithmetic shared by the numerical kernels: exponential and logarithm on whole
+//! SIMD registers.
 //!
 //! Kernels are written once, generic over [`pulp::Simd`], and compiled for the portable,
 //! AVX2+FMA and AVX-512 targets; `dispatch` picks one at run time. Everything a kernel calls
@@ -278,44 +278,6 @@ pub(crate) fn ln_1p_small<S: Simd>(simd: S, x: S::f64s) -> S::f64s {
     simd.mul_f64s(f, p)
 }
 
-/// ln ω(z) where ω + ln ω = z (ω is the Wright omega function), for z ≥ −700.
-///
-/// Solved as eˡ + l = z in l = ln ω, so that nothing overflows: a start within 0.04 of the root
-/// and two Halley steps, each of which cubes the error and divides it by twelve.
-#[inline(always)]
-pub(crate) fn ln_omega<S: Simd>(simd: S, z: S::f64s) -> S::f64s {
-    let one = simd.splat_f64s(1.0);
-    let z = simd.max_f64s(z, simd.splat_f64s(-1.0e6));
-    // Chebyshev fit on [−4, 4]; z itself below, ln z − ln z / z above.
-    const FIT: [f64; 6] = [
-        -3.051_536_874_508_018e-5,
-        1.452_502_672_241_323_9e-3,
-        2.633_441_957_718_543e-4,
-        -7.331_258_513_508_271e-2,
-        0.639_958_881_301_236_8,
-        -0.567_143_290_409_783_8,
-    ];
-    let mut near = simd.splat_f64s(-2.549_662_365_017_846_7e-5);
-    for c in FIT {
-        near = simd.mul_add_e_f64s(near, z, simd.splat_f64s(c));
-    }
-    let large = simd.max_f64s(z, one);
-    let log = ln(simd, large);
-    let far = simd.sub_f64s(log, simd.div_f64s(log, large));
-    let mut l = simd.select_f64s(simd.less_than_f64s(z, simd.splat_f64s(-4.0)), z, near);
-    l = simd.select_f64s(simd.less_than_f64s(simd.splat_f64s(4.0), z), far, l);
-    for _ in 0..2 {
-        let w = exp(simd, l);
-        let f = simd.sub_f64s(simd.add_f64s(w, l), z);
-        let slope = simd.add_f64s(w, one);
-        let twice = simd.mul_f64s(simd.add_f64s(f, f), slope);
-        let two_slope2 = simd.mul_f64s(simd.add_f64s(slope, slope), slope);
-        let denominator = simd.sub_f64s(two_slope2, simd.mul_f64s(f, w));
-        l = simd.sub_f64s(l, simd.div_f64s(twice, denominator));
-    }
-    l
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -332,8 +294,7 @@ mod tests {
                     0 => exp(simd, x),
                     1 => exp_m1(simd, x),
                     2 => ln(simd, x),
-                    4 => ln_1p_small(simd, x),
-                    _ => ln_omega(simd, x),
+                    _ => ln_1p_small(simd, x),
                 };
                 simd.partial_store_f64s(out, y);
             }
@@ -383,65 +344,9 @@ mod tests {
     #[test]
     fn logarithm_near_one_keeps_its_digits() {
         let x = [grid(-0.125, 0.125, 4_002), vec![1e-300, -1e-20, 3e-9, -2e-5, 0.0]].concat();
-        for y in map(4, &x) {
+        for y in map(3, &x) {
             for (&x, y) in x.iter().zip(y) {
                 assert!((y - x.ln_1p()).abs() <= 1e-15 * x.ln_1p().abs(), "ln1p {x}: {y}");
-            }
-        }
-    }
-
-    /// Reference values from 60-digit arithmetic: the root l of eˡ + l = z.
-    #[test]
-    fn wright_omega_matches_sixty_digits() {
-        #[rustfmt::skip]
-        #[allow(clippy::excessive_precision)]
-        let table = [
-            (-690.0, -690.0),
-            (-30.0, -30.000_000_000_000_093_576),
-            (-10.0, -10.000_045_397_868_749_215),
-            (-5.0, -5.006_693_000_497_730_993_3),
-            (-3.0, -3.047_478_491_024_865_475_7),
-            (-2.5, -2.576_072_213_407_902_555_7),
-            (-2.0, -2.120_028_238_987_641_229_5),
-            (-1.75, -1.899_624_754_678_818_820_2),
-            (-1.0, -1.278_464_542_761_073_795_1),
-            (-0.5, -0.904_673_848_545_938_520_56),
-            (0.0, -0.567_143_290_409_783_873_00),
-            (0.25, -0.412_195_081_464_512_339_60),
-            (0.5, -0.266_248_608_161_750_258_88),
-            (1.0, 0.0),
-            (1.5, 0.235_040_279_874_499_458_03),
-            (2.0, 0.442_854_401_002_388_583_14),
-            (2.75, 0.711_979_160_308_406_308_34),
-            (3.0, 0.792_059_968_430_677_001_42),
-            (3.75, 1.008_503_821_804_868_677_9),
-            (4.0, 1.073_728_937_556_499_087_1),
-            (4.5, 1.195_335_081_830_674_728_5),
-            (5.0, 1.306_558_641_039_350_195_7),
-            (7.5, 1.749_318_388_852_885_186_8),
-            (10.0, 2.070_579_904_980_302_651_4),
-            (20.0, 2.842_438_953_784_447_067_8),
-            (50.0, 3.832_280_834_507_910_329_6),
-            (100.0, 4.558_513_354_424_168_159_8),
-            (1000.0, 6.900_830_527_610_895_611_8),
-            (1e4, 9.209_419_005_748_075_138_2),
-            (1e6, 13.815_496_742_372_096_877_9),
-            (1e10, 23.025_850_927_637_871_744_8),
-        ];
-        let z: Vec<f64> = table.iter().map(|t| t.0).collect();
-        for l in map(3, &z) {
-            for (&(z, exact), l) in table.iter().zip(l) {
-                assert!((l - exact).abs() <= 4e-16 * exact.abs().max(0.5), "{z}: {l} {exact}");
-            }
-        }
-        // Everywhere between: the defining equation, relative to its terms.
-        let z =
-            [grid(-700.0, 60.0, 30_001), grid(-4.0, 6.0, 10_001), grid(60.0, 1e5, 2_001)].concat();
-        for l in map(3, &z) {
-            for (&z, l) in z.iter().zip(l) {
-                let residual = l.exp() + l - z;
-                let scale = l.exp().max(l.abs()).max(z.abs());
-                assert!(residual.abs() <= 4e-16 * (1.0 + l.abs()) * scale, "{z}: {residual}");
             }
         }
     }

@@ -52,7 +52,6 @@ mod choice;
 mod codec;
 mod evaluate;
 mod incumbent;
-mod kept_policy;
 mod loops;
 #[doc(hidden)]
 pub mod measure;

@@ -177,7 +177,7 @@ fn fom_vi_with_every_average() {
     }
 }
 
-/// Chains in single precision, bands and halves of row memory; horizons; elimination that has once
+/// Sparse chains and bands; discount continuation; elimination that has once
 /// been faster than iteration.
 #[test]
 fn large_models() {

@@ -70,8 +70,8 @@ fn threads_and_repetition_leave_every_bit_alone() {
     }
 }
 
-/// Models large enough for chains in single precision, bands and halves of row memory: the same bits
-/// for any number of threads, and bounds that agree with plain value iteration's.
+/// Large sparse chains and bands: the same bits for any number of threads, and bounds that agree with
+/// plain value iteration's.
 #[test]
 fn large_sparse_models_agree_to_the_last_bit_and_with_value_iteration() {
     for (band, branching) in [(None, 8.0 / 20_000.0), (Some(8), 8.0 / 17.0)] {

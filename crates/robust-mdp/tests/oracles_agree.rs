@@ -11,6 +11,7 @@ use cases::Case;
 use reference::{FAMILIES, Family, State};
 use robust_mdp::Oracle;
 use robust_mdp::measure::{bellman, exact_in_place, exact_sweeps};
+use robust_mdp::uncertainty::{Radius, Rectangularity, UncertaintySet};
 
 /// How closely bounds must hold the reference and each other, relative to the largest |c|, |λv|
 /// and |b| of the state: the contract.
@@ -387,4 +388,43 @@ fn first_order_bounds_hold_the_same_values() {
 #[test]
 fn interior_point_bounds_hold_the_same_values() {
     enclose(Oracle::InteriorPoint);
+}
+
+/// κ of the rows of a shared budget: one κ for all is a smaller budget, and iterative oracles enclose what
+/// the exact one finds for κ of every size.
+#[test]
+fn weighted_budgets_agree() {
+    for family in FAMILIES.iter().copied() {
+        let fits = |case: &Case| {
+            case.set.rectangularity == Rectangularity::State && case.model.states() <= 8
+        };
+        for case in (0..60).map(|seed| Case::new(family, seed)).filter(fits) {
+            let Case { model, set, values, .. } = &case;
+            let exact = |set: &UncertaintySet| bellman(model, set, Oracle::Exact, values).unwrap();
+            let scale = |s: usize| CONTAINMENT * state_of(&case, s, values).scale;
+            let radii =
+                Radius::PerState((0..model.states()).map(|s| 0.25 * set.radius_at(s, 0)).collect());
+            let small = exact(&set.clone().with_radius(radii));
+            let heavy = exact(&set.clone().with_weights(vec![4.0; model.rows()]));
+            let kappa = (0..model.rows()).map(|r| [1.0, 0.03, 20.0, 3.0][(7 * r + r / 3) % 4]);
+            let weighted = set.clone().with_weights(kappa.collect());
+            let found = exact(&weighted);
+            for oracle in [Oracle::FirstOrder, Oracle::InteriorPoint] {
+                let (lower, upper, _) = bellman(model, &weighted, oracle, values).unwrap();
+                for s in 0..model.states() {
+                    let enclosed =
+                        lower[s] <= found.1[s] + scale(s) && found.0[s] - scale(s) <= upper[s];
+                    let what = format!(
+                        "{oracle:?} [{:e}, {:e}] misses [{:e}, {:e}]",
+                        lower[s], upper[s], found.0[s], found.1[s]
+                    );
+                    assert!(enclosed, "{}", describe(&case, s, &what));
+                }
+            }
+            for s in 0..model.states() {
+                let apart = (small.0[s] - heavy.0[s]).abs();
+                assert!(apart <= scale(s), "{}", describe(&case, s, &format!("{apart:e}")));
+            }
+        }
+    }
 }

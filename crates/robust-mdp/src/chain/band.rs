@@ -4,7 +4,7 @@
 //! and by its row sums e (1 − λ, or 1 in a state that leads nowhere). Eliminating column k from row
 //! i adds f = q_ik / d_k times row k to row i: q_ij += f·q_kj and e_i += f·e_k, with pivots
 //! d_k = e_k + Σ_{j>k} q_kj. Nothing is ever subtracted (Grassmann, Taksar and Heyman 1985; Alfa, Xue
-//! and Ye 2002), so that factors in single precision have its relative accuracy whatever λ is.
+//! and Ye 2002), so that factors have full relative accuracy whatever λ is.
 //!
 //! Half of the states are eliminated downwards and half upwards, which two threads share; the few
 //! states where they meet are solved last. Rows are stored in 2b + 1 places, those of the lower half
@@ -28,13 +28,13 @@ pub(super) fn price(states: usize, reach: usize) -> u64 {
 }
 
 /// w = (I − λP)⁻¹w; the factors take the place of P.
-pub(super) fn solve(p: &mut [f32], reach: usize, discount: f64, w: &mut [f64]) {
+pub(super) fn solve(p: &mut [f64], reach: usize, discount: f64, w: &mut [f64]) {
     let width = 2 * reach + 1;
     // Each half ends with `reach` rows that the other one sees.
     let cut = w.len() / 2;
     let (upper, lower) = p.split_at_mut(cut * width);
     let (upper_w, lower_w) = w.split_at_mut(cut);
-    let eliminate = |p: &mut [f32], w: &mut [f64]| {
+    let eliminate = |p: &mut [f64], w: &mut [f64]| {
         let mut half = Half { p, reach };
         half.load(discount);
         let excess = half.eliminate();
@@ -64,7 +64,7 @@ pub(super) fn solve(p: &mut [f32], reach: usize, discount: f64, w: &mut [f64]) {
 
 /// Half of the rows, from the border to the middle. The last `reach` of them are not eliminated.
 struct Half<'p> {
-    p: &'p mut [f32],
+    p: &'p mut [f64],
     reach: usize,
 }
 
@@ -78,7 +78,7 @@ impl Half<'_> {
         self.len() - self.reach
     }
 
-    fn row(&self, i: usize) -> &[f32] {
+    fn row(&self, i: usize) -> &[f64] {
         let width = 2 * self.reach + 1;
         &self.p[i * width..(i + 1) * width]
     }
@@ -87,21 +87,21 @@ impl Half<'_> {
     fn load(&mut self, discount: f64) {
         let reach = self.reach;
         for row in self.p.chunks_exact_mut(2 * reach + 1) {
-            let mass: f64 = row.iter().map(|&p| f64::from(p)).sum();
+            let mass: f64 = row.iter().sum();
             let sum =
                 if (1.0 - mass).abs() <= MASS { 1.0 - discount } else { 1.0 - discount * mass };
-            row.iter_mut().for_each(|p| *p = (discount * f64::from(*p)) as f32);
-            row[reach] = sum as f32;
+            row.iter_mut().for_each(|p| *p *= discount);
+            row[reach] = sum;
         }
     }
 
     /// Eliminates all columns of pivots: factors f before the diagonal, q after it, 1/d on it.
     /// Returns the row sums of the last rows.
-    fn eliminate(&mut self) -> Vec<f32> {
+    fn eliminate(&mut self) -> Vec<f64> {
         let (reach, pivots) = (self.reach, self.pivots());
         let width = 2 * reach + 1;
         // The row sums of the last rows that were pivots.
-        let mut sums = vec![0.0_f32; reach.max(1)];
+        let mut sums = vec![0.0_f64; reach.max(1)];
         let mut last = Vec::with_capacity(reach);
         for i in 0..self.len() {
             let (before, rest) = self.p.split_at_mut(i * width);
@@ -123,7 +123,7 @@ impl Half<'_> {
             }
             row[reach] = sum;
             if i < pivots {
-                let after: f32 = row[reach + 1..].iter().sum();
+                let after: f64 = row[reach + 1..].iter().sum();
                 row[reach] = 1.0 / (sum + after);
                 sums[i % reach.max(1)] = sum;
             } else {
@@ -148,21 +148,21 @@ impl Half<'_> {
         let reach = self.reach;
         for i in (0..self.pivots()).rev() {
             let row = self.row(i);
-            w[i] = (w[i] + dot(&row[reach + 1..], &w[i + 1..])) * f64::from(row[reach]);
+            w[i] = (w[i] + dot(&row[reach + 1..], &w[i + 1..])) * row[reach];
         }
     }
 }
 
 /// Σ a_j b_j over a.
-fn dot(a: &[f32], b: &[f64]) -> f64 {
+fn dot(a: &[f64], b: &[f64]) -> f64 {
     let mut sums = [0.0; 4];
     let (full, last) = a.as_chunks::<4>();
     let (full_b, last_b) = b[..a.len()].as_chunks::<4>();
     for (a, b) in full.iter().zip(full_b) {
-        (0..4).for_each(|j| sums[j] += f64::from(a[j]) * b[j]);
+        (0..4).for_each(|j| sums[j] += a[j] * b[j]);
     }
     for (a, b) in last.iter().zip(last_b) {
-        sums[0] += f64::from(*a) * b;
+        sums[0] += a * b;
     }
     (sums[0] + sums[1]) + (sums[2] + sums[3])
 }
@@ -176,7 +176,7 @@ struct Middle {
 }
 
 impl Middle {
-    fn new(halves: &[Half<'_>; 2], sums: [Vec<f32>; 2]) -> Middle {
+    fn new(halves: &[Half<'_>; 2], sums: [Vec<f64>; 2]) -> Middle {
         let reach = halves[0].reach;
         let n = 2 * reach;
         let mut q = vec![0.0; n * n];
@@ -187,11 +187,11 @@ impl Middle {
                     // The other half counts on beyond the last row of this one, backwards.
                     let column =
                         if j < reach { h * reach + j } else { (1 - h) * reach + n - 1 - j };
-                    q[(h * reach + i) * n + column] = f64::from(row[j + reach - i]);
+                    q[(h * reach + i) * n + column] = row[j + reach - i];
                 }
             }
         }
-        let sums = sums.iter().flatten().map(|&e| f64::from(e)).collect();
+        let sums = sums.concat();
         Middle { q, sums, reach }
     }
 

@@ -11,9 +11,6 @@ pub(super) const CHUNK: usize = 1024;
 /// Chunks that are worth a task.
 const GRAIN: usize = 4;
 
-/// Sums side by side in single precision.
-const LANES: usize = 8;
-
 /// What a pass brings home: two sums and a maximum.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Totals {
@@ -73,29 +70,6 @@ pub(super) fn gather(totals: &[Totals]) -> Totals {
 /// ⟨a, b⟩, ⟨a, a⟩ and max |aᵢ| of one chunk.
 pub(super) fn products(a: &[f64], b: &[f64]) -> Totals {
     dispatch(Products { a, b })
-}
-
-/// The same of numbers in single precision, summed up in doubles.
-pub(super) fn rounded_products(a: &[f32], b: &[f32]) -> Totals {
-    let (mut mixed, mut own, mut largest) = ([0.0; LANES], [0.0; LANES], [0.0_f32; LANES]);
-    let (full_a, last_a) = a.as_chunks::<LANES>();
-    let (full_b, last_b) = b.as_chunks::<LANES>();
-    let mut add = |i: usize, a: f32, b: f32| {
-        let (x, y) = (f64::from(a), f64::from(b));
-        mixed[i] += x * y;
-        own[i] += x * x;
-        largest[i] = if a.abs() > largest[i] { a.abs() } else { largest[i] };
-    };
-    for (a, b) in full_a.iter().zip(full_b) {
-        (0..LANES).for_each(|i| add(i, a[i], b[i]));
-    }
-    for (i, (a, b)) in last_a.iter().zip(last_b).enumerate() {
-        add(i, *a, *b);
-    }
-    let sums = [mixed.iter().sum(), own.iter().sum::<f64>()];
-    let largest = f64::from(largest.into_iter().fold(0.0, f32::max));
-    // The comparisons drop a NaN; the square sum keeps it.
-    Totals { sums, largest: if sums[1].is_nan() { f64::NAN } else { largest } }
 }
 
 struct Products<'a> {

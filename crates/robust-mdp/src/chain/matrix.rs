@@ -3,16 +3,13 @@
 use pulp::{Simd, WithSimd};
 use rayon::prelude::*;
 
-use super::chunks::{Totals, for_each_chunk, gather};
-use super::scalar::Scalar;
+use super::chunks::{Totals, for_each_chunk, gather, products};
 use super::tail::{Prefix, Tails};
 use crate::lanes::{self, dispatch};
 use crate::pool;
 
 /// Entries of dense rows that make a task.
 const DENSE_TASK: usize = 1 << 17;
-/// A row's mass that differs from 1 by less differs by rounding to single precision alone.
-const MASS: f64 = 1e-4;
 
 /// I − λP and c, read only.
 #[derive(Clone, Copy)]
@@ -21,7 +18,6 @@ pub(super) struct Matrix<'a> {
     pub(super) pointers: Option<&'a [usize]>,
     pub(super) columns: &'a [u32],
     pub(super) entries: &'a [f64],
-    pub(super) links: &'a [f32],
     pub(super) tails: Option<&'a Tails>,
     pub(super) cost: &'a [f64],
     pub(super) discount: f64,
@@ -41,11 +37,6 @@ impl Matrix<'_> {
         (self.states as u64).pow(3) / 64 + (self.states as u64).pow(2)
     }
 
-    /// A stored entry of a sparse row.
-    pub(super) fn entry(&self, q: usize) -> f64 {
-        if self.links.is_empty() { self.entries[q] } else { f64::from(self.links[q]) }
-    }
-
     /// Adds row s to zeros.
     pub(super) fn expand(&self, s: usize, row: &mut [f64]) {
         match self.pointers {
@@ -57,12 +48,9 @@ impl Matrix<'_> {
             }
             Some(pointers) => {
                 let span = pointers[s]..pointers[s + 1];
-                let mut mass = 0.0;
-                for (p, &j) in span.clone().map(|q| self.entry(q)).zip(&self.columns[span]) {
+                for (p, &j) in self.entries[span.clone()].iter().zip(&self.columns[span]) {
                     row[j as usize] -= self.discount * p;
-                    mass += p;
                 }
-                row[s] -= self.discount * self.lost(mass);
             }
         }
         if let Some(tails) = self.tails {
@@ -71,19 +59,13 @@ impl Matrix<'_> {
         row[s] += 1.0;
     }
 
-    /// What rounding to single precision has taken from a row of this mass, and its own state gets.
-    pub(super) fn lost(&self, mass: f64) -> f64 {
-        let lost = 1.0 - mass;
-        if !self.links.is_empty() && lost.abs() <= MASS { lost } else { 0.0 }
-    }
-
     /// out = `finish`((I − λP)u), with ⟨out, against⟩ (itself, if nothing is given), ⟨out, out⟩ and
     /// max |outᵢ|.
-    pub(super) fn apply<U: Scalar, T: Scalar>(
+    pub(super) fn apply(
         &self,
-        u: &[U],
-        out: &mut [T],
-        against: Option<&[T]>,
+        u: &[f64],
+        out: &mut [f64],
+        against: Option<&[f64]>,
         prefix: &mut Prefix,
         totals: &mut [Totals],
         finish: &(impl Fn(usize, f64) -> f64 + Sync),
@@ -92,7 +74,7 @@ impl Matrix<'_> {
             prefix.set(tails, u);
         }
         let prefix = &*prefix;
-        if let (None, Some(u), Some(out)) = (self.pointers, U::doubles(u), T::doubles_mut(out)) {
+        if self.pointers.is_none() {
             self.dense_rows(u, out);
         }
         for_each_chunk([out], totals, &|start, [out]| {
@@ -100,14 +82,13 @@ impl Matrix<'_> {
                 let s = start + i;
                 let tail = self.tails.map_or(0.0, |tails| tails.expected(s, prefix));
                 let stored = match self.pointers {
-                    None => out.wide(),
-                    Some(pointers) if self.links.is_empty() => self.sparse_row(pointers, s, u),
-                    Some(pointers) => self.compact_row(pointers, s, u),
+                    None => *out,
+                    Some(pointers) => self.sparse_row(pointers, s, u),
                 };
-                *out = T::of(finish(s, u[s].wide() - self.discount * (stored + tail)));
+                *out = finish(s, u[s] - self.discount * (stored + tail));
             }
             let against = against.map_or(&*out, |against| &against[start..start + out.len()]);
-            T::products(out, against)
+            products(out, against)
         });
         gather(totals)
     }
@@ -128,21 +109,10 @@ impl Matrix<'_> {
     }
 
     /// (Pu)_s.
-    fn sparse_row<U: Scalar>(&self, pointers: &[usize], s: usize, u: &[U]) -> f64 {
+    fn sparse_row(&self, pointers: &[usize], s: usize, u: &[f64]) -> f64 {
         let span = pointers[s]..pointers[s + 1];
         let row = self.entries[span.clone()].iter().zip(&self.columns[span]);
-        row.map(|(p, &j)| p * u[j as usize].wide()).sum()
-    }
-
-    /// The same in single precision, with the mass that rows have lost.
-    fn compact_row<U: Scalar>(&self, pointers: &[usize], s: usize, u: &[U]) -> f64 {
-        let span = pointers[s]..pointers[s + 1];
-        let (mut sum, mut mass) = (0.0, 0.0);
-        for (&p, &j) in self.links[span.clone()].iter().zip(&self.columns[span]) {
-            sum += f64::from(p) * u[j as usize].wide();
-            mass += f64::from(p);
-        }
-        sum + self.lost(mass) * u[s].wide()
+        row.map(|(p, &j)| p * u[j as usize]).sum()
     }
 }
 

@@ -7,27 +7,25 @@ use super::tail::Tail;
 /// Rows of the collapsed chain P^{x,y}; empty in sweeps that build none.
 #[derive(Default)]
 pub(crate) struct ChainRows<'a> {
-    /// Where rows are in double precision.
     pub(crate) entries: &'a mut [f64],
-    /// Where they are in single precision.
-    pub(crate) links: &'a mut [f32],
-    /// Where they are neither dense nor a band.
+    /// Where rows are neither dense nor a band.
     pub(crate) columns: &'a mut [u32],
     /// Room for one tail a row of the state; empty in chains without tails.
     pub(crate) tails: &'a mut [Tail],
+    /// How many states on either side rows have, where they are a band.
+    pub(crate) band: Option<usize>,
 }
 
 impl ChainRows<'_> {
     /// Starts one state's row anew.
     pub(crate) fn clear(&mut self) {
         self.entries.fill(0.0);
-        self.links.fill(0.0);
         self.tails.fill(Tail::default());
     }
 
     /// Whether rows have an entry for every state.
     pub(crate) fn is_dense(&self) -> bool {
-        self.columns.is_empty() && self.links.is_empty()
+        self.columns.is_empty() && self.band.is_none()
     }
 
     /// Adds p to the row of `s`: in place when dense or a band, else as its `at`-th entry.
@@ -36,15 +34,11 @@ impl ChainRows<'_> {
             self.entries[next] += p;
             return;
         }
-        if self.columns.is_empty() {
-            let reach = self.links.len() / 2;
-            self.links[next + reach - s] += p as f32;
+        if let Some(reach) = self.band {
+            self.entries[next + reach - s] += p;
             return;
         }
-        match self.links.get_mut(*at) {
-            Some(link) => *link = p as f32,
-            None => self.entries[*at] = p,
-        }
+        self.entries[*at] = p;
         self.columns[*at] = next as u32;
         *at += 1;
     }
@@ -59,9 +53,9 @@ impl<'a> ChainRows<'a> {
         }
         ChainRows {
             entries: of(self.entries, entries.clone()),
-            links: of(self.links, entries.clone()),
             columns: of(self.columns, entries),
             tails: &mut [],
+            band: self.band,
         }
     }
 
@@ -70,11 +64,11 @@ impl<'a> ChainRows<'a> {
         fn cut<T>(array: &mut [T], at: usize) -> (&mut [T], &mut [T]) {
             array.split_at_mut(at.min(array.len()))
         }
-        let (wide, links) = (cut(self.entries, entries), cut(self.links, entries));
         let (columns, tails) = (cut(self.columns, entries), cut(self.tails, tails));
+        let (entries, band) = (cut(self.entries, entries), self.band);
         (
-            ChainRows { entries: wide.0, links: links.0, columns: columns.0, tails: tails.0 },
-            ChainRows { entries: wide.1, links: links.1, columns: columns.1, tails: tails.1 },
+            ChainRows { entries: entries.0, columns: columns.0, tails: tails.0, band },
+            ChainRows { entries: entries.1, columns: columns.1, tails: tails.1, band },
         )
     }
 }

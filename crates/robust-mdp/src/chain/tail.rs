@@ -6,7 +6,6 @@
 //! for all rows, replace S entries a row by three numbers a tail.
 
 use super::chunks::{CHUNK, Totals, for_each_chunk};
-use super::scalar::Scalar;
 
 /// One tail: `slope`·ℓ_j − `shift` on the first `length` states; none where `length` is 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -83,7 +82,7 @@ pub(super) struct Prefix {
 }
 
 impl Prefix {
-    pub(super) fn set<T: Scalar>(&mut self, tails: &Tails, u: &[T]) {
+    pub(super) fn set(&mut self, tails: &Tails, u: &[f64]) {
         let n = u.len();
         self.sum.resize(n, 0.0);
         self.weighted.resize(n, 0.0);
@@ -93,7 +92,7 @@ impl Prefix {
             let mut sums = [0.0; 2];
             let ranked = tails.order[start..].iter().zip(&tails.level[start..]);
             for ((sum, weighted), (&j, level)) in sum.iter_mut().zip(weighted).zip(ranked) {
-                let u = u[j as usize].wide();
+                let u = u[j as usize];
                 sums[0] += u;
                 sums[1] += level * u;
                 (*sum, *weighted) = (sums[0], sums[1]);

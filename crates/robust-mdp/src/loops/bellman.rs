@@ -4,27 +4,18 @@ use std::ops::{ControlFlow, Range};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::bounds::UNKNOWN;
-use super::row_store::{RowStore, remember};
 use super::sweep::{Cuts, Fields, Workers, collect_states, for_each_state};
-use crate::chain::{Chain, Tails};
-use crate::chain::{ChainRows, ChainShape};
+use crate::chain::{Chain, ChainRows, ChainShape, Tails};
 use crate::codec::{Codec, Snapshot};
 use crate::model::Model;
 use crate::oracle::exact::{Exact, Goal, Points, RowMemory, Worker};
-use crate::rows::SweepValues;
-use crate::rows::{Layout, widest_row};
+use crate::rows::{Layout, SweepValues, widest_row};
 use crate::uncertainty::UncertaintySet;
 
 /// States from one look at the signal to the next: a look costs as much as a short nominal row.
 const ASKED_EVERY: usize = 16;
-/// Discounts up to which chains in single precision are near enough to the pair that they freeze:
-/// their errors of 1e-7 grow with 1/(1 − λ).
-const SHORT: f64 = 1.0 - 1e-5;
 /// Entries of a kernel that are held at once, or about as many where states differ in their actions.
 const AT_ONCE: usize = 1 << 20;
-/// Rows of a sparse model from which on what they remember counts beside the model.
-const MANY_ROWS: usize = 1 << 16;
-
 /// The exact Bellman operator of a model and a set; remembers multipliers between sweeps.
 pub(crate) struct Bellman<'a> {
     pub(crate) model: &'a Model,
@@ -36,19 +27,27 @@ pub(crate) struct Bellman<'a> {
     pub(crate) upper: Vec<f64>,
     /// The policy x of the upper bound.
     pub(crate) policy: Vec<f64>,
-    memory: RowStore,
+    memory: Memory,
     /// No row leads farther than this from its state; `None`: rows may have mass anywhere.
     reach: Option<usize>,
     /// Entries of the widest row.
     width: usize,
-    workers: Workers<Hand>,
+    workers: Workers<Worker>,
 }
 
-/// What a thread works with: the oracle's memory, and room for what a state's rows remember.
-#[derive(Default)]
-struct Hand {
-    worker: Worker,
-    rows: Vec<f64>,
+/// What the rows of all states remember from sweep to sweep, see [`RowMemory`].
+struct Memory {
+    t: Vec<f64>,
+    nu: Vec<f64>,
+    floor: Vec<f64>,
+}
+
+impl Memory {
+    fn of(&mut self, rows: Range<usize>) -> RowMemory<'_> {
+        let Memory { t, nu, floor } = self;
+        let (t, nu) = (&mut t[rows.clone()], &mut nu[rows.clone()]);
+        RowMemory { t, nu, floor: &mut floor[rows] }
+    }
 }
 
 /// Whose choice a sweep makes.
@@ -73,9 +72,13 @@ impl<'a> Bellman<'a> {
             lower: vec![0.0; states],
             upper: vec![0.0; states],
             policy: vec![0.0; rows],
-            memory: RowStore::new(rows),
+            memory: Memory {
+                t: vec![0.0; rows],
+                nu: vec![0.0; rows],
+                floor: vec![f64::NEG_INFINITY; rows],
+            },
             width: widest_row(model, set),
-            workers: Workers::new(Hand::default),
+            workers: Workers::new(Worker::default),
         }
     }
 
@@ -88,17 +91,6 @@ impl<'a> Bellman<'a> {
     /// The same, at rows as the verifier of certificates makes them.
     pub(crate) fn referred(mut self) -> Bellman<'a> {
         self.ahead.refer();
-        self
-    }
-
-    /// The same, remembering half of each number where rows are many and short.
-    pub(crate) fn in_little_memory(mut self) -> Bellman<'a> {
-        if !self.model.is_dense()
-            && self.model.rows() >= MANY_ROWS
-            && self.model.discount() <= SHORT
-        {
-            self.memory = RowStore::in_halves(self.model.rows());
-        }
         self
     }
 
@@ -139,9 +131,12 @@ impl<'a> Bellman<'a> {
         states: Range<usize>,
         visit: &(impl Fn(usize, RowMemory<'_>, &mut Worker, &mut Vec<T>) + Sync),
     ) -> Vec<T> {
-        collect_states(states, &self.workers, &|s, hand: &mut Hand, out| {
-            let Hand { worker, rows: scratch } = hand;
-            self.memory.show(self.model.rows_of(s), scratch, |m| visit(s, m, worker, out));
+        let Memory { t, nu, floor } = &self.memory;
+        collect_states(states, &self.workers, &|s, worker, out| {
+            let rows = self.model.rows_of(s);
+            let [mut t, mut nu, mut floor] = [t, nu, floor].map(|all| all[rows.clone()].to_vec());
+            let memory = RowMemory { t: &mut t, nu: &mut nu, floor: &mut floor };
+            visit(s, memory, worker, out);
         })
     }
 
@@ -175,7 +170,7 @@ impl<'a> Bellman<'a> {
     /// Row entries visited since the last call.
     pub(crate) fn take_entries(&mut self) -> u64 {
         let mut total = 0;
-        self.workers.visit(|hand| total += hand.worker.take_entries());
+        self.workers.visit(|worker| total += worker.take_entries());
         total
     }
 
@@ -188,6 +183,26 @@ impl<'a> Bellman<'a> {
                 self.model.rows_of(s).map(|r| self.model.span(r).len()).sum()
             };
             *chain = Some(Chain::new(states, |s| if everywhere { states } else { entries(s) }));
+        }
+    }
+
+    /// Visits a chain that may not be there yet, and that is made after sweeps if `apart`.
+    pub(crate) fn visit_chain(
+        &self,
+        chain: &mut Option<Chain>,
+        apart: bool,
+        codec: &mut Codec<'_>,
+    ) {
+        let mut chained = chain.is_some();
+        codec.flag(&mut chained);
+        if chained && chain.is_none() {
+            match apart {
+                true => *chain = Some(Chain::of_states(self.model.states())),
+                false => self.make_room(chain),
+            }
+        }
+        if let Some(chain) = chain {
+            chain.visit_fields(codec);
         }
     }
 
@@ -211,10 +226,7 @@ impl<'a> Bellman<'a> {
             Some(chain) if !fitted => chain,
             _ => {
                 let chain = chain.get_or_insert_with(|| Chain::of_states(model.states()));
-                match self.model.discount() <= SHORT {
-                    true => chain.reserve_compact(used, self.reach),
-                    false => chain.reserve(used),
-                }
+                chain.reserve(used, self.reach);
                 chain
             }
         };
@@ -226,24 +238,22 @@ impl<'a> Bellman<'a> {
             tails.level.copy_from_slice(&ranking.level);
         }
         let (rows, shape) = chain.rows();
-        let (whole, halves) = self.memory.all();
+        let Memory { t, nu, floor } = &mut self.memory;
         let fields = Fields {
             states: 0..model.states(),
             per_state: [],
-            per_row: whole,
+            per_row: [t, nu, floor],
             per_entry: [],
-            halves,
             chain: rows,
         };
         let cuts = Cuts { model, layout: &self.layout, chain: shape };
-        for_each_state(cuts, fields, &self.workers, &|mut at, hand: &mut Hand| {
+        for_each_state(cuts, fields, &self.workers, &|mut at, worker| {
             let s = at.states.start;
             at.chain.clear();
-            let x = &x[model.rows_of(s)];
+            let (x, [t, nu, floor]) = (&x[model.rows_of(s)], at.per_row);
             if !x.is_empty() {
-                remember((at.per_row, at.halves), &mut hand.rows, |memory| {
-                    oracle.chain_row(s, ahead, memory, x, &mut hand.worker, &mut at.chain);
-                });
+                let memory = RowMemory { t, nu, floor };
+                oracle.chain_row(s, ahead, memory, x, worker, &mut at.chain);
             }
         });
     }
@@ -257,7 +267,7 @@ impl<'a> Bellman<'a> {
     ) {
         self.ahead.set(v);
         self.ahead.begin_in_place();
-        let Hand { worker, rows: scratch } = self.workers.first();
+        let worker = self.workers.first();
         let mut stopped = false;
         for s in 0..v.len() {
             let rows = self.model.rows_of(s);
@@ -271,9 +281,8 @@ impl<'a> Bellman<'a> {
                 continue;
             }
             let x = &mut self.policy[rows.clone()];
-            let value = remember(self.memory.of(rows), scratch, |memory| {
-                self.oracle.update(s, &self.ahead, tolerance, memory, x, worker, None)
-            });
+            let memory = self.memory.of(rows);
+            let value = self.oracle.update(s, &self.ahead, tolerance, memory, x, worker, None);
             (self.lower[s], self.upper[s]) = (value.lower, value.upper);
             v[s] = value.upper;
             self.ahead.set_one(s, v[s]);
@@ -308,18 +317,17 @@ impl<'a> Bellman<'a> {
             Some(chain) => chain.rows(),
             None => (ChainRows::default(), ChainShape::None),
         };
-        let ([t, nu, floor], halves) = self.memory.all();
+        let Memory { t, nu, floor } = &mut self.memory;
         let fields = Fields {
             states: 0..model.states(),
             per_state: [&mut self.lower, &mut self.upper],
             per_row: [&mut self.policy, t, nu, floor],
             per_entry: [],
-            halves,
             chain: rows,
         };
         let cuts = Cuts { model, layout: &self.layout, chain: shape };
         let stopped = AtomicBool::new(false);
-        for_each_state(cuts, fields, &self.workers, &|mut at, hand: &mut Hand| {
+        for_each_state(cuts, fields, &self.workers, &|mut at, worker| {
             let s = at.states.start;
             let rows = model.rows_of(s);
             let [lower, upper] = at.per_state;
@@ -339,13 +347,13 @@ impl<'a> Bellman<'a> {
             }
             let [x, t, nu, floor] = at.per_row;
             let chain = with_chain.then_some(&mut at.chain);
-            let Hand { worker, rows: scratch } = hand;
-            let value = remember(([t, nu, floor], at.halves), scratch, |memory| match player {
+            let memory = RowMemory { t, nu, floor };
+            let value = match player {
                 Player::Both => oracle.update(s, ahead, tolerance, memory, x, worker, chain),
                 Player::Nature(policy) => {
                     oracle.respond(s, ahead, tolerance, memory, &policy[rows], worker, chain)
                 }
-            });
+            };
             (lower[0], upper[0]) = (value.lower, value.upper);
         });
     }
@@ -354,12 +362,13 @@ impl<'a> Bellman<'a> {
 impl Snapshot for Bellman<'_> {
     fn visit_fields(&mut self, codec: &mut Codec<'_>) {
         self.ahead.visit_fields(codec);
-        self.memory.visit_fields(codec);
+        let Memory { t, nu, floor } = &mut self.memory;
+        [t, nu, floor].into_iter().for_each(|numbers| codec.numbers(numbers));
         codec.numbers(&mut self.policy);
         // Entries that no account has yet.
         let mut entries = self.take_entries();
         codec.count(&mut entries);
-        self.workers.first().worker.give_entries(entries);
+        self.workers.first().give_entries(entries);
     }
 }
 

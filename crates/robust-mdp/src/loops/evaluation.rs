@@ -20,24 +20,14 @@ use crate::uncertainty::UncertaintySet;
 pub(crate) struct Evaluation<'a> {
     set: &'a UncertaintySet,
     bellman: Bellman<'a>,
-    /// Lent to the best response between evaluations.
-    pub(super) chain: Option<Chain>,
-    /// Whether the chain must have room for whatever a borrower puts into it.
-    lent: bool,
+    chain: Option<Chain>,
     /// Sweeps done so far.
     pub(crate) sweeps: u64,
 }
 
 impl<'a> Evaluation<'a> {
     pub(crate) fn new(model: &'a Model, set: &'a UncertaintySet) -> Self {
-        Evaluation { set, bellman: Bellman::new(model, set), chain: None, lent: false, sweeps: 0 }
-    }
-
-    /// An evaluator whose chain others may use.
-    pub(crate) fn lending(model: &'a Model, set: &'a UncertaintySet) -> Self {
-        let mut evaluation = Evaluation { lent: true, ..Evaluation::new(model, set) };
-        evaluation.bellman.make_room(&mut evaluation.chain);
-        evaluation
+        Evaluation { set, bellman: Bellman::new(model, set), chain: None, sweeps: 0 }
     }
 
     /// Entries visited by all sweeps and linear systems since the last call.
@@ -90,10 +80,8 @@ impl Snapshot for Evaluation<'_> {
     fn visit_fields(&mut self, codec: &mut Codec<'_>) {
         self.bellman.visit_fields(codec);
         codec.count(&mut self.sweeps);
-        // A chain that is lent has been there from the beginning.
-        if let Some(chain) = &mut self.chain {
-            chain.visit_fields(codec);
-        }
+        let apart = self.bellman.chains_apart();
+        self.bellman.visit_chain(&mut self.chain, apart, codec);
     }
 }
 
@@ -117,7 +105,7 @@ impl Operator for OfPolicy<'_, '_> {
         self.evaluation.set
     }
     fn sweep(&mut self, w: &[f64], signal: &Signal<'_>) {
-        let Evaluation { bellman, chain, lent, sweeps, .. } = &mut *self.evaluation;
+        let Evaluation { bellman, chain, sweeps, .. } = &mut *self.evaluation;
         let (nature, stop) = (Player::Nature(self.x), || signal.raised());
         if stop() {
             // No room is made for what will not be used.
@@ -126,7 +114,7 @@ impl Operator for OfPolicy<'_, '_> {
             return;
         }
         *sweeps += 1;
-        if bellman.chains_apart() && !*lent {
+        if bellman.chains_apart() {
             bellman.sweep_until(w, nature, 0.0, None, &stop);
             if !stop() {
                 bellman.chain_of(Some(self.x), true, chain);

@@ -14,7 +14,7 @@ use crate::model::Model;
 use crate::oracle::first_order::{FirstOrder, Hand, Setup, StateSlot};
 use crate::oracle::interior_point::{self, Programs};
 use crate::oracle::nature::Nature;
-use crate::rows::{ExplicitMemory, ExplicitRows, Layout, Reference, ReferredValues, Values};
+use crate::rows::{ExplicitMemory, ExplicitRows, Layout, Values};
 use crate::saddle::{Iterate, Schedule};
 use crate::sets::{Enclosure, UncertaintySet};
 use crate::signal::Signal;
@@ -38,7 +38,6 @@ pub(crate) struct Games<'a> {
     set: &'a UncertaintySet,
     layout: Layout,
     play: Play<'a>,
-    ahead: ReferredValues,
     nature: Nature<'a>,
     memory: Memory,
     workers: Workers<Worker>,
@@ -73,7 +72,7 @@ impl<'a> Games<'a> {
         whole: bool,
     ) -> Games<'a> {
         let (play, settings) = (Play::InteriorPoint { whole }, FomSettings::default());
-        Games::new(model, set, play, Reference::Maximum, &settings)
+        Games::new(model, set, play, &settings)
     }
 
     pub(crate) fn first_order(
@@ -83,8 +82,7 @@ impl<'a> Games<'a> {
         settings: &FomSettings,
     ) -> Result<Games<'a>, Error> {
         let oracle = FirstOrder::new(model, set, setup, settings.steps, settings.method)?;
-        let reference = oracle.reference();
-        let mut games = Games::new(model, set, Play::FirstOrder(oracle), reference, settings);
+        let mut games = Games::new(model, set, Play::FirstOrder(oracle), settings);
         let numbers = |n: usize| vec![0.0; n];
         let (rows, entries) = (model.rows(), games.layout.entries(model));
         games.memory = Memory {
@@ -101,7 +99,6 @@ impl<'a> Games<'a> {
         model: &'a Model,
         set: &'a UncertaintySet,
         play: Play<'a>,
-        reference: Reference,
         settings: &FomSettings,
     ) -> Games<'a> {
         let layout = Layout::new(model, set);
@@ -110,7 +107,6 @@ impl<'a> Games<'a> {
             model,
             set,
             play,
-            ahead: ReferredValues::new(reference, model.discount(), model.states()),
             nature: Nature::new(model, set),
             memory: Memory::default(),
             workers: Workers::new(|| Worker {
@@ -150,11 +146,6 @@ impl<'a> Games<'a> {
         self.steps += most;
     }
 
-    fn set_values(&mut self, v: &[f64]) {
-        self.ahead.set(v);
-        self.nature.set_values(v);
-    }
-
     /// Encloses F(v); `policy` receives the policy of the upper bound, the chain nature's answer to it.
     pub(crate) fn sweep(
         &mut self,
@@ -166,21 +157,20 @@ impl<'a> Games<'a> {
         chain: Option<&mut Chain>,
         signal: &Signal<'_>,
     ) {
-        self.set_values(v);
+        self.nature.set_values(v);
         let with_chain = chain.is_some();
         let (rows, shape) = match chain {
             Some(chain) => chain.rows(),
             None => (ChainRows::default(), ChainShape::None),
         };
-        let Games { model, set, layout, play, ahead, nature, memory, workers, .. } = &mut *self;
+        let Games { model, set, layout, play, nature, memory, workers, .. } = &mut *self;
         let (model, set, layout, play) = (*model, *set, &*layout, &*play);
-        let (ahead, nature, fresh) = (&*ahead, &*nature, !memory.started);
+        let (nature, fresh) = (&*nature, !memory.started);
         let fields = Fields {
             states: 0..model.states(),
             per_state: [lower, upper],
             per_row: [policy, &mut memory.budget, &mut memory.row, &mut memory.x],
             per_entry: [&mut memory.y],
-            halves: Default::default(),
             chain: rows,
         };
         let cuts = Cuts { model, layout, chain: shape };
@@ -197,7 +187,7 @@ impl<'a> Games<'a> {
             }
             let [policy, budget, row, x] = at.per_row;
             let [y] = at.per_entry;
-            let one = One { model, set, layout, ahead, nature, s, tolerance, fresh, signal };
+            let one = One { model, set, layout, nature, s, tolerance, fresh, signal };
             let value = one.update(play, policy, Kept { budget, row, x, y }, worker);
             (lower[0], upper[0]) = (value.lower, value.upper);
             if with_chain {
@@ -228,10 +218,10 @@ impl<'a> Games<'a> {
                 (lower[s], upper[s]) = UNKNOWN;
                 continue;
             }
-            self.set_values(v);
-            let Games { model, set, layout, play, ahead, nature, memory, workers, .. } = &mut *self;
+            self.nature.set_values(v);
+            let Games { model, set, layout, play, nature, memory, workers, .. } = &mut *self;
             let (model, set, fresh) = (*model, *set, !memory.started);
-            let one = One { model, set, layout, ahead, nature, s, tolerance, fresh, signal };
+            let one = One { model, set, layout, nature, s, tolerance, fresh, signal };
             let kept = match play {
                 Play::InteriorPoint { .. } => Kept::default(),
                 Play::FirstOrder(_) => Kept {
@@ -278,7 +268,6 @@ struct One<'a> {
     model: &'a Model,
     set: &'a UncertaintySet,
     layout: &'a Layout,
-    ahead: &'a ReferredValues,
     nature: &'a Nature<'a>,
     s: usize,
     tolerance: f64,
@@ -303,7 +292,7 @@ impl One<'_> {
 
     fn interior_point(&self, whole: bool, policy: &mut [f64], worker: &mut Worker) -> Enclosure {
         let Worker { game, programs, y, .. } = worker;
-        let game = ExplicitRows::load(self.model, self.layout, self.s, self.ahead, game);
+        let game = ExplicitRows::load(self.model, self.layout, self.s, &self.nature.values, game);
         let state = interior_point::State {
             set: self.set,
             nature: self.nature,
@@ -325,7 +314,7 @@ impl One<'_> {
     ) -> Enclosure {
         let (s, rows) = (self.s, self.model.rows_of(self.s));
         let Worker { game, hand, y: average, x_sum, gradient, most, .. } = worker;
-        let game = ExplicitRows::load(self.model, self.layout, s, self.ahead, game);
+        let game = ExplicitRows::load(self.model, self.layout, s, &self.nature.values, game);
         let entries = game.nominal().len();
         let (average, x_sum) = (&mut average[..entries], &mut x_sum[..rows.len()]);
         let gradient = &mut gradient[..rows.len()];

@@ -14,7 +14,6 @@
 //! - [`course`]: a run of a loop: sweep, bounds, limits, checkpoints, the next values;
 //! - [`operator`]: F and F_x at the level of sweeps, by [`bellman`] (the exact oracle) or [`games`] (the
 //!   others);
-//! - [`row_store`]: what rows remember from sweep to sweep;
 //! - [`sweep`]: states in parallel, with the same bits for any number of threads;
 //! - [`evaluation`]: the worst case of a policy, a [`fixed_point`] by policy iteration;
 //! - [`bounds`]: what one sweep proves.
@@ -33,7 +32,6 @@ mod gs;
 mod newton;
 pub(crate) mod operator;
 mod pi;
-mod row_store;
 pub(crate) mod sweep;
 mod vi;
 

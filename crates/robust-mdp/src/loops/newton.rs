@@ -14,7 +14,6 @@ use super::course::{Course, Loop, patience_of_plain_steps};
 use super::discount_continuation::DiscountContinuation;
 use super::pi::{LINEAR, PATIENCE, PolicyIteration};
 use crate::codec::{Codec, Snapshot};
-use crate::kept_policy::KeptPolicy;
 use crate::model::Model;
 
 /// Sweeps that are still needed after a linear system.
@@ -36,7 +35,7 @@ pub(super) struct Newton {
     /// The safeguard.
     safeguard: PolicyIteration,
     /// The policy that the last step froze, and the span of the sweep that found it.
-    policy: KeptPolicy,
+    policy: Vec<f64>,
     span: f64,
     /// Whether the last sweep froze the players' choices.
     frozen: bool,
@@ -57,7 +56,7 @@ impl Newton {
             anderson: Some(Anderson::new(model.states(), memory)),
             continuation: None,
             safeguard: PolicyIteration::new(model),
-            policy: KeptPolicy::default(),
+            policy: Vec::new(),
             span: f64::INFINITY,
             frozen: false,
             on_trial: false,
@@ -122,7 +121,8 @@ impl Loop for Newton {
             return;
         }
         self.safeguard.judge(course.span);
-        self.policy.keep(course.operator.policy());
+        self.policy.clear();
+        self.policy.extend_from_slice(course.operator.policy());
         self.span = course.span;
         self.recent.rotate_left(1);
         self.recent[RECENT - 1] = course.span;
@@ -153,7 +153,8 @@ impl Snapshot for Newton {
             self.continuation.get_or_insert_with(blank).visit_fields(codec);
         }
         self.safeguard.visit_fields(codec);
-        self.policy.visit_fields(codec);
+        let rows = codec.rows;
+        codec.all_or_none(&mut self.policy, rows);
         codec.number(&mut self.span);
         codec.flag(&mut self.on_trial);
         codec.numbers(&mut self.recent);

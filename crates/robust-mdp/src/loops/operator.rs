@@ -8,7 +8,6 @@ use super::bellman::{Bellman, Player};
 use super::games::Games;
 use crate::chain::Chain;
 use crate::codec::{Codec, Snapshot};
-use crate::kept_policy::KeptPolicy;
 use crate::model::Model;
 use crate::signal::Signal;
 use crate::solve::Work;
@@ -32,7 +31,7 @@ impl<'a> Operator<'a> {
     ) -> Operator<'a> {
         Operator {
             model,
-            bellman: Bellman::new(model, set).bracketed(bracketed).in_little_memory(),
+            bellman: Bellman::new(model, set).bracketed(bracketed),
             games: None,
             chain: None,
         }
@@ -115,8 +114,8 @@ impl<'a> Operator<'a> {
     }
 
     /// Goes back to a policy that was put aside, for [`respond`](Operator::respond).
-    pub(crate) fn adopt(&mut self, x: &KeptPolicy) {
-        x.restore(&mut self.bellman.policy);
+    pub(crate) fn adopt(&mut self, x: &[f64]) {
+        self.bellman.policy.copy_from_slice(x);
     }
 
     /// Encloses F_x(v) for the policy x of the last sweep, or the one adopted, with its chain.
@@ -207,17 +206,8 @@ impl Snapshot for Operator<'_> {
         if let Some(games) = &mut self.games {
             games.visit_fields(codec);
         }
-        let mut chained = self.chain.is_some();
-        codec.flag(&mut chained);
-        if chained && self.chain.is_none() {
-            match self.chains_apart() {
-                true => self.chain = Some(Chain::of_states(self.model.states())),
-                false => self.bellman.make_room(&mut self.chain),
-            }
-        }
-        if let Some(chain) = &mut self.chain {
-            chain.visit_fields(codec);
-        }
+        let apart = self.chains_apart();
+        self.bellman.visit_chain(&mut self.chain, apart, codec);
     }
 }
 

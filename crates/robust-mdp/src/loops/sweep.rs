@@ -7,7 +7,6 @@
 use std::ops::Range;
 use std::sync::{Mutex, MutexGuard};
 
-use super::row_store::Halves;
 use crate::chain::{ChainRows, ChainShape};
 use crate::model::Model;
 use crate::pool;
@@ -19,8 +18,6 @@ pub(crate) struct Fields<'a, const K: usize, const N: usize, const M: usize> {
     pub(crate) per_state: [&'a mut [f64]; K],
     pub(crate) per_row: [&'a mut [f64]; N],
     pub(crate) per_entry: [&'a mut [f64]; M],
-    /// What rows remember in halves of doubles, where they do.
-    pub(crate) halves: Halves<'a>,
     pub(crate) chain: ChainRows<'a>,
 }
 
@@ -34,14 +31,13 @@ pub(crate) struct Cuts<'a> {
 
 impl<'a, const K: usize, const N: usize, const M: usize> Fields<'a, K, N, M> {
     fn split(self, cuts: Cuts<'_>, at: usize) -> (Self, Self) {
-        let Fields { states, per_state, per_row, per_entry, halves, chain } = self;
+        let Fields { states, per_state, per_row, per_entry, chain } = self;
         let rows = cuts.model.state_ptr[at] - cuts.model.state_ptr[states.start];
         let row_range = cuts.model.state_ptr[states.start]..cuts.model.state_ptr[at];
         let entries = cuts.layout.span(row_range).len();
         let (state_left, state_right) = split_all(per_state, at - states.start);
         let (row_left, row_right) = split_all(per_row, rows);
         let (entry_left, entry_right) = split_all(per_entry, entries);
-        let (half_left, half_right) = split_all(halves, rows);
         let links = cuts.chain.entries(states.start..at);
         let (chain_left, chain_right) = chain.split(links, rows);
         (
@@ -50,7 +46,6 @@ impl<'a, const K: usize, const N: usize, const M: usize> Fields<'a, K, N, M> {
                 per_state: state_left,
                 per_row: row_left,
                 per_entry: entry_left,
-                halves: half_left,
                 chain: chain_left,
             },
             Fields {
@@ -58,7 +53,6 @@ impl<'a, const K: usize, const N: usize, const M: usize> Fields<'a, K, N, M> {
                 per_state: state_right,
                 per_row: row_right,
                 per_entry: entry_right,
-                halves: half_right,
                 chain: chain_right,
             },
         )
@@ -193,7 +187,6 @@ mod tests {
             per_state: [],
             per_row: [],
             per_entry: [],
-            halves: Default::default(),
             chain: rows,
         };
         for_each_state(cuts, fields, &Workers::new(|| ()), &|mut at: Fields<'_, 0, 0, 0>, ()| {

@@ -14,11 +14,11 @@ use super::nature::{Answered, Nature};
 use crate::error::Error;
 use crate::geometry::Geometry;
 use crate::lanes::{dispatch, exp};
-use crate::model::Model;
-use crate::rows::{Budget, ExplicitRows, Reference, Values, widest_row};
+use crate::model::{Model, range};
+use crate::rows::{Budget, ExplicitRows, Values, widest_row};
 use crate::saddle::{self, Iterate, Method, SaddlePoint, Schedule, Steps, Workspace};
 use crate::sets::proximal::Nominal;
-use crate::sets::{Block, Emit, Mirror, Prox, Scratch, Set, UncertaintySet, Warm};
+use crate::sets::{Block, Emit, Gain, Mirror, Prox, Scratch, Set, UncertaintySet, Warm};
 use crate::signal::Signal;
 
 /// Rule for the step sizes.
@@ -139,14 +139,6 @@ impl<'a> FirstOrder<'a> {
         })
     }
 
-    /// The constant to take out of the row objectives.
-    pub(crate) fn reference(&self) -> Reference {
-        match self.setup.y {
-            Geometry::Euclidean => Reference::Mean,
-            Geometry::Entropy => Reference::Midrange,
-        }
-    }
-
     /// Starting point: x uniform, y nominal (with a little mass everywhere for the entropy).
     pub(crate) fn start(&self, game: &ExplicitRows<'_>, x: &mut [f64], y: &mut [f64]) {
         self.setup.x.uniform(x);
@@ -166,14 +158,11 @@ impl<'a> FirstOrder<'a> {
                 // Objectives that differ by rounding alone leave nothing at stake.
                 let largest = game.base.iter().fold(0.0_f64, |m, c| m.max(c.abs()));
                 let noise = 64.0 * f64::EPSILON * largest;
-                if budget <= 0.0 || width <= 1.0 || game.norms.maximum <= noise {
+                let coupling = coupling(block, self.setup.y);
+                if budget <= 0.0 || width <= 1.0 || coupling <= noise {
                     return None;
                 }
                 let theta_x = if euclidean_x { 0.5 * (1.0 - 1.0 / rows) } else { rows.ln() };
-                let coupling = match self.setup.y {
-                    Geometry::Euclidean => game.norms.euclidean,
-                    Geometry::Entropy => game.norms.maximum,
-                };
                 let theta_y = self.prox.diameter(budget, rows, width);
                 (coupling, theta_x, theta_y, 1.0)
             }
@@ -205,7 +194,8 @@ impl<'a> FirstOrder<'a> {
         signal: &Signal<'_>,
     ) -> f64 {
         let budgets = game.budgets(self.set, slot.s, slot.first_row);
-        let total_budget = budgets.map(|budget| budget.block.radius).sum();
+        // Σ κ_a·d_a ≤ α bounds Σ d_a by α/min κ.
+        let total_budget = budgets.map(|b| b.block.radius / b.block.least_kappa()).sum();
         let steps = if game.actions() > 1 { self.steps(game, total_budget) } else { None };
         let Hand { scratch, workspace, answered } = hand;
         match steps {
@@ -241,6 +231,23 @@ impl<'a> FirstOrder<'a> {
             *sum += weight * *y;
         }
         weight
+    }
+}
+
+/// max_a ‖b_a‖, less the constant that makes it least: ‖·‖₂ about the mean, ‖·‖_∞ about the midrange.
+fn coupling(block: Block<'_>, geometry: Geometry) -> f64 {
+    let norm = |b: &[f64]| {
+        let (low, high) = range(b);
+        if geometry == Geometry::Entropy {
+            return 0.5 * (high - low);
+        }
+        let mid = 0.5 * (low + high);
+        let mean = mid + b.iter().map(|b| b - mid).sum::<f64>() / b.len() as f64;
+        b.iter().map(|b| (b - mean) * (b - mean)).sum::<f64>().sqrt()
+    };
+    match block.gain {
+        Gain::Shared(b) => norm(b),
+        Gain::PerRow(_) => (0..block.rows()).map(|k| norm(block.gain(k))).fold(0.0, f64::max),
     }
 }
 

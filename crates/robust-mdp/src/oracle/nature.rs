@@ -11,7 +11,8 @@ use crate::sets::{Enclosure, UncertaintySet};
 /// The exact oracle at the values of a sweep.
 pub(crate) struct Nature<'a> {
     exact: Exact<'a>,
-    values: SweepValues,
+    /// The values, with their differences λ(v − max v).
+    pub(crate) values: SweepValues,
 }
 
 /// The multipliers of an answer, one a row, and the memory of the thread that found them.
@@ -39,7 +40,9 @@ impl Answered {
 impl<'a> Nature<'a> {
     pub(crate) fn new(model: &'a Model, set: &'a UncertaintySet) -> Nature<'a> {
         let exact = Exact::new(model, set);
-        Nature { values: exact.values(), exact }
+        let mut values = exact.values();
+        values.shared.resize(model.states(), 0.0);
+        Nature { values, exact }
     }
 
     /// Moves to the values of the next sweep.

@@ -1,8 +1,8 @@
 //! Explicit rows: a state's rows with every state that they may use listed, as first-order steps and conic
 //! programs need them. Its game is min_x max_y Σ_a x_a (c_a + ⟨b_a, y_a⟩), b_a(i) = c(s,a,i) + λv_i.
 //!
-//! Rows sum to one, so that a constant taken out of b_a and put into c_a changes nothing. Taking out the
-//! mean, the midrange or the maximum of b_a keeps the coupling small, whatever the sign and size of v.
+//! Rows sum to one, so that a constant taken out of b_a and put into c_a changes nothing: b_a ≤ 0 counts from
+//! its maximum, which keeps values exact near the vertices, whatever the sign and size of v.
 //!
 //! Dense models whose costs do not depend on the next state need no copy at all: all rows share λv and
 //! borrow the model's own probabilities. Everything else is gathered into scratch memory once per state
@@ -12,102 +12,11 @@ use std::ops::Range;
 
 use pulp::{Simd, WithSimd};
 
+use super::SweepValues;
 use super::layout::{Layout, shares_budget};
 use crate::lanes::{dispatch, dot};
-use crate::model::{Model, Row};
+use crate::model::{Model, Row, range};
 use crate::sets::{Block, Gain, UncertaintySet};
-
-/// Which constant is taken out of every row objective.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Reference {
-    /// Smallest Euclidean norm.
-    Mean,
-    /// Smallest maximum norm.
-    Midrange,
-    /// Objectives ≤ 0, exact near the vertices.
-    Maximum,
-}
-
-impl Reference {
-    fn of(self, b: &[f64]) -> f64 {
-        let (low, high) = range(b);
-        match self {
-            Reference::Mean => {
-                // Around the midrange, so that large common offsets do not cost digits.
-                let mid = 0.5 * (low + high);
-                mid + b.iter().map(|b| b - mid).sum::<f64>() / b.len() as f64
-            }
-            Reference::Midrange => 0.5 * (low + high),
-            Reference::Maximum => high,
-        }
-    }
-}
-
-fn range(b: &[f64]) -> (f64, f64) {
-    b.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), &b| (l.min(b), h.max(b)))
-}
-
-/// What every state's game needs of the value vector, computed once a sweep.
-#[derive(Clone, Debug)]
-pub(crate) struct ReferredValues {
-    reference: Reference,
-    discount: f64,
-    values: Vec<f64>,
-    /// λ(v − reference), where all rows share it.
-    shared: Vec<f64>,
-    /// λ·reference.
-    offset: f64,
-    norms: Norms,
-}
-
-/// Size of the coupling.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(crate) struct Norms {
-    /// max_a ‖b_a‖₂.
-    pub(crate) euclidean: f64,
-    /// max_a ‖b_a‖_∞.
-    pub(crate) maximum: f64,
-}
-
-impl Norms {
-    fn of(b: &[f64]) -> Norms {
-        Norms {
-            euclidean: b.iter().map(|b| b * b).sum::<f64>().sqrt(),
-            maximum: b.iter().fold(0.0, |m, b| m.max(b.abs())),
-        }
-    }
-
-    fn or_larger(self, other: Norms) -> Norms {
-        Norms {
-            euclidean: self.euclidean.max(other.euclidean),
-            maximum: self.maximum.max(other.maximum),
-        }
-    }
-}
-
-impl ReferredValues {
-    pub(crate) fn new(reference: Reference, discount: f64, states: usize) -> ReferredValues {
-        let zeros = vec![0.0; states];
-        ReferredValues {
-            reference,
-            discount,
-            values: zeros.clone(),
-            shared: zeros,
-            offset: 0.0,
-            norms: Norms::default(),
-        }
-    }
-
-    pub(crate) fn set(&mut self, values: &[f64]) {
-        self.values.copy_from_slice(values);
-        let reference = self.reference.of(values);
-        for (b, v) in self.shared.iter_mut().zip(values) {
-            *b = self.discount * (v - reference);
-        }
-        self.offset = self.discount * reference;
-        self.norms = Norms::of(&self.shared);
-    }
-}
 
 /// Scratch memory for [`ExplicitRows::load`].
 #[derive(Debug, Default)]
@@ -144,16 +53,15 @@ pub(crate) struct ExplicitRows<'a> {
     pub(crate) base: &'a [f64],
     /// Next states of the entries; `None`: each row lists all states in order.
     columns: Option<&'a [u32]>,
-    pub(crate) norms: Norms,
 }
 
 impl<'a> ExplicitRows<'a> {
-    /// Sets up the game of state `s` at the values of `ahead`.
+    /// Sets up the game of state `s` at the values of `ahead`, whose differences must be there.
     pub(crate) fn load(
         model: &'a Model,
         layout: &Layout,
         s: usize,
-        ahead: &'a ReferredValues,
+        ahead: &'a SweepValues,
         memory: &'a mut ExplicitMemory,
     ) -> ExplicitRows<'a> {
         let rows = model.rows_of(s);
@@ -171,17 +79,14 @@ impl<'a> ExplicitRows<'a> {
         if !(shared && borrow) {
             gather(model, rows.clone(), layout, shared, ahead, memory);
         }
-        let mut norms = ahead.norms;
         if shared {
             memory.base.extend(rows.clone().map(|r| model.cost[r] + ahead.offset));
         } else {
-            norms = Norms::default();
             for (k, r) in rows.clone().enumerate() {
                 let b = &mut memory.gain[memory.offsets[k]..memory.offsets[k + 1]];
-                let reference = ahead.reference.of(b);
-                b.iter_mut().for_each(|b| *b -= reference);
-                norms = norms.or_larger(Norms::of(b));
-                memory.base.push(model.cost[r] + reference);
+                let (_, top) = range(b);
+                b.iter_mut().for_each(|b| *b -= top);
+                memory.base.push(model.cost[r] + top);
             }
         }
         memory.nominal_value.resize(rows.len(), 0.0);
@@ -195,14 +100,14 @@ impl<'a> ExplicitRows<'a> {
         let block = Block { offsets, nominal, gain, nominal_value: &[], radius: 0.0, kappa: None };
         dispatch(Values { block, y: nominal, out: nominal_value });
         let columns = if full { None } else { Some(&columns[..]) };
-        ExplicitRows { offsets, nominal, gain, nominal_value, base, columns, norms }
+        ExplicitRows { offsets, nominal, gain, nominal_value, base, columns }
     }
 
     pub(crate) fn actions(&self) -> usize {
         self.base.len()
     }
 
-    /// All rows, sharing one budget.
+    /// All rows, sharing one budget, without weights.
     pub(crate) fn block(&self, radius: f64) -> Block<'a> {
         Block {
             offsets: self.offsets,
@@ -218,11 +123,12 @@ impl<'a> ExplicitRows<'a> {
     /// one after the other. `first_row` is the number of the first in the model.
     pub(crate) fn budgets(
         &self,
-        set: &UncertaintySet,
+        set: &'a UncertaintySet,
         s: usize,
         first_row: usize,
     ) -> impl Iterator<Item = Budget<'a>> {
-        let all = self.block(set.radius_at(s, first_row));
+        let kappa = set.weights.as_ref().map(|kappa| &kappa[first_row..][..self.actions()]);
+        let all = Block { kappa, ..self.block(set.radius_at(s, first_row)) };
         let shared = shares_budget(set);
         let count = if shared { 1 } else { all.rows() };
         (0..count).map(move |k| match shared {
@@ -276,7 +182,7 @@ fn gather(
     rows: Range<usize>,
     layout: &Layout,
     shared: bool,
-    ahead: &ReferredValues,
+    ahead: &SweepValues,
     memory: &mut ExplicitMemory,
 ) {
     memory.nominal.clear();
@@ -304,7 +210,7 @@ fn gather(
 
 impl ExplicitMemory {
     /// Takes in a row as one entry for every state; its objective, unless all rows share one.
-    fn spread(&mut self, row: Row<'_>, shared: bool, ahead: &ReferredValues) {
+    fn spread(&mut self, row: Row<'_>, shared: bool, ahead: &SweepValues) {
         let start = self.nominal.len();
         self.nominal.resize(start + ahead.values.len(), 0.0);
         for (next, p, _) in row.entries() {
@@ -319,7 +225,7 @@ impl ExplicitMemory {
     }
 
     /// Takes in an entry with its next state.
-    fn push(&mut self, (next, p, extra): (usize, f64, f64), ahead: &ReferredValues) {
+    fn push(&mut self, (next, p, extra): (usize, f64, f64), ahead: &SweepValues) {
         self.nominal.push(p);
         self.gain.push(ahead.discount * ahead.values[next] + extra);
         self.columns.push(next as u32);

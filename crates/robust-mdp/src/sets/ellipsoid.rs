@@ -4,9 +4,9 @@
 use pulp::{Simd, WithSimd};
 
 use super::cone::{Cone, Entry, Moved, Program};
-use super::proximal::Prox;
-use super::proximal::omega::Ball;
+use super::proximal::omega::EllipsoidEntropy;
 use super::proximal::ray::Ray;
+use super::proximal::{Prox, Separable};
 use super::quadratic::{self, Scale};
 use super::set::{Beyond, Kind, Priced, Set};
 use super::{Distance, UncertaintySet};
@@ -101,7 +101,7 @@ impl Set for Ellipsoid {
     fn prox(&self, geometry: Geometry) -> Option<&dyn Prox> {
         match geometry {
             Geometry::Euclidean => Some(&Ray),
-            Geometry::Entropy => Some(&Ball::Ellipsoid),
+            Geometry::Entropy => Some(&Separable(EllipsoidEntropy)),
         }
     }
 

@@ -4,9 +4,9 @@
 use pulp::{Simd, WithSimd};
 
 use super::cone::{Cone, Entry, Moved, Program};
-use super::proximal::Prox;
-use super::proximal::omega::Ball;
+use super::proximal::omega::KlEuclidean;
 use super::proximal::tilt::Tilted;
+use super::proximal::{Prox, Separable};
 use super::set::{Beyond, Kind, Priced, Set};
 use super::tilt::{self, Tilt};
 use super::{Distance, UncertaintySet};
@@ -101,7 +101,7 @@ impl Set for Kl {
 
     fn prox(&self, geometry: Geometry) -> Option<&dyn Prox> {
         match geometry {
-            Geometry::Euclidean => Some(&Ball::Kl),
+            Geometry::Euclidean => Some(&Separable(KlEuclidean)),
             Geometry::Entropy => Some(&Tilted),
         }
     }

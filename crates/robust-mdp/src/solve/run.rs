@@ -9,7 +9,6 @@ use super::{Published, Status};
 use crate::checkpoint::Checkpoints;
 use crate::codec::{Codec, Snapshot};
 use crate::incumbent::{Incumbent, width};
-use crate::kept_policy::KeptPolicy;
 use crate::loops::bounds::rounding;
 use crate::model::Model;
 use crate::signal::{Interrupt, Signal};
@@ -152,7 +151,10 @@ impl<'a> Run<'a> {
         let of = |bound: f64| {
             (0..model.states()).map(|s| if model.is_terminal(s) { 0.0 } else { bound }).collect()
         };
-        let policy = KeptPolicy::of_first_actions(model);
+        let mut policy = vec![0.0; model.rows()];
+        for s in (0..model.states()).filter(|&s| !model.is_terminal(s)) {
+            policy[model.rows_of(s).start] = 1.0;
+        }
         self.incumbent = Incumbent { policy, lower: of(low), upper: of(high) };
     }
 
@@ -177,7 +179,7 @@ impl<'a> Run<'a> {
         let gap = (upper.iter().zip(&best.lower).enumerate())
             .fold(0.0_f64, |m, (s, (&u, &l))| m.max(width(l, above(s, u))));
         if gap < best.gap() {
-            best.policy.keep(policy);
+            best.policy.copy_from_slice(policy);
             for (s, (best, u)) in best.upper.iter_mut().zip(upper).enumerate() {
                 *best = above(s, *u);
             }

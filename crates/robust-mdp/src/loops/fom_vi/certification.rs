@@ -6,7 +6,6 @@
 
 use super::Checks;
 use super::response::{Kernel, Response};
-use crate::chain::Chain;
 use crate::codec::{Codec, Snapshot};
 use crate::incumbent::widest;
 use crate::loops::bounds::Bounds;
@@ -42,8 +41,8 @@ pub(super) struct Sides<'a> {
 impl<'a> Sides<'a> {
     pub(super) fn new(model: &'a Model, set: &'a UncertaintySet, layout: &'a Layout) -> Sides<'a> {
         Sides {
-            evaluation: Evaluation::lending(model, set),
-            response: Response::without_chain(model, set, layout),
+            evaluation: Evaluation::new(model, set),
+            response: Response::new(model, set, layout),
             above: vec![0.0; model.states()],
             below: vec![0.0; model.states()],
         }
@@ -64,9 +63,8 @@ impl<'a> Sides<'a> {
         signal: &Signal<'_>,
     ) -> Bounds {
         let above = self.evaluation.run(policy, &mut self.above, tolerance, signal);
-        let chain = self.evaluation.chain.get_or_insert_with(Chain::empty);
-        let (kernel, w) = (Kernel::Average(kernel), &mut self.below);
-        let below = self.response.run_on(chain, kernel, w, tolerance, signal);
+        let kernel = Kernel::Average(kernel);
+        let below = self.response.run(kernel, &mut self.below, tolerance, signal);
         Bounds { lower: below.lower, upper: above.upper }
     }
 }
@@ -185,6 +183,7 @@ impl Snapshot for Checker<'_> {
         codec.number(least_gap);
         codec.small(checks);
         self.sides.evaluation.visit_fields(codec);
+        self.sides.response.chain.visit_fields(codec);
     }
 }
 

@@ -26,7 +26,7 @@ use crate::loops::sweep::{Cuts, Fields, Workers, for_each_state};
 use crate::model::Model;
 use crate::oracle::first_order::{FirstOrder, Hand, Setup, StateSlot, StepRule};
 use crate::oracle::nature::Nature;
-use crate::rows::{ExplicitMemory, ExplicitRows, Layout, ReferredValues};
+use crate::rows::{ExplicitMemory, ExplicitRows, Layout};
 use crate::saddle::{Iterate, Schedule};
 use crate::signal::Signal;
 use crate::solve::{Run, Status};
@@ -55,7 +55,6 @@ pub(crate) struct FomVi<'a> {
     layout: &'a Layout,
     oracle: FirstOrder<'a>,
     settings: &'a FomSettings,
-    ahead: ReferredValues,
     nature: Nature<'a>,
     memory: Memory,
     workers: Workers<Worker>,
@@ -174,7 +173,6 @@ impl<'a> FomVi<'a> {
         Ok(FomVi {
             model,
             layout,
-            ahead: ReferredValues::new(oracle.reference(), model.discount(), states),
             nature: Nature::new(model, set),
             oracle,
             settings,
@@ -205,14 +203,14 @@ impl<'a> FomVi<'a> {
 
     /// Puts every state's iterates at their starting point.
     pub(super) fn start(&mut self) {
-        self.ahead.set(&self.values);
-        let (model, layout, oracle, ahead) = (self.model, self.layout, &self.oracle, &self.ahead);
+        self.nature.set_values(&self.values);
+        let (model, layout, oracle) = (self.model, self.layout, &self.oracle);
+        let ahead = &self.nature.values;
         let fields = Fields {
             states: 0..model.states(),
             per_state: [],
             per_row: [&mut self.memory.x],
             per_entry: [&mut self.memory.y],
-            halves: Default::default(),
             chain: ChainRows::default(),
         };
         let cuts = Cuts { model, layout, chain: ChainShape::None };
@@ -228,10 +226,9 @@ impl<'a> FomVi<'a> {
 
     /// One epoch: leaves v⁺ in `next`, sums and iterates in memory.
     fn epoch(&mut self, schedule: Schedule, signal: &Signal<'_>) {
-        self.ahead.set(&self.values);
         self.nature.set_values(&self.values);
         let (model, layout, oracle) = (self.model, self.layout, &self.oracle);
-        let (ahead, nature) = (&self.ahead, &self.nature);
+        let nature = &self.nature;
         let fresh = self.settings.average == Average::Epoch;
         let Memory { x, x_sum, x_epoch, gradient, budget, row, y, y_sum } = &mut self.memory;
         let fields = Fields {
@@ -239,7 +236,6 @@ impl<'a> FomVi<'a> {
             per_state: [&mut self.next],
             per_row: [x, x_sum, x_epoch, gradient, budget, row],
             per_entry: [y, y_sum],
-            halves: Default::default(),
             chain: ChainRows::default(),
         };
         let cuts = Cuts { model, layout, chain: ChainShape::None };
@@ -251,7 +247,7 @@ impl<'a> FomVi<'a> {
             if rows.is_empty() || signal.raised() {
                 return;
             }
-            let game = ExplicitRows::load(model, layout, s, ahead, &mut worker.game);
+            let game = ExplicitRows::load(model, layout, s, &nature.values, &mut worker.game);
             let [x, x_sum, x_epoch, gradient, budget, row] = at.per_row;
             let [y, y_sum] = at.per_entry;
             x_epoch.fill(0.0);

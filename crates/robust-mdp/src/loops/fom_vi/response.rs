@@ -13,9 +13,7 @@ use crate::loops::bounds::Bounds;
 use crate::loops::fixed_point::{Operator, bound_fixed_point};
 use crate::loops::sweep::{Cuts, Fields, Workers, for_each_state};
 use crate::model::Model;
-use crate::rows::{
-    Budget, ExplicitMemory, ExplicitRows, Layout, Reference, ReferredValues, Values,
-};
+use crate::rows::{Budget, ExplicitMemory, ExplicitRows, Layout, SweepValues, Values};
 use crate::sets::UncertaintySet;
 use crate::sets::set::shrink;
 use crate::signal::Signal;
@@ -34,8 +32,8 @@ pub(crate) struct Response<'a> {
     model: &'a Model,
     set: &'a UncertaintySet,
     layout: &'a Layout,
-    ahead: ReferredValues,
-    chain: Chain,
+    ahead: SweepValues,
+    pub(super) chain: Chain,
     next: Vec<f64>,
     /// Share of the kernel (against y⁰) that keeps each row within its budget.
     share: Vec<f64>,
@@ -58,26 +56,14 @@ struct Worker {
 
 impl<'a> Response<'a> {
     pub(crate) fn new(model: &'a Model, set: &'a UncertaintySet, layout: &'a Layout) -> Self {
-        let chain = Chain::new(model.states(), |s| {
-            model.rows_of(s).map(|r| layout.span(r..r + 1).len()).max().unwrap_or(0)
-        });
-        Response { chain, ..Response::without_chain(model, set, layout) }
-    }
-
-    /// One that runs on the chain of an [`Evaluation`](crate::loops::evaluation::Evaluation) of the same
-    /// model, see [`run_on`](Response::run_on).
-    pub(crate) fn without_chain(
-        model: &'a Model,
-        set: &'a UncertaintySet,
-        layout: &'a Layout,
-    ) -> Self {
+        let widest = |s: usize| model.rows_of(s).map(|r| layout.span(r..r + 1).len()).max();
         let (rows, entries) = layout.largest_state(model);
         Response {
             model,
             set,
             layout,
-            ahead: ReferredValues::new(Reference::Mean, model.discount(), model.states()),
-            chain: Chain::empty(),
+            ahead: SweepValues::new(model.discount(), model.states(), true, false, false),
+            chain: Chain::new(model.states(), |s| widest(s).unwrap_or(0)),
             next: vec![0.0; model.states()],
             share: vec![1.0; model.rows()],
             scale: vec![1.0; model.rows()],
@@ -92,7 +78,7 @@ impl<'a> Response<'a> {
         }
     }
 
-    /// Entries visited by all sweeps and by the linear systems of its own chain since the last call.
+    /// Entries visited by all sweeps and by the linear systems since the last call.
     pub(crate) fn take_entries(&mut self) -> u64 {
         std::mem::take(&mut self.chain.work) + std::mem::take(&mut self.entries)
     }
@@ -108,21 +94,6 @@ impl<'a> Response<'a> {
     ) -> Bounds {
         self.fit(kernel);
         bound_fixed_point(&mut ToKernel { response: self, kernel }, w, tolerance, signal)
-    }
-
-    /// [`run`](Response::run) on a chain that someone else keeps.
-    pub(crate) fn run_on(
-        &mut self,
-        chain: &mut Chain,
-        kernel: Kernel<'_>,
-        w: &mut [f64],
-        tolerance: f64,
-        signal: &Signal<'_>,
-    ) -> Bounds {
-        std::mem::swap(&mut self.chain, chain);
-        let bounds = self.run(kernel, w, tolerance, signal);
-        std::mem::swap(&mut self.chain, chain);
-        bounds
     }
 
     /// F^y(w) for the averaged kernel.
@@ -145,7 +116,6 @@ impl<'a> Response<'a> {
             per_state: [],
             per_row: [&mut self.share, &mut self.scale],
             per_entry: [],
-            halves: Default::default(),
             chain: ChainRows::default(),
         };
         let cuts = Cuts { model, layout, chain: ChainShape::None };
@@ -189,7 +159,6 @@ impl<'a> Response<'a> {
             per_state: [&mut self.next],
             per_row: [&mut self.policy],
             per_entry: [],
-            halves: Default::default(),
             chain: links,
         };
         let cuts = Cuts { model, layout, chain };

@@ -89,7 +89,8 @@ impl State<'_> {
         }
         // Nature's answer to x is a kernel as well, and a better one where the solver stopped early.
         if shared {
-            let answered = self.answer(set, programs);
+            let budget = game.budgets(self.set, self.s, self.first_row).next();
+            let answered = self.answer(set, budget.expect("one for all rows").block, programs);
             if answered > lower {
                 y.copy_from_slice(&programs.response);
                 lower = answered;
@@ -100,8 +101,7 @@ impl State<'_> {
     }
 
     /// The kernel of nature's last answer, brought into the set, and its least row value.
-    fn answer(&self, set: &dyn Set, programs: &mut Programs) -> f64 {
-        let block = self.game.block(self.set.radius_at(self.s, self.first_row));
+    fn answer(&self, set: &dyn Set, block: Block<'_>, programs: &mut Programs) -> f64 {
         let Programs { answered, response, .. } = programs;
         response.resize(block.entries(), 0.0);
         for k in 0..block.rows() {

@@ -86,6 +86,11 @@ impl<'a> Block<'a> {
         self.kappa.map_or(1.0, |kappa| kappa[k])
     }
 
+    /// min κ.
+    pub(crate) fn least_kappa(&self) -> f64 {
+        (0..self.rows()).map(|k| self.kappa(k)).fold(f64::INFINITY, f64::min)
+    }
+
     /// Row `k` as a set sees it.
     pub fn view(&self, k: usize) -> Row<'a> {
         let w = self.gain(k);

@@ -4,7 +4,7 @@
 //! - [`separable`]: any set whose distance is a sum over entries, from the step of one entry
 //! - [`ray`]: the ellipsoid, Euclidean
 //! - [`tilt`]: KL, entropy
-//! - [`omega`]: the other way round
+//! - [`omega`]: the entries of the other way round
 
 mod block;
 pub(crate) mod omega;

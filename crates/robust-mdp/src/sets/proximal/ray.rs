@@ -27,8 +27,6 @@ const OFF: usize = 4;
 
 /// Passes of the joint iteration before the search by entries takes over.
 const JOINT_PASSES: usize = 10;
-/// Passes of a plain projection, whose active sets shrink until they stay.
-const ROW_PASSES: usize = 100;
 
 /// Euclidean proximal steps of the ellipsoid.
 #[derive(Clone, Copy, Debug)]
@@ -57,7 +55,7 @@ impl Prox for Ray {
         }
         let Warm { budget, row } = warm;
         let t = if block.radius > 0.0 {
-            let Some(t) = follow(block, y, budget, row, JOINT_PASSES, scratch) else {
+            let Some(t) = follow(block, y, budget, row, scratch) else {
                 *budget = 0.0;
                 let cold = Warm { budget: &mut *budget, row: &mut *row };
                 Separable(Ray).step(block, sigma, x, y, cold, emit, scratch);
@@ -84,40 +82,6 @@ impl ProximalEntry for Ray {
     fn at(&self, z: f64, p: f64, s: f64) -> (f64, f64) {
         positive((z + s * p) / (1.0 + s), 1.0 / (1.0 + s))
     }
-}
-
-/// Projects every row of y' + slope_a·b_a on the simplex, leaving the shifts in `nu`; returns the
-/// KL divergence from y⁰ of the projections.
-pub(super) fn project(
-    block: Block<'_>,
-    centre: &[f64],
-    nu: &mut [f64],
-    scratch: &mut Scratch,
-) -> f64 {
-    let free = Block { radius: f64::INFINITY, ..block };
-    let mut cold = 0.0;
-    follow(free, centre, &mut cold, nu, ROW_PASSES, scratch);
-    scratch.entries += block.entries() as u64;
-    let mut used = 0.0;
-    for k in 0..block.rows() {
-        for (i, &b) in block.span(k).zip(block.gain(k)) {
-            let (y, y0) = (centre[i] + scratch.slope[k] * b - nu[k], block.nominal[i]);
-            used += if y > 0.0 { y * (y / y0).ln() - y + y0 } else { y0 };
-        }
-    }
-    used
-}
-
-/// Writes the projections that [`project`] found.
-pub(super) fn write_projection(
-    block: Block<'_>,
-    slope: &[f64],
-    nu: &[f64],
-    y: &mut [f64],
-    emit: Emit<'_>,
-) {
-    let Emit { weight, sum, value } = emit;
-    dispatch(Write { block, slope, t: 1.0, nu, y, weight, sum, value });
 }
 
 /// One pass: sums over the active sets of (t, ν).
@@ -223,7 +187,6 @@ fn follow(
     centre: &[f64],
     t: &mut f64,
     nu: &mut [f64],
-    passes: usize,
     scratch: &mut Scratch,
 ) -> Option<f64> {
     let rows = block.rows();
@@ -234,7 +197,7 @@ fn follow(
     *t = t.min(1.0);
     // Whether (t, ν) solve the active sets of the pass before: then unchanged sets are final.
     let mut closed_form = false;
-    for _ in 0..passes {
+    for _ in 0..JOINT_PASSES {
         sweep(block, centre, *t, nu, scratch);
         let unchanged = closed_form
             && scratch.sums[..rows].iter().zip(&scratch.previous[..rows]).all(same_active_set);

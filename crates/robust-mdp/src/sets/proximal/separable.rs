@@ -25,6 +25,11 @@ pub trait ProximalEntry: Sync {
         Mirror::Point
     }
 
+    /// [`Prox::diameter`].
+    fn diameter(&self, budget: f64, rows: f64, _width: f64) -> f64 {
+        budget.min(rows)
+    }
+
     /// y at z, p and s (κ included), and its derivative in z; z may carry a constant that s·d lacks.
     fn at(&self, z: f64, p: f64, s: f64) -> (f64, f64);
 }
@@ -41,6 +46,10 @@ pub struct Separable<E>(pub E);
 impl<E: ProximalEntry> Prox for Separable<E> {
     fn mirror(&self) -> Mirror {
         self.0.mirror()
+    }
+
+    fn diameter(&self, budget: f64, rows: f64, width: f64) -> f64 {
+        self.0.diameter(budget, rows, width)
     }
 
     fn step(

@@ -159,6 +159,9 @@ fn follow(block: Block<'_>, log_ratio: &[f64], t: &mut f64, scratch: &mut Scratc
     let (mut low, mut high) = (0.0_f64, f64::INFINITY);
     for _ in 0..MAX_PASSES {
         moments(block, log_ratio, *t, scratch);
+        if recentre(&scratch.sums[..rows], *t, &mut scratch.shift) {
+            continue;
+        }
         let (d, d1, d2) = divergence(&scratch.sums[..rows], *t);
         if d <= block.radius {
             low = *t;
@@ -185,6 +188,16 @@ fn follow(block: Block<'_>, log_ratio: &[f64], t: &mut f64, scratch: &mut Scratc
         }
     }
     *t
+}
+
+/// Where Σ y⁰e^{tw} is so small that e^{tw} − 1 has lost its digits, brings it to about one.
+fn recentre(sums: &[RowSums], t: f64, mean: &mut [f64]) -> bool {
+    let mut moved = false;
+    for (s, mean) in sums.iter().zip(mean).filter(|(s, _)| s[Z0] < -0.999) {
+        *mean += (1.0 + s[Z0]).max(f64::EPSILON).ln() / t;
+        moved = true;
+    }
+    moved
 }
 
 /// A step in ln t from D and its derivatives, and whether it solves D = α to 1e-13.

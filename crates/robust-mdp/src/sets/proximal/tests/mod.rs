@@ -5,7 +5,7 @@ mod proximal_steps;
 mod separable;
 
 use super::block::{Block, Gain};
-use super::omega::Ball;
+use super::omega::{EllipsoidEntropy, KlEuclidean};
 use super::ray::Ray;
 use super::separable::{ProximalEntry, Separable, positive};
 use super::tilt::Tilted;
@@ -94,22 +94,20 @@ const KL: Case = Case {
     geometry: Geometry::Entropy,
     normal: |y, p| (y / p).ln(),
 };
-const CASES: [Case; 9] = [
+const CASES: [Case; 7] = [
     ELLIPSOID,
     Case { name: "ellipsoid l2 by entries", prox: &Separable(Ray), ..ELLIPSOID },
-    Case { name: "ellipsoid l1", prox: &Ball::Ellipsoid, geometry: Geometry::Entropy, ..ELLIPSOID },
     Case {
         name: "ellipsoid l1 by entries",
-        prox: &Separable(Ball::Ellipsoid),
+        prox: &Separable(EllipsoidEntropy),
         geometry: Geometry::Entropy,
         ..ELLIPSOID
     },
     KL,
     Case { name: "KL l1 by entries", prox: &Separable(Tilted), ..KL },
-    Case { name: "KL l2", prox: &Ball::Kl, geometry: Geometry::Euclidean, ..KL },
     Case {
         name: "KL l2 by entries",
-        prox: &Separable(Ball::Kl),
+        prox: &Separable(KlEuclidean),
         geometry: Geometry::Euclidean,
         ..KL
     },

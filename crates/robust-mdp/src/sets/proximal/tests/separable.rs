@@ -2,7 +2,7 @@
 //! only if its entries are those of one shift a row and one multiplier, rows have mass one, and the
 //! budget is spent unless the multiplier is 0.
 
-use super::{Ball, ChiSquare, L1, Owned, Ray, State, Tilted, blocks};
+use super::{ChiSquare, EllipsoidEntropy, KlEuclidean, L1, Owned, Ray, State, Tilted, blocks};
 use crate::geometry::Geometry;
 use crate::instances::Xoshiro256;
 use crate::oracle::first_order::prox_of;
@@ -27,7 +27,7 @@ fn objective(entry: &dyn ProximalEntry, z: f64, p: f64, s: f64, y: f64) -> f64 {
 fn the_step_of_an_entry_is_the_best_one() {
     let mut rng = Xoshiro256::new(21);
     let entries: [&dyn ProximalEntry; 6] =
-        [&L1, &ChiSquare, &Ray, &Tilted, &Ball::Kl, &Ball::Ellipsoid];
+        [&L1, &ChiSquare, &Ray, &Tilted, &KlEuclidean, &EllipsoidEntropy];
     for entry in entries {
         for _ in 0..2000 {
             let z = 3.0 * (rng.uniform() - 0.5);
@@ -142,8 +142,8 @@ fn steps_by_entries_are_optimal() {
     check_steps(ChiSquare, 2);
     check_steps(Ray, 3);
     check_steps(Tilted, 4);
-    check_steps(Ball::Kl, 5);
-    check_steps(Ball::Ellipsoid, 6);
+    check_steps(KlEuclidean, 5);
+    check_steps(EllipsoidEntropy, 6);
 }
 
 /// Four times the weight is a quarter of the budget; one row alone and in company.
@@ -152,7 +152,8 @@ fn row_weights_scale_the_budget() {
     let mut rng = Xoshiro256::new(8);
     let alone = Owned { radius: 0.02, ..Owned::random(&mut rng, 1, 7, 0.0, 3.0) };
     let weighted = Owned { radius: 0.08, kappa: Some(vec![4.0]), ..alone.clone() };
-    let all: [&dyn Prox; 5] = [&Ray, &Tilted, &Ball::Kl, &Ball::Ellipsoid, &Separable(L1)];
+    let all: [&dyn Prox; 5] =
+        [&Ray, &Tilted, &Separable(KlEuclidean), &Separable(EllipsoidEntropy), &Separable(L1)];
     for prox in all {
         let [a, _] = State::start(prox, &alone).step(prox, &alone, 0.5, &[1.0]);
         let [b, _] = State::start(prox, &weighted).step(prox, &weighted, 0.5, &[1.0]);
