@@ -1,7 +1,7 @@
 //! The figures of an experiment.
 
 use robust_mdp::error::name_of;
-use robust_mdp::uncertainty::Distance;
+use robust_mdp::sets::Distance;
 use robust_mdp_measure::statistics::{Sample, Summary, summary};
 use robust_mdp_page::{Axis, Figure, Point, Scale, Series};
 

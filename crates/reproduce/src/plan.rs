@@ -4,7 +4,7 @@
 //! The limits are chosen so that no cell of the quick plan takes more than a few seconds, and none
 //! of the full one more than a few minutes.
 
-use robust_mdp::uncertainty::Distance;
+use robust_mdp::sets::Distance;
 
 use super::cell::{Cell, Evaluator, Experiment, FORMAT, Task};
 use super::problem::{Family, Problem, Regime};

@@ -1,7 +1,7 @@
 //! The methods that are compared, as the paper ran them and as they are here.
 
 use robust_mdp::geometry::Geometry;
-use robust_mdp::uncertainty::Distance;
+use robust_mdp::sets::Distance;
 use robust_mdp::{
     Average, Checks, FomSettings, Method, Options, Oracle, Published, Setup, StepRule, Stop,
 };

@@ -1,7 +1,7 @@
 //! Settings of FOM-VI and of the first-order oracle, from their flags.
 
 use robust_mdp::geometry::Geometry;
-use robust_mdp::uncertainty::Distance;
+use robust_mdp::sets::Distance;
 use robust_mdp::{Average, FomSettings, Setup, StepRule, saddle};
 use robust_mdp_page::number::short;
 

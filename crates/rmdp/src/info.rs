@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use robust_mdp::uncertainty::{Distance, UncertaintySet};
+use robust_mdp::sets::{Distance, UncertaintySet};
 use robust_mdp::{Model, Objective};
 use robust_mdp_page::number::{grouped, plain, short};
 use serde::{Serialize, Serializer};

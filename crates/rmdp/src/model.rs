@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use robust_mdp::instances::{Calibration, DEFAULT_DISCOUNT, machine_replacement};
 use robust_mdp::io::{Format, read_model};
-use robust_mdp::uncertainty::Distance;
+use robust_mdp::sets::Distance;
 use robust_mdp::{Error, Model, ModelError};
 
 use crate::choice::Choice;

@@ -1,6 +1,6 @@
 //! The machine-readable results of `solve`, `evaluate` and `verify`.
 
-use robust_mdp::uncertainty::{Distance, Radius, Rectangularity, Support, UncertaintySet};
+use robust_mdp::sets::{Distance, Radius, Rectangularity, Support, UncertaintySet};
 use robust_mdp::{
     Certificate, Evaluated, Method, Model, Oracle, PolicyValue, Solution, Status, Verified,
 };

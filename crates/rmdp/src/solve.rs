@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use robust_mdp::io::{Format, write_kernel, write_policy};
-use robust_mdp::uncertainty::UncertaintySet;
+use robust_mdp::sets::UncertaintySet;
 use robust_mdp::{
     Error, Interrupt, Model, Options, Solution, Status, Stop, solve_checkpointed, solve_observed,
     worst_kernel_rows,

@@ -235,7 +235,7 @@ pub fn exact_in_place(
     let (mut ahead, mut worker) = (oracle.values(), Worker::default());
     let rows = model.rows();
     let (mut t, mut nu, mut x) = (vec![0.0; rows], vec![0.0; rows], vec![0.0; rows]);
-    let mut floor = vec![f64::NEG_INFINITY; rows];
+    let mut screen = vec![f64::NEG_INFINITY; rows];
     ahead.set(values);
     for _ in 0..sweeps {
         ahead.begin_in_place();
@@ -246,11 +246,11 @@ pub fn exact_in_place(
                 let memory = RowMemory {
                     t: &mut t[of.clone()],
                     nu: &mut nu[of.clone()],
-                    floor: &mut floor[of.clone()],
+                    screen: &mut screen[of.clone()],
                 };
                 value = oracle.update(s, &ahead, 0.0, memory, &mut x[of], &mut worker, None);
             }
-            visit(s, &ahead.values, value.lower, value.upper);
+            visit(s, &ahead.v, value.lower, value.upper);
             ahead.set_one(s, value.upper);
         }
     }

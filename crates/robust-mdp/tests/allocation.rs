@@ -11,7 +11,7 @@ use robust_mdp::geometry::Geometry::{Entropy, Euclidean};
 use robust_mdp::instances::Garnet;
 use robust_mdp::measure::{exact_sweep_seconds, first_order_seconds};
 use robust_mdp::saddle::Method;
-use robust_mdp::uncertainty::UncertaintySet;
+use robust_mdp::sets::UncertaintySet;
 use robust_mdp::{FomSettings, Method as Outer, Model, Options, Setup, Stop, solve};
 
 struct Counting;

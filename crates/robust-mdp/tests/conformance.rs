@@ -4,7 +4,7 @@
 mod custom_set;
 
 use robust_mdp::conformance::{Report, Violation, check};
-use robust_mdp::uncertainty::{Beyond, Distance, Priced, Row, Set, UncertaintySet};
+use robust_mdp::sets::{Beyond, Distance, Priced, Row, Set, UncertaintySet};
 use robust_mdp::{Options, Oracle, instances, solve};
 
 #[test]

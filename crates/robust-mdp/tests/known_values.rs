@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use ran::assert_ran;
 use robust_mdp::saddle::Method;
-use robust_mdp::uncertainty::UncertaintySet;
+use robust_mdp::sets::UncertaintySet;
 use robust_mdp::{
     Average, FomSettings, Method as Outer, Model, ModelBuilder, Objective, Options, Solution,
     Status, Stop, solve,

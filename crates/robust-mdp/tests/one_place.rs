@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use robust_mdp::uncertainty::Distance;
+use robust_mdp::sets::Distance;
 
 /// Folders of sources, from the root of the workspace.
 const SOURCES: [&str; 3] = ["crates", "bench/src", "fuzz/src"];

@@ -6,7 +6,7 @@
 //! weight, average, proximal step or start.
 
 use robust_mdp::geometry::Geometry;
-use robust_mdp::uncertainty::UncertaintySet;
+use robust_mdp::sets::UncertaintySet;
 use robust_mdp::{
     Average, Checks, FomSettings, Interrupt, Method, Model, ModelBuilder, Observer, Options,
     Oracle, Progress, Setup, StepRule, Stop, saddle, solve, solve_observed,

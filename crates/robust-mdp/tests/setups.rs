@@ -8,7 +8,7 @@ use ran::assert_ran;
 use robust_mdp::geometry::Geometry::{self, Entropy, Euclidean};
 use robust_mdp::instances::Garnet;
 use robust_mdp::saddle::Method;
-use robust_mdp::uncertainty::UncertaintySet;
+use robust_mdp::sets::UncertaintySet;
 use robust_mdp::{
     Average, FomSettings, Method as Outer, Model, Options, Setup, Status, StepRule, Stop, solve,
 };

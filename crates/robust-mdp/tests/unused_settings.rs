@@ -5,7 +5,7 @@ mod ran;
 use ran::assert_ran;
 use robust_mdp::geometry::Geometry::Entropy;
 use robust_mdp::instances::machine_replacement;
-use robust_mdp::uncertainty::UncertaintySet;
+use robust_mdp::sets::UncertaintySet;
 use robust_mdp::{
     Average, Checks, FomSettings, Method, Options, Oracle, Published, Setup, StepRule, Stop,
     saddle, solve,

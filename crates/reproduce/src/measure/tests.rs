@@ -4,7 +4,7 @@ use super::super::cell::{Evaluator, Experiment, FORMAT, Outcome};
 use super::super::problem::{Family, Problem, Regime};
 use super::super::solver::{Course, Geometries, Solver};
 use super::*;
-use robust_mdp::uncertainty::Distance;
+use robust_mdp::sets::Distance;
 
 fn cell(task: Task, epsilon: f64) -> Cell {
     let problem = Problem {

@@ -1,7 +1,7 @@
 //! A result against itself: what must hold in it whoever wrote it, and whatever model it is of.
 
 use robust_mdp::Objective;
-use robust_mdp::uncertainty::{Distance, Rectangularity, Support};
+use robust_mdp::sets::{Distance, Rectangularity, Support};
 
 use super::solved::{Budget, File, Interval};
 

@@ -4,7 +4,7 @@
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
-use robust_mdp::uncertainty::{Distance, Radius, UncertaintySet};
+use robust_mdp::sets::{Distance, Radius, UncertaintySet};
 use robust_mdp::{
     Interrupt, Options, Solution, Status, Stop, evaluate, solve_observed, sweep_radius,
 };

@@ -60,7 +60,7 @@ impl std::error::Error for Violation {}
 ///
 /// ```
 /// use robust_mdp::conformance::check;
-/// use robust_mdp::uncertainty::Distance;
+/// use robust_mdp::sets::Distance;
 ///
 /// for set in Distance::ALL.iter().filter_map(|distance| distance.set()) {
 ///     println!("{}: {}", set.name(), check(set)?);

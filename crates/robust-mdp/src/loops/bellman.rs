@@ -145,10 +145,10 @@ impl<'a> Bellman<'a> {
         })
     }
 
-    /// The rows that are to be lifted in each state, at the values of the last sweep, which was of both
-    /// players, as `visit` takes them: the state, (action, t, ν) for each of its rows, their price
+    /// The multipliers of each state's rows for its goal, at the values of the last sweep, which was of
+    /// both players, as `visit` takes them: the state, (action, t, ν) for each of its rows, their price
     /// curves, and where to put them.
-    pub(crate) fn lifts<T: Send>(
+    pub(crate) fn multipliers<T: Send>(
         &self,
         goal: &(impl Fn(usize) -> Goal + Sync),
         visit: &(impl Fn(usize, &[(usize, f64, f64)], Points<'_, '_>, &mut Vec<T>) + Sync),
@@ -157,7 +157,7 @@ impl<'a> Bellman<'a> {
             let visit = |rows: &[(usize, f64, f64)], points: Points<'_, '_>| {
                 visit(s, rows, points, out);
             };
-            self.oracle.lifts(s, &self.ahead, goal(s), memory, worker, visit);
+            self.oracle.multipliers(s, &self.ahead, goal(s), memory, worker, visit);
         })
     }
 
@@ -201,7 +201,7 @@ impl<'a> Bellman<'a> {
     pub(crate) fn chain_of(&mut self, x: Option<&[f64]>, fitted: bool, chain: &mut Option<Chain>) {
         let (model, oracle, ahead) = (self.model, &self.oracle, &self.ahead);
         let x = x.unwrap_or(&self.policy);
-        // One more entry a row for a peak outside of its support.
+        // One more entry a row for a maximum outside of its support.
         let more = usize::from(oracle.spreads());
         let used = |s: usize| -> usize {
             let rows = model.rows_of(s).filter(|&r| x[r] > 0.0);
@@ -308,11 +308,11 @@ impl<'a> Bellman<'a> {
             Some(chain) => chain.rows(),
             None => (ChainRows::default(), ChainShape::None),
         };
-        let ([t, nu, floor], halves) = self.memory.all();
+        let ([t, nu, screen], halves) = self.memory.all();
         let fields = Fields {
             states: 0..model.states(),
             per_state: [&mut self.lower, &mut self.upper],
-            per_row: [&mut self.policy, t, nu, floor],
+            per_row: [&mut self.policy, t, nu, screen],
             per_entry: [],
             halves,
             chain: rows,
@@ -337,10 +337,10 @@ impl<'a> Bellman<'a> {
                 (lower[0], upper[0]) = UNKNOWN;
                 return;
             }
-            let [x, t, nu, floor] = at.per_row;
+            let [x, t, nu, screen] = at.per_row;
             let chain = with_chain.then_some(&mut at.chain);
             let Hand { worker, rows: scratch } = hand;
-            let value = remember(([t, nu, floor], at.halves), scratch, |memory| match player {
+            let value = remember(([t, nu, screen], at.halves), scratch, |memory| match player {
                 Player::Both => oracle.update(s, ahead, tolerance, memory, x, worker, chain),
                 Player::Nature(policy) => {
                     oracle.respond(s, ahead, tolerance, memory, &policy[rows], worker, chain)

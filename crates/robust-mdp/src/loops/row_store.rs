@@ -2,7 +2,7 @@
 //! doubles or in the upper halves of doubles.
 //!
 //! Halves have the range of doubles and 20 bits behind the point, which is plenty for a first guess
-//! of multipliers. They are rounded down: floors stay lower bounds.
+//! of multipliers. They are rounded down: screening bounds stay lower bounds.
 
 use std::ops::Range;
 
@@ -12,7 +12,7 @@ use crate::oracle::exact::RowMemory;
 /// One kind of number for all rows.
 const KINDS: usize = 3;
 
-/// t, ν and floors of all rows.
+/// t, ν and screening bounds of all rows.
 #[derive(Debug)]
 pub(super) struct RowStore {
     whole: [Vec<f64>; KINDS],
@@ -76,8 +76,8 @@ impl RowStore {
 /// Three numbers a row, kind by kind.
 fn split(all: &mut [f64], rows: usize) -> RowMemory<'_> {
     let (t, rest) = all.split_at_mut(rows);
-    let (nu, floor) = rest.split_at_mut(rows);
-    RowMemory { t, nu, floor }
+    let (nu, screen) = rest.split_at_mut(rows);
+    RowMemory { t, nu, screen }
 }
 
 impl Snapshot for RowStore {
@@ -96,8 +96,8 @@ pub(super) fn remember<T>(
 ) -> T {
     let rows = halves[0].len();
     if rows == 0 {
-        let [t, nu, floor] = whole;
-        return visit(RowMemory { t, nu, floor });
+        let [t, nu, screen] = whole;
+        return visit(RowMemory { t, nu, screen });
     }
     scratch.clear();
     scratch.extend(halves.iter().flat_map(|a| a.iter()).map(|&x| double(x)));
@@ -150,12 +150,12 @@ mod tests {
         for mut store in [RowStore::new(5), RowStore::in_halves(5)] {
             let mut scratch = Vec::new();
             remember(store.of(1..3), &mut scratch, |memory| {
-                assert_eq!((memory.t.len(), memory.floor[1]), (2, f64::NEG_INFINITY));
-                (memory.t[0], memory.nu[1], memory.floor[1]) = (0.5, -2.0, 4.0);
+                assert_eq!((memory.t.len(), memory.screen[1]), (2, f64::NEG_INFINITY));
+                (memory.t[0], memory.nu[1], memory.screen[1]) = (0.5, -2.0, 4.0);
             });
             remember(store.of(0..5), &mut scratch, |memory| {
-                assert_eq!((memory.t[1], memory.nu[2], memory.floor[2]), (0.5, -2.0, 4.0));
-                assert_eq!((memory.t[2], memory.floor[0]), (0.0, f64::NEG_INFINITY));
+                assert_eq!((memory.t[1], memory.nu[2], memory.screen[2]), (0.5, -2.0, 4.0));
+                assert_eq!((memory.t[2], memory.screen[0]), (0.0, f64::NEG_INFINITY));
             });
         }
     }

@@ -74,8 +74,8 @@ mod tests {
     use super::*;
     use crate::instances::Garnet;
     use crate::model::{ModelBuilder, Objective};
+    use crate::sets::UncertaintySet;
     use crate::solve::{Options, solve};
-    use crate::uncertainty::UncertaintySet;
 
     fn mixed(objective: Objective) -> Model {
         let mut b = ModelBuilder::new(0.5).objective(objective);

@@ -287,8 +287,8 @@ impl<'a> Rows<'a> {
             // Rows that may use every state are referred to their maxima.
             _ if everywhere => ((0.0, 0.0), 0),
             Some(ranking) => {
-                let (top, mass, seen) = ranking.maximum(p);
-                ((top, mass), seen)
+                let (maximum, mass, seen) = ranking.maximum(p);
+                ((maximum, mass), seen)
             }
             None => (dispatch(Maximum { p, w }), p.len()),
         };
@@ -314,17 +314,17 @@ impl<'a> Rows<'a> {
             return;
         }
         let row = self.source.model.row(self.first + k);
-        let SweepValues { values, shared, discount, referred, offset, range, .. } = self.values;
+        let SweepValues { v, shared, discount, referred, offset, range, .. } = self.values;
         // What objectives are counted from.
         let origin = if *referred { *offset } else { 0.0 };
-        let objective = |i: usize| if *referred { shared[i] } else { discount * values[i] };
+        let objective = |i: usize| if *referred { shared[i] } else { discount * v[i] };
         let RowsMemory { loaded, p, w, columns, level, base, .. } = &mut *self.memory;
         let start = w.len();
         self.visited += row.prob.len() as u64;
         match self.source.reading {
             Reading::Shared => {}
             Reading::Own | Reading::Outside => match row.next {
-                None => w.extend((0..values.len()).map(objective)),
+                None => w.extend((0..v.len()).map(objective)),
                 Some(next) => w.extend(next.iter().map(|&i| objective(i as usize))),
             },
             Reading::Positive => {
@@ -355,18 +355,18 @@ impl<'a> Rows<'a> {
             (Some(cost), _) => own.iter_mut().zip(cost).for_each(|(w, c)| *w += c),
         }
         // Plain, since most rows are short.
-        let wider = |(low, top): (f64, f64), &w: &f64| {
-            (if w < low { w } else { low }, if w > top { w } else { top })
+        let wider = |(low, maximum): (f64, f64), &w: &f64| {
+            (if w < low { w } else { low }, if w > maximum { w } else { maximum })
         };
-        let (mut low, mut top) = own.iter().fold((f64::INFINITY, f64::NEG_INFINITY), wider);
+        let (mut low, mut maximum) = own.iter().fold((f64::INFINITY, f64::NEG_INFINITY), wider);
         if let Some(best) = best {
-            (low, top) = (low.min((offset - origin) - range), top.max(best));
+            (low, maximum) = (low.min((offset - origin) - range), maximum.max(best));
         }
-        own.iter_mut().for_each(|w| *w -= top);
-        self.range = self.range.max(top - low);
-        base[k] = row.cost + (origin + top);
-        let (shift, len) = (top - (offset - origin), own.len());
-        let best = best.map(|best| best - top);
+        own.iter_mut().for_each(|w| *w -= maximum);
+        self.range = self.range.max(maximum - low);
+        base[k] = row.cost + (origin + maximum);
+        let (shift, len) = (maximum - (offset - origin), own.len());
+        let best = best.map(|best| best - maximum);
         loaded[k] = Loaded { start, len, shift, best, here: true };
     }
 
@@ -440,17 +440,17 @@ impl WithSimd for Maximum<'_> {
         let Maximum { p, w } = self;
         let zero = simd.splat_f64s(0.0);
         let lowest = simd.splat_f64s(f64::NEG_INFINITY);
-        let mut top = lowest;
+        let mut maximum = lowest;
         crate::lanes::walk!(simd, [p, w] => |p, w| {
             let usable = simd.less_than_f64s(zero, p);
-            top = simd.max_f64s(top, simd.select_f64s(usable, w, lowest));
+            maximum = simd.max_f64s(maximum, simd.select_f64s(usable, w, lowest));
         });
-        let top = simd.reduce_max_f64s(top);
-        let level = simd.splat_f64s(top);
+        let maximum = simd.reduce_max_f64s(maximum);
+        let level = simd.splat_f64s(maximum);
         let mut mass = zero;
         crate::lanes::walk!(simd, [p, w] => |p, w| {
             mass = simd.add_f64s(mass, simd.select_f64s(simd.equal_f64s(w, level), p, zero));
         });
-        (top, simd.reduce_sum_f64s(mass))
+        (maximum, simd.reduce_sum_f64s(mass))
     }
 }

@@ -34,9 +34,9 @@ pub struct Moved {
 /// ```
 /// use robust_mdp::sets::{Cone, Entry, Moved, Program};
 ///
-/// struct Ball;
+/// struct Example;
 ///
-/// impl Cone for Ball {
+/// impl Cone for Example {
 ///     fn scale(&self, entry: Entry, _: usize) -> f64 {
 ///         (2.0 * entry.budget / entry.weight).sqrt()
 ///     }

@@ -10,7 +10,7 @@ use super::tally::Tally;
 use super::*;
 use crate::cell::{Cell, Counts, Evaluator, FORMAT, Outcome, Seconds, TracePoint};
 use crate::solver::{Course, Geometries};
-use robust_mdp::uncertainty::Distance;
+use robust_mdp::sets::Distance;
 
 fn record(experiment: Experiment, regime: Regime, states: usize, task: Task) -> Record {
     let problem = Problem {

@@ -3,7 +3,7 @@
 //! F = max{ u : Σ_a κ_a·g_a(u) ≤ α } (see [`crate::sets::set`]). Hence
 //! - rows with nominal value ≥ F do not matter: an old nominal value and the fall of v since bound it
 //!   from below, so that most rows of a warm sweep are not even read (screening);
-//! - F ≤ min_a max b_a, attained if the budget suffices to lift every row there ([`super::saturation`]).
+//! - F ≤ min_a max b_a, attained if the budget suffices to raise every row there ([`super::saturation`]).
 //!
 //! A [`Joint`] driver moves the multipliers of all active rows at once, [`super::piecewise_linear`] those
 //! of piecewise linear ones; where they do not settle, and for sets of no kind, [`super::bracketed`] does.
@@ -15,11 +15,12 @@ use super::piecewise_linear;
 use super::problem::{Outcome, Problem};
 use super::saturation::{saturated, saturated_fixed, saturated_unread};
 use crate::lanes::dispatch;
-use crate::uncertainty::Enclosure;
+use crate::rows::SweepValues;
+use crate::sets::Enclosure;
 
 /// Joint steps before the bracketed driver takes over.
 const JOINT_STEPS: usize = 16;
-/// Steps that aim beyond the ceiling before saturation is tested.
+/// Steps that aim beyond the saturation level before saturation is tested.
 const STRIKES: usize = 3;
 /// A step that changes multipliers by no more than this share is a small one.
 const SMALL: f64 = 1e-6;
@@ -41,43 +42,43 @@ pub(super) fn free(
     memory: &mut RowMemory<'_>,
     tolerance: f64,
 ) -> Outcome {
-    let mut ceiling = dispatch(Least(problem.rows.bases()));
+    let mut level = dispatch(Least(problem.rows.bases()));
     if memory.saturated().is_some() {
-        if let Some(outcome) = saturated_unread(problem, memory, ceiling) {
+        if let Some(outcome) = saturated_unread(problem, memory, level) {
             return outcome;
         }
-        match saturated(problem, memory, ceiling) {
+        match saturated(problem, memory, level) {
             Ok(outcome) => return outcome,
-            Err(lowest) => ceiling = lowest,
+            Err(lowest) => level = lowest,
         }
     }
     let Problem { active, rows, kappa, .. } = &mut *problem;
     active.resume(memory, rows, *kappa);
     if problem.active.len() == 0
-        && let Some(outcome) = saturated_unread(problem, memory, ceiling)
+        && let Some(outcome) = saturated_unread(problem, memory, level)
     {
         return outcome;
     }
     let joint = match driver {
         Driver::Joint(joint) => joint,
         Driver::PiecewiseLinear => {
-            return piecewise_linear::free(problem, memory, tolerance, ceiling);
+            return piecewise_linear::free(problem, memory, tolerance, level);
         }
-        Driver::Bracketed => return bracketed::free(problem, memory, tolerance, ceiling),
+        Driver::Bracketed => return bracketed::free(problem, memory, tolerance, level),
     };
     if problem.active.len() > 0 {
         joint.begin(problem);
-        let outcome = step(problem, joint, memory, tolerance, ceiling, f64::NEG_INFINITY);
+        let outcome = step(problem, joint, memory, tolerance, level, f64::NEG_INFINITY);
         joint.finish(problem);
         if let Some(outcome) = outcome {
             return outcome;
         }
         // Multipliers of other values may be worse than none.
-        problem.active.clear(memory.floor);
+        problem.active.clear(memory.screen);
     }
     joint.begin(problem);
-    let outcome = match begin(problem, joint, memory, ceiling) {
-        Begun::At(known) => step(problem, joint, memory, tolerance, ceiling, known),
+    let outcome = match begin(problem, joint, memory, level) {
+        Begun::At(known) => step(problem, joint, memory, tolerance, level, known),
         Begun::Saturated(outcome) => return outcome,
         Begun::Stuck => None,
     };
@@ -85,7 +86,7 @@ pub(super) fn free(
     if let Some(outcome) = outcome {
         return outcome;
     }
-    match saturated(problem, memory, ceiling) {
+    match saturated(problem, memory, level) {
         Ok(outcome) => outcome,
         Err(lowest) => bracketed::free(problem, memory, tolerance, lowest),
     }
@@ -103,23 +104,23 @@ fn begin(
     problem: &mut Problem<'_>,
     joint: &mut dyn Joint,
     memory: &mut RowMemory<'_>,
-    ceiling: f64,
+    level: f64,
 ) -> Begun {
-    if admit_below(problem, memory, ceiling) {
+    if admit_below(problem, memory, level) {
         joint.admit(problem, 0);
     }
-    let known = dispatch(Least(memory.floor)) + problem.values().drift;
-    if let Some(outcome) = saturated_unread(problem, memory, ceiling) {
+    let known = dispatch(Least(memory.screen)) + problem.values().fall;
+    if let Some(outcome) = saturated_unread(problem, memory, level) {
         return Begun::Saturated(outcome);
     }
     for _ in 0..JOINT_STEPS {
         if problem.active.len() == 0 {
             break;
         }
-        let ceiling = ceiling.min(joint.ceiling(problem));
+        let level = level.min(joint.level(problem));
         let mu = joint.assess(problem, false).mu;
         // Without a reading the rows may seem to reach beyond their maxima.
-        let mu = if mu < ceiling { mu } else { 0.5 * (known + ceiling) };
+        let mu = if mu < level { mu } else { 0.5 * (known + level) };
         match joint.raise(problem, mu) {
             Moved::All => return Begun::At(known),
             Moved::Dropped => {}
@@ -135,16 +136,16 @@ fn step(
     joint: &mut dyn Joint,
     memory: &mut RowMemory<'_>,
     tolerance: f64,
-    mut ceiling: f64,
+    mut level: f64,
     mut known: f64,
 ) -> Option<Outcome> {
-    let (mut strikes, mut highest) = (0, ceiling);
+    let (mut strikes, mut highest) = (0, level);
     for _ in 0..JOINT_STEPS {
-        ceiling = ceiling.min(joint.ceiling(problem));
+        level = level.min(joint.level(problem));
         joint.read(problem);
         let mut at = joint.assess(problem, false);
         let upper = at.bounds.upper;
-        highest = highest.min(upper).min(ceiling);
+        highest = highest.min(upper).min(level);
         // The active rows alone: a bound once all others are known to lie above it.
         let lower = at.bounds.lower.max(known);
         if upper.is_finite() && upper - lower <= tolerance.max(problem.noise(upper)) {
@@ -154,22 +155,22 @@ fn step(
                 return Some(Outcome::Met(Enclosure { lower, upper }));
             }
             joint.admit(problem, from);
-            known = known.max(dispatch(Least(memory.floor)) + problem.values().drift);
+            known = known.max(dispatch(Least(memory.screen)) + problem.values().fall);
             at = joint.assess(problem, false);
         }
         let mut moved = false;
         for _ in 0..JOINT_STEPS {
             let mut mu = at.mu;
-            if mu.is_nan() || mu >= ceiling {
+            if mu.is_nan() || mu >= level {
                 mu = lower + joint.stride(mu - lower, highest - lower) * (highest - lower);
-                // An upper bound below the ceiling rules saturation out.
-                strikes += usize::from(highest == ceiling);
+                // An upper bound below the level rules saturation out.
+                strikes += usize::from(highest == level);
             }
             if strikes == STRIKES {
                 strikes += 1;
-                match saturated(problem, memory, ceiling) {
+                match saturated(problem, memory, level) {
                     Ok(outcome) => return Some(outcome),
-                    Err(lowest) => ceiling = lowest,
+                    Err(lowest) => level = lowest,
                 }
             }
             if !mu.is_finite() {
@@ -199,8 +200,8 @@ fn step(
 
 /// Makes every row active whose nominal value lies below μ; whether there were any.
 pub(super) fn admit_below(problem: &mut Problem<'_>, memory: &mut RowMemory<'_>, mu: f64) -> bool {
-    let (drift, anchor) = (problem.values().drift, problem.values().anchor);
-    problem.active.list_below(mu - drift);
+    let SweepValues { fall, fall_before, .. } = *problem.values();
+    problem.active.list_below(mu - fall);
     if problem.active.pending.is_empty() {
         return false;
     }
@@ -211,9 +212,9 @@ pub(super) fn admit_below(problem: &mut Problem<'_>, memory: &mut RowMemory<'_>,
     let before = problem.active.len();
     for (&k, &nominal) in pending.iter().zip(&value) {
         let k = k as usize;
-        memory.floor[k] = nominal - problem.slack(k, nominal) - anchor;
-        problem.active.set_screen(k, memory.floor[k]);
-        // The anchor's rounding belongs to what is remembered, not to what was just read.
+        memory.screen[k] = nominal - problem.slack(k, nominal) - fall_before;
+        problem.active.set_screen(k, memory.screen[k]);
+        // The rounding of that fall belongs to what is remembered, not to what was just read.
         if nominal < mu - 16.0 * f64::EPSILON * (nominal.abs() + problem.rows.range) {
             problem.rows.make(k);
             let (base, kappa) = (problem.rows.base(k), problem.kappa(k));
@@ -235,7 +236,7 @@ pub(super) fn fixed(
     x: &[f64],
     tolerance: f64,
 ) -> Outcome {
-    problem.active.clear(memory.floor);
+    problem.active.clear(memory.screen);
     let points = || rows.iter().map(|&k| memory.point(k as usize));
     let warm = points().all(|point| point.is_some());
     let weights = rows.iter().map(|&k| memory.t[k as usize] * problem.kappa(k as usize));
@@ -249,7 +250,7 @@ pub(super) fn fixed(
         problem.active.push(k, base, kappa, t, nu);
         // Rows with budgets of their own remember worst cases in place of nominal values.
         let j = problem.active.len() - 1;
-        problem.active.floor[j] = base - problem.rows.range - problem.values().drift;
+        problem.active.bound[j] = base - problem.rows.range - problem.values().fall;
     }
     if !warm && let Some(outcome) = saturated_fixed(problem, rows, x) {
         return outcome;

@@ -2,7 +2,7 @@
 //! once, where the bracketed driver would price row by row.
 
 use super::problem::Problem;
-use crate::uncertainty::Enclosure;
+use crate::sets::Enclosure;
 
 /// Bounds at the present multipliers, and Newton's next value.
 #[derive(Clone, Copy, Debug)]
@@ -16,7 +16,7 @@ pub(super) struct Assessed {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Moved {
     All,
-    /// Nothing moved, but rows that need no lift are gone.
+    /// Nothing moved, but rows that need no multiplier are gone.
     Dropped,
     /// There is no way there.
     Stuck,
@@ -38,8 +38,8 @@ pub(super) trait Joint {
     /// Moves the multipliers κt = r·x to the budget; false if that is out of reach.
     fn scale(&mut self, problem: &mut Problem<'_>, x: &[f64]) -> bool;
     /// The least of the largest values of the active rows, as far as these are known.
-    fn ceiling(&self, problem: &Problem<'_>) -> f64;
-    /// The share to go of the room up to the ceiling, where Newton's step would lead beyond it.
+    fn level(&self, problem: &Problem<'_>) -> f64;
+    /// The share to go of the room up to the level, where Newton's step would lead beyond it.
     fn stride(&self, step: f64, room: f64) -> f64;
     /// Leaves the multipliers as they are remembered.
     fn finish(&mut self, problem: &mut Problem<'_>);

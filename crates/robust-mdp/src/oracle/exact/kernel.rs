@@ -6,8 +6,8 @@ use super::chain_row::entries_beyond;
 use super::{Exact, Worker};
 use crate::model::Row;
 use crate::rows::SweepValues;
+use crate::sets::Rectangularity;
 use crate::sets::set::{Beyond, Priced, Set, shrink};
-use crate::uncertainty::Rectangularity;
 
 /// A row of a kernel: next states, y and p.
 #[derive(Default)]

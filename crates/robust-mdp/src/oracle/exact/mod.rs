@@ -10,7 +10,7 @@
 //! - [`piecewise_linear`], and below them all [`bracketed`]: row by row, for every set
 //! - [`saturation`]: budgets that do not bind
 //! - [`problem`], [`active`]: one state, its active rows, what rows remember
-//! - [`chain_row`], [`kernel`], [`lifts`]: nature's rows, for chains, answers and certificates
+//! - [`chain_row`], [`kernel`], [`multipliers`]: nature's rows, for chains, answers and certificates
 //! - [`nominal`]: states without uncertainty
 
 mod active;
@@ -19,7 +19,7 @@ mod chain_row;
 mod driver;
 mod joint;
 mod kernel;
-mod lifts;
+mod multipliers;
 mod nominal;
 mod piecewise_linear;
 mod problem;
@@ -29,7 +29,7 @@ mod table;
 mod tilt;
 
 pub(crate) use active::RowMemory;
-pub(crate) use lifts::{Goal, Points};
+pub(crate) use multipliers::{Goal, Points};
 
 use self::active::{Active, Least};
 use self::driver::{Driver, fixed, free};
@@ -42,7 +42,7 @@ use crate::lanes::dispatch;
 use crate::model::Model;
 use crate::rows::{Reading, Rows, RowsMemory, Source, SweepValues};
 use crate::sets::set::{Kind, Set};
-use crate::uncertainty::{Enclosure, Radius, Rectangularity, UncertaintySet};
+use crate::sets::{Enclosure, Radius, Rectangularity, UncertaintySet};
 
 /// The exact oracle of a model and a set.
 #[derive(Clone, Debug)]
@@ -124,9 +124,9 @@ impl<'a> Exact<'a> {
 
     /// Gives rows of which nothing is known the screening bounds that their costs tell.
     fn screen(&self, s: usize, values: &SweepValues, memory: &mut RowMemory<'_>) {
-        if memory.floor.first() == Some(&f64::NEG_INFINITY) {
+        if memory.screen.first() == Some(&f64::NEG_INFINITY) {
             let expected = &self.expected[self.model.rows_of(s)];
-            values.bound_by_costs(expected, self.largest, memory.floor);
+            values.bound_by_costs(expected, self.largest, memory.screen);
         }
     }
 
@@ -241,7 +241,7 @@ impl<'a> Exact<'a> {
     }
 }
 
-/// One state under work.
+/// One state that is being solved.
 struct State<'w> {
     oracle: &'w Exact<'w>,
     s: usize,
@@ -317,9 +317,9 @@ impl State<'_> {
         let mut best = self.row_value(first);
         let mut chosen = first;
         let mut lower = best.lower;
-        let drift = self.problem.values().drift;
+        let fall = self.problem.values().fall;
         for k in 0..rows {
-            if k == first || self.memory.floor[k] + drift >= best.upper {
+            if k == first || self.memory.screen[k] + fall >= best.upper {
                 continue;
             }
             let value = self.row_value(k);
@@ -339,25 +339,25 @@ impl State<'_> {
     /// than another can ever be worth are not read.
     fn likely_best(&mut self) -> usize {
         let State { problem, memory, list, value, .. } = self;
-        let lowest = |floor: &[f64]| {
-            let least = dispatch(Least(floor));
-            floor.iter().position(|floor| *floor == least).unwrap_or(0)
+        let lowest = |screen: &[f64]| {
+            let least = dispatch(Least(screen));
+            screen.iter().position(|bound| *bound == least).unwrap_or(0)
         };
         if memory.t.iter().any(|t| *t > 0.0) {
-            return lowest(memory.floor);
+            return lowest(memory.screen);
         }
-        let (drift, anchor) = (problem.values().drift, problem.values().anchor);
-        let bar = dispatch(Least(problem.rows.bases())) - drift;
+        let (fall, before) = (problem.values().fall, problem.values().fall_before);
+        let bar = dispatch(Least(problem.rows.bases())) - fall;
         list.clear();
-        list.extend((0..problem.rows.len() as u32).filter(|&k| memory.floor[k as usize] < bar));
+        list.extend((0..problem.rows.len() as u32).filter(|&k| memory.screen[k as usize] < bar));
         value.resize(list.len(), 0.0);
         problem.rows.nominals(list, value);
         for (&k, &nominal) in list.iter().zip(&**value) {
-            let bound = nominal - problem.slack(k as usize, nominal) - anchor;
-            let floor = &mut memory.floor[k as usize];
-            *floor = floor.max(bound);
+            let bound = nominal - problem.slack(k as usize, nominal) - before;
+            let known = &mut memory.screen[k as usize];
+            *known = known.max(bound);
         }
-        lowest(memory.floor)
+        lowest(memory.screen)
     }
 
     /// The worst case of row k alone.
@@ -377,7 +377,7 @@ impl State<'_> {
             Enclosure { lower: value, upper: value }
         };
         let slack = self.problem.slack(k, value.lower);
-        self.memory.floor[k] = value.lower - slack - self.problem.values().anchor;
+        self.memory.screen[k] = value.lower - slack - self.problem.values().fall_before;
         value
     }
 

@@ -11,53 +11,53 @@
 use super::active::{Least, RowMemory};
 use super::bracketed::{self, mix, price_all, warm_value};
 use super::driver::admit_below;
-use super::problem::{Lifted, Outcome, Problem};
+use super::problem::{Outcome, PricedRow, Problem};
 use super::saturation::saturated;
 use crate::lanes::dispatch;
+use crate::sets::Enclosure;
 use crate::sets::set::Priced;
-use crate::uncertainty::Enclosure;
 
 const STEPS: usize = 60;
 
-/// min over policies, max over the set; `ceiling` is no lower than the lowest maximum.
+/// min over policies, max over the set; `level` is no lower than the saturation level.
 pub(super) fn free(
     problem: &mut Problem<'_>,
     memory: &mut RowMemory<'_>,
     tolerance: f64,
-    mut ceiling: f64,
+    mut level: f64,
 ) -> Outcome {
-    let mut lifted = std::mem::take(&mut problem.active.bracket.lifted);
-    lifted.clear();
-    let mut u = warm_value(problem, &mut lifted);
+    let mut priced = std::mem::take(&mut problem.active.bracket.priced);
+    priced.clear();
+    let mut u = warm_value(problem, &mut priced);
     let mut tested = false;
     let mut found = None;
     for _ in 0..STEPS {
-        let reached = u.is_nan() || u >= ceiling;
+        let reached = u.is_nan() || u >= level;
         if reached && !tested {
             tested = true;
-            match saturated(problem, memory, ceiling) {
+            match saturated(problem, memory, level) {
                 Ok(outcome) => {
                     found = Some(outcome);
                     break;
                 }
-                Err(lowest) => ceiling = lowest,
+                Err(lowest) => level = lowest,
             }
         }
         if reached {
-            admit_below(problem, memory, ceiling);
-            let known = dispatch(Least(memory.floor)) + problem.values().drift;
-            u = 0.5 * known + 0.5 * ceiling;
+            admit_below(problem, memory, level);
+            let known = dispatch(Least(memory.screen)) + problem.values().fall;
+            u = 0.5 * known + 0.5 * level;
         }
         admit_below(problem, memory, u);
-        let at = price_all(problem, memory, u, 0.0, &mut lifted);
+        let at = price_all(problem, memory, u, 0.0, &mut priced);
         let upper = u + (at.above + (problem.radius - at.spent)) / at.weight;
         if !upper.is_finite() {
             break;
         }
         let enough = tolerance.max(problem.noise(u));
         if (upper - u).abs() <= enough && upper - at.least <= enough {
-            let least = |point: Option<Lifted>| point.map_or(Priced::NOMINAL, |row| row.at);
-            for (j, row) in lifted.iter().enumerate() {
+            let least = |point: Option<PricedRow>| point.map_or(Priced::NOMINAL, |row| row.at);
+            for (j, row) in priced.iter().enumerate() {
                 (problem.active.t[j], problem.active.nu[j]) = (least(*row).t, least(*row).nu);
             }
             found = Some(Outcome::Met(Enclosure { lower: at.least.min(upper), upper }));
@@ -65,8 +65,8 @@ pub(super) fn free(
         }
         u = upper;
     }
-    problem.active.bracket.lifted = lifted;
-    found.unwrap_or_else(|| bracketed::free(problem, memory, tolerance, ceiling))
+    problem.active.bracket.priced = priced;
+    found.unwrap_or_else(|| bracketed::free(problem, memory, tolerance, level))
 }
 
 /// max over the set for a fixed policy: the active rows are `rows`, of weights `x`.
@@ -77,9 +77,9 @@ pub(super) fn fixed(problem: &mut Problem<'_>, rows: &[u32], x: &[f64], toleranc
     };
     // Values are counted from the maxima, so that slopes of chords keep their digits.
     let nominal = mean(&mut rows.iter().map(|&k| problem.below_maximum(k as usize)));
-    let tops: Vec<Lifted> = rows.iter().map(|&k| problem.on_maximum(k as usize)).collect();
-    let origin = mean(&mut tops.iter().map(|row| row.value));
-    let mut high = (0.0, tops.iter().map(|row| row.price).sum::<f64>());
+    let maxima: Vec<PricedRow> = rows.iter().map(|&k| problem.on_maximum(k as usize)).collect();
+    let origin = mean(&mut maxima.iter().map(|row| row.value));
+    let mut high = (0.0, maxima.iter().map(|row| row.price).sum::<f64>());
     let (mut low, mut best) = ((nominal, 0.0), Enclosure { lower: nominal, upper: 0.0 });
     let warm = problem.active.t[0] * problem.kappa(rows[0] as usize) / x[0];
     let mut mixed = false;
@@ -89,7 +89,7 @@ pub(super) fn fixed(problem: &mut Problem<'_>, rows: &[u32], x: &[f64], toleranc
         if !usable(r) {
             break;
         }
-        let ends: Vec<[Lifted; 2]> =
+        let ends: Vec<[PricedRow; 2]> =
             rows.iter().zip(x).map(|(&k, x)| problem.ends(k as usize, r * x)).collect();
         let [from, to] = [0, 1].map(|end: usize| {
             let value = mean(&mut ends.iter().map(|row| row[end].at.value));

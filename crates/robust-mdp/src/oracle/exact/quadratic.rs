@@ -1,6 +1,6 @@
 //! Joint steps for [quadratic](crate::sets::quadratic) rows.
 //!
-//! With all active sets fixed, lifting every row to one value μ costs a quadratic in μ:
+//! With all active sets fixed, raising every row to one value μ costs a quadratic in μ:
 //!   μ = m̄ + √{[2α − Σκ(ρ²/R + L) − Σk(m − m̄)²]/Σk},  k = κ/det, m = base + Pw + ρ·Rw/R,
 //! m̄ the k-weighted mean of m; a policy x has κt = r·x and one r instead. A row keeps its active set,
 //! and need not be read again, while tw − ν moves by less than the margin of its last reading. Bounds:
@@ -13,8 +13,8 @@ use super::active::{Active, PADDING};
 use super::joint::{Assessed, Joint, Moved};
 use super::problem::Problem;
 use crate::lanes::dispatch;
+use crate::sets::Enclosure;
 use crate::sets::quadratic::{At, Quadratic, Sums};
-use crate::uncertainty::Enclosure;
 
 /// A determinant below this share of Rww is rounding.
 const FLAT: f64 = 1e-13;
@@ -150,7 +150,7 @@ impl QuadraticRows<'_> {
             active: problem.active,
             forms: self.forms,
             radius: problem.radius,
-            drift: problem.values().drift,
+            fall: problem.values().fall,
             most: self.set.most(),
             fixed,
         })
@@ -293,15 +293,15 @@ impl Joint for QuadraticRows<'_> {
             let nu = t * forms.mean[j] + forms.rest[j];
             let (dt, dnu) = (t - forms.read_t[j], nu - forms.read_nu[j]);
             // Of t(w − centre) − ν, at both ends of w.
-            let top = dnu + dt * forms.centre[j];
-            let moved = top.abs().max((top + dt * problem.rows.range).abs());
+            let first = dnu + dt * forms.centre[j];
+            let moved = first.abs().max((first + dt * problem.rows.range).abs());
             (forms.safety[j], forms.closed[j]) = (forms.margin[j] - moved, 1.0);
             (active.t[j], active.nu[j]) = (t, nu);
         }
         true
     }
 
-    fn ceiling(&self, _: &Problem<'_>) -> f64 {
+    fn level(&self, _: &Problem<'_>) -> f64 {
         f64::INFINITY
     }
 
@@ -316,7 +316,7 @@ struct Assess<'a> {
     active: &'a Active,
     forms: &'a mut Forms,
     radius: f64,
-    drift: f64,
+    fall: f64,
     most: f64,
     fixed: bool,
 }
@@ -326,7 +326,7 @@ impl WithSimd for Assess<'_> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) -> Assessed {
-        let Assess { active, forms, radius, drift, most, fixed } = self;
+        let Assess { active, forms, radius, fall, most, fixed } = self;
         let rows = active.len();
         let lanes = size_of::<S::f64s>() / 8;
         let splat = |x: f64| simd.splat_f64s(x);
@@ -340,8 +340,8 @@ impl WithSimd for Assess<'_> {
         let reference = splat(origin);
         let (mut sk, mut skm, mut skmm, mut constant) = (zero, zero, zero, zero);
         let (mut total, mut value, mut used, mut fitted) = (zero, zero, zero, zero);
-        let (mut mean_value, mut mean_floor) = (zero, zero);
-        let (mut least, mut least_floor) = (infinity, infinity);
+        let (mut mean_value, mut mean_bound) = (zero, zero);
+        let (mut least, mut least_bound) = (infinity, infinity);
         let mut at = 0;
         while at < rows {
             let live = simd.less_than_f64s(iota, splat((rows - at) as f64));
@@ -350,7 +350,7 @@ impl WithSimd for Assess<'_> {
             let keep = |x: S::f64s| simd.select_f64s(live, x, zero);
             let (r, rw, rww) = (load(&forms.r), load(&forms.rw), load(&forms.rww));
             let (pw, left, p) = (load(&forms.pw), load(&forms.left), load(&forms.p));
-            let (t, base, floor) = (load(&active.t), load(&active.base), load(&active.floor));
+            let (t, base, bound) = (load(&active.t), load(&active.base), load(&active.bound));
             let kappa = load(&active.kappa);
             let inverse = simd.div_f64s(one, r);
             let mean = simd.mul_f64s(rw, inverse);
@@ -379,12 +379,12 @@ impl WithSimd for Assess<'_> {
             let own = simd.sub_f64s(load(&active.nu), simd.mul_f64s(t, mean));
             let closed = simd.less_than_f64s(half, load(&forms.closed));
             let bend = simd.select_f64s(closed, rest, own);
-            let lifted = simd.mul_f64s(t, det);
-            let row = simd.sub_f64s(simd.add_f64s(pw, lifted), simd.mul_f64s(bend, rw));
+            let gain = simd.mul_f64s(t, det);
+            let row = simd.sub_f64s(simd.add_f64s(pw, gain), simd.mul_f64s(bend, rw));
             let bent = simd.mul_f64s(r, bend);
             let mass = simd.sub_f64s(p, bent);
             let excess = simd.sub_f64s(mass, one);
-            let square = simd.mul_add_e_f64s(t, lifted, simd.mul_f64s(bent, bend));
+            let square = simd.mul_add_e_f64s(t, gain, simd.mul_f64s(bent, bend));
             let distance = simd.mul_f64s(half, simd.add_f64s(square, left));
             let nu = simd.mul_add_e_f64s(t, mean, bend);
             let row_value = simd.add_f64s(base, row);
@@ -405,22 +405,22 @@ impl WithSimd for Assess<'_> {
             fitted = simd.add_f64s(fitted, keep(simd.mul_f64s(kappa, fit)));
             let scaled = simd.add_f64s(base, simd.mul_add_e_f64s(scale, row, row));
             least = simd.min_f64s(least, simd.select_f64s(live, scaled, infinity));
-            least_floor = simd.min_f64s(least_floor, simd.select_f64s(live, floor, infinity));
+            least_bound = simd.min_f64s(least_bound, simd.select_f64s(live, bound, infinity));
             if fixed {
                 mean_value = simd.add_f64s(mean_value, keep(simd.mul_f64s(weight, scaled)));
-                mean_floor = simd.add_f64s(mean_floor, keep(simd.mul_f64s(weight, floor)));
+                mean_bound = simd.add_f64s(mean_bound, keep(simd.mul_f64s(weight, bound)));
             }
             at += lanes;
         }
         let sum = |x: S::f64s| simd.reduce_sum_f64s(x);
         let (total, fitted) = (sum(total), sum(fitted));
         let share = if fitted <= radius { 1.0 } else { (radius / fitted).sqrt() };
-        let (row, floor) = if fixed {
-            (sum(mean_value) / total, sum(mean_floor) / total + drift)
+        let (row, bound) = if fixed {
+            (sum(mean_value) / total, sum(mean_bound) / total + fall)
         } else {
-            (simd.reduce_min_f64s(least), simd.reduce_min_f64s(least_floor) + drift)
+            (simd.reduce_min_f64s(least), simd.reduce_min_f64s(least_bound) + fall)
         };
-        let lower = if share < 1.0 { share * row + (1.0 - share) * floor } else { row };
+        let lower = if share < 1.0 { share * row + (1.0 - share) * bound } else { row };
         let upper = origin + (sum(value) + (radius - sum(used))) / total;
         let sk = sum(sk);
         let mean = sum(skm) / sk;
@@ -460,15 +460,15 @@ impl WithSimd for Raise<'_> {
             let live = simd.less_than_f64s(iota, simd.splat_f64s((rows - at) as f64));
             let load = |x: &[f64]| S::as_simd_f64s(&x[at..at + lanes]).0[0];
             let store = |x: &mut [f64], y| S::as_mut_simd_f64s(&mut x[at..at + lanes]).0[0] = y;
-            let lift = simd.sub_f64s(mu, load(&forms.start));
-            let t = simd.mul_f64s(lift, load(&forms.curve));
+            let rise = simd.sub_f64s(mu, load(&forms.start));
+            let t = simd.mul_f64s(rise, load(&forms.curve));
             let nu = simd.mul_add_e_f64s(t, load(&forms.mean), load(&forms.rest));
             let dt = simd.sub_f64s(t, load(&forms.read_t));
             let dnu = simd.sub_f64s(nu, load(&forms.read_nu));
             // Of t(w − centre) − ν, at both ends of w.
-            let top = simd.mul_add_e_f64s(dt, load(&forms.centre), dnu);
-            let other = simd.abs_f64s(simd.mul_add_e_f64s(dt, range, top));
-            let change = simd.max_f64s(simd.abs_f64s(top), other);
+            let first = simd.mul_add_e_f64s(dt, load(&forms.centre), dnu);
+            let other = simd.abs_f64s(simd.mul_add_e_f64s(dt, range, first));
+            let change = simd.max_f64s(simd.abs_f64s(first), other);
             let safety = simd.sub_f64s(load(&forms.margin), change);
             store(&mut active.fresh, t);
             store(&mut active.fresh_nu, nu);

@@ -1,11 +1,11 @@
-//! Saturation: the budget lifts every row to the lowest of their maxima, F = min_a max b_a, and the
+//! Saturation: the budget raises every row to the lowest of their maxima, F = min_a max b_a, and the
 //! policy is that row alone.
 
 use super::active::{Between, Least, RowMemory};
 use super::problem::{Outcome, Problem};
 use crate::lanes::dispatch;
+use crate::sets::Enclosure;
 use crate::sets::set::Priced;
-use crate::uncertainty::Enclosure;
 
 /// Rows are priced a little above the level, as a share of the way up to their maxima, so that less
 /// care arrives.
@@ -16,10 +16,10 @@ const ABOVE: f64 = 1e-3;
 pub(super) struct Candidate {
     row: usize,
     /// At most its nominal value.
-    floor: f64,
+    bound: f64,
     largest: f64,
     face: f64,
-    /// At most this much lifts it to the level, and at least that.
+    /// At most this much raises it to the level, and at least that.
     price: f64,
     least: f64,
     point: Option<Priced>,
@@ -41,15 +41,15 @@ pub(super) fn saturated_unread(
     if !(problem.rows.shared() && diameter <= problem.radius) {
         return None;
     }
-    let drift = problem.values().drift;
-    if dispatch(Least(memory.floor)) == f64::NEG_INFINITY {
+    let fall = problem.values().fall;
+    if dispatch(Least(memory.screen)) == f64::NEG_INFINITY {
         return None;
     }
     let mut spent = 0.0;
     for (k, &base) in problem.rows.bases().iter().enumerate() {
-        let floor = memory.floor[k] + drift;
-        if floor < level {
-            let share = if level < base { (level - floor) / (base - floor) } else { 1.0 };
+        let bound = memory.screen[k] + fall;
+        if bound < level {
+            let share = if level < base { (level - bound) / (base - bound) } else { 1.0 };
             spent += problem.kappa(k) * problem.part(share, diameter);
         }
     }
@@ -62,7 +62,7 @@ pub(super) fn saturated_unread(
     Some(at(row, level))
 }
 
-/// Whether the budget lifts every row to the lowest maximum. If not, that, or the `bound` where none
+/// Whether the budget raises every row to the lowest maximum. If not, that, or the `bound` where none
 /// is lower.
 pub(super) fn saturated(
     problem: &mut Problem<'_>,
@@ -77,7 +77,7 @@ pub(super) fn saturated(
         if problem.face(row) > problem.radius {
             return false;
         }
-        rows.retain(|row| row.floor < level);
+        rows.retain(|row| row.bound < level);
         affordable(problem, memory, &mut rows, level)
     });
     if let Some(row) = found {
@@ -101,16 +101,16 @@ fn list(
     bound: f64,
     rows: &mut Vec<Candidate>,
 ) -> Option<usize> {
-    let drift = problem.values().drift;
+    let fall = problem.values().fall;
     let mut below = std::mem::take(&mut problem.active.pending);
     let all = f64::NEG_INFINITY;
-    dispatch(Between { of: memory.floor, above: all, below: bound - drift, out: &mut below });
+    dispatch(Between { of: memory.screen, above: all, below: bound - fall, out: &mut below });
     let (mut level, mut lowest) = (bound, None);
     rows.clear();
     for row in below.iter().map(|&k| k as usize) {
-        let floor = memory.floor[row] + drift;
+        let bound = memory.screen[row] + fall;
         // A row whose nominal value is above another's maximum matters no more.
-        if floor > level {
+        if bound > level {
             continue;
         }
         let largest = problem.rows.largest(row);
@@ -118,13 +118,13 @@ fn list(
             (level, lowest) = (largest, Some(row));
         }
         let (face, price, least) = (0.0, 0.0, 0.0);
-        rows.push(Candidate { row, floor, largest, face, price, least, point: None });
+        rows.push(Candidate { row, bound, largest, face, price, least, point: None });
     }
     problem.active.pending = below;
     lowest
 }
 
-/// Whether the budget lifts these rows to the level: by chords of their price curves, and where these
+/// Whether the budget raises these rows to the level: by chords of their price curves, and where these
 /// do not tell by prices.
 fn affordable(
     problem: &mut Problem<'_>,
@@ -137,8 +137,8 @@ fn affordable(
         row.price = row.face;
         if row.largest <= level {
             row.least = row.face;
-        } else if row.floor > f64::NEG_INFINITY {
-            let share = (level - row.floor) / (row.largest - row.floor);
+        } else if row.bound > f64::NEG_INFINITY {
+            let share = (level - row.bound) / (row.largest - row.bound);
             row.price = problem.part(share, row.face);
         }
     }
@@ -156,11 +156,11 @@ fn affordable(
         } else {
             let above = ABOVE * (row.largest - level);
             let near = memory.point(row.row);
-            let lifted = problem.price(row.row, level + above, above, near);
-            row.point = Some(lifted.at);
-            row.least = (lifted.price + lifted.weight * (level - lifted.value)).max(0.0);
-            row.price = row.price.min(match lifted.value >= level {
-                true => lifted.price * ((level - nominal) / (lifted.value - nominal)).min(1.0),
+            let priced = problem.price(row.row, level + above, above, near);
+            row.point = Some(priced.at);
+            row.least = (priced.price + priced.weight * (level - priced.value)).max(0.0);
+            row.price = row.price.min(match priced.value >= level {
+                true => priced.price * ((level - nominal) / (priced.value - nominal)).min(1.0),
                 false => row.price,
             });
         }

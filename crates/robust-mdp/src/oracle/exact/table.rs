@@ -177,7 +177,7 @@ pub(super) struct MomentPass<'a> {
     pub(super) grid: Grid<'a>,
     /// y⁰ of all rows of the state.
     pub(super) nominal: &'a [f64],
-    /// Places among the rows under work that are to be read; those beyond the table are left.
+    /// Places among the active rows that are to be read; those beyond the table are left.
     pub(super) stale: &'a mut Vec<u32>,
     pub(super) row: &'a [u32],
     pub(super) t: &'a [f64],

@@ -70,9 +70,9 @@ impl Asked<'_> {
         }
         program.zero();
         for (span, excess) in spans().zip(self.excess) {
-            let lifted = moved[span.clone()].iter().zip(&gain[span]);
-            let lifted = lifted.map(|(z, b)| (z.variable, -b * (z.scale / unit)));
-            program.line(excess / unit, std::iter::once((0, 1.0)).chain(lifted));
+            let moves = moved[span.clone()].iter().zip(&gain[span]);
+            let moves = moves.map(|(z, b)| (z.variable, -b * (z.scale / unit)));
+            program.line(excess / unit, std::iter::once((0, 1.0)).chain(moves));
         }
         for z in moved.iter().filter(|z| cone.may_vanish(z.entry)) {
             program.line(z.entry.p / z.scale, [(z.variable, -1.0)]);

@@ -21,14 +21,14 @@ fn visit(set: &UncertaintySet, mut check: impl FnMut(&ExplicitRows<'_>, &Updated
     let layout = Layout::new(&model, set);
     let mut random = Xoshiro256::new(3);
     let values: Vec<f64> = (0..states).map(|_| 10.0 * random.uniform()).collect();
-    let mut ahead = ReferredValues::new(Reference::Maximum, model.discount(), states);
-    ahead.set(&values);
+    let mut referred = ReferredValues::new(Reference::Maximum, model.discount(), states);
+    referred.set(&values);
     let (rows, entries) = layout.largest_state(&model);
     let (mut memory, mut programs) = (ExplicitMemory::new(rows, entries), Programs::default());
     let mut nature = Nature::new(&model, set);
     nature.set_values(&values);
     for s in 0..states {
-        let game = &ExplicitRows::load(&model, &layout, s, &ahead, &mut memory);
+        let game = &ExplicitRows::load(&model, &layout, s, &referred, &mut memory);
         let (mut x, mut y) = (vec![f64::NAN; actions], vec![f64::NAN; game.nominal().len()]);
         let first_row = model.rows_of(s).start;
         for whole in [false, true] {

@@ -1,9 +1,9 @@
 //! Rows that are left unread because of their costs change nothing: the same model with part of every
-//! cost paid on the transitions, where no floor is known in advance, has the same values.
+//! cost paid on the transitions, where no screening bound is known in advance, has the same values.
 
 use robust_mdp::instances::Xoshiro256;
 use robust_mdp::measure::{bellman, exact_in_place};
-use robust_mdp::uncertainty::{Rectangularity, UncertaintySet};
+use robust_mdp::sets::{Rectangularity, UncertaintySet};
 use robust_mdp::{Model, ModelBuilder, Options, Oracle, Status, Stop, solve};
 
 const STATES: usize = 9;
