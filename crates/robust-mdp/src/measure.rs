@@ -18,7 +18,7 @@ use crate::loops::fom_vi::response::Response;
 use crate::loops::fom_vi::{FomSettings, FomVi};
 use crate::loops::games::Games;
 use crate::model::{Model, Storage};
-use crate::oracle::exact::{Exact, RowMemory, Worker};
+use crate::oracle::exact::{Exact, ExactScratch, RowMemory};
 use crate::oracle::first_order::Setup;
 use crate::pool::in_pool;
 use crate::rows::Layout;
@@ -232,7 +232,7 @@ pub fn exact_in_place(
 ) -> Result<(), Error> {
     set.validate(model)?;
     let oracle = Exact::new(model, set);
-    let (mut ahead, mut worker) = (oracle.values(), Worker::default());
+    let (mut ahead, mut worker) = (oracle.values(), ExactScratch::default());
     let rows = model.rows();
     let (mut t, mut nu, mut x) = (vec![0.0; rows], vec![0.0; rows], vec![0.0; rows]);
     let mut screen = vec![f64::NEG_INFINITY; rows];

@@ -50,7 +50,7 @@ fn next_values_that_differ_by_rounding_alone() {
         .expect("a valid model");
     for set in sets(0.1) {
         for setup in [(Euclidean, Euclidean), (Euclidean, Entropy), (Entropy, Entropy)] {
-            for method in [saddle::Method::Pda, saddle::Method::MirrorProx] {
+            for method in [saddle::FirstOrderMethod::Pda, saddle::FirstOrderMethod::MirrorProx] {
                 let setup = Some(Setup { x: setup.0, y: setup.1 });
                 let fom = FomSettings { setup, method, ..FomSettings::default() };
                 let options = Options {

@@ -58,7 +58,7 @@ fn extremes() -> Vec<(f64, f64, f64)> {
 }
 
 #[test]
-fn updates_are_those_of_models_without_floors() {
+fn updates_are_those_of_models_without_screening() {
     for (seed, (discount, scale, spread)) in extremes().into_iter().enumerate() {
         let seed = seed as u64;
         let plain = model(seed, discount, scale, spread, 0.0);
@@ -108,7 +108,7 @@ fn sweeps_in_place_begin_alike() {
 }
 
 #[test]
-fn answers_are_those_of_models_without_floors() {
+fn answers_are_those_of_models_without_screening() {
     for (seed, (discount, scale, spread)) in extremes().into_iter().enumerate() {
         let plain = model(seed as u64, discount, scale, spread, 0.0);
         let paid = model(seed as u64, discount, scale, spread, 0.25);

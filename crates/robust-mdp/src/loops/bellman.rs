@@ -10,7 +10,7 @@ use crate::chain::{Chain, Tails};
 use crate::chain::{ChainRows, ChainShape};
 use crate::codec::{Codec, Snapshot};
 use crate::model::Model;
-use crate::oracle::exact::{Exact, Goal, Points, RowMemory, Worker};
+use crate::oracle::exact::{Exact, ExactScratch, Goal, Points, RowMemory};
 use crate::rows::SweepValues;
 use crate::rows::{Layout, widest_row};
 use crate::uncertainty::UncertaintySet;
@@ -47,7 +47,7 @@ pub(crate) struct Bellman<'a> {
 /// What a thread works with: the oracle's memory, and room for what a state's rows remember.
 #[derive(Default)]
 struct Hand {
-    worker: Worker,
+    worker: ExactScratch,
     rows: Vec<f64>,
 }
 
@@ -137,7 +137,7 @@ impl<'a> Bellman<'a> {
     pub(crate) fn collect<T: Send>(
         &self,
         states: Range<usize>,
-        visit: &(impl Fn(usize, RowMemory<'_>, &mut Worker, &mut Vec<T>) + Sync),
+        visit: &(impl Fn(usize, RowMemory<'_>, &mut ExactScratch, &mut Vec<T>) + Sync),
     ) -> Vec<T> {
         collect_states(states, &self.workers, &|s, hand: &mut Hand, out| {
             let Hand { worker, rows: scratch } = hand;
@@ -167,7 +167,7 @@ impl<'a> Bellman<'a> {
         s: usize,
         x: &[f64],
         memory: &mut RowMemory<'_>,
-        worker: &mut Worker,
+        worker: &mut ExactScratch,
     ) {
         self.oracle.second_numbers(s, &self.ahead, x, memory, worker);
     }

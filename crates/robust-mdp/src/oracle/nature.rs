@@ -1,7 +1,7 @@
 //! Nature's answer to a policy in one state, F_x(v)_s = max_{y ∈ P_s} Σ_a x_a (c_a + ⟨b_a, y_a⟩), by the
 //! exact oracle from a cold start, for the oracles that have none of their own.
 
-use super::exact::{Exact, RowMemory, Worker};
+use super::exact::{Exact, ExactScratch, RowMemory};
 use crate::chain::ChainRows;
 use crate::model::Model;
 use crate::rows::SweepValues;
@@ -21,7 +21,7 @@ pub(crate) struct Answered {
     nu: Vec<f64>,
     screen: Vec<f64>,
     x: Vec<f64>,
-    worker: Worker,
+    worker: ExactScratch,
 }
 
 impl Answered {

@@ -14,7 +14,7 @@ use pulp::{Simd, WithSimd};
 
 use super::layout::{Layout, shares_budget};
 use crate::lanes::{dispatch, dot};
-use crate::model::{Model, Row};
+use crate::model::{Model, NominalRow};
 use crate::sets::{Block, Gain, UncertaintySet};
 
 /// Which constant is taken out of every row objective.
@@ -304,7 +304,7 @@ fn gather(
 
 impl ExplicitMemory {
     /// Takes in a row as one entry for every state; its objective, unless all rows share one.
-    fn spread(&mut self, row: Row<'_>, shared: bool, ahead: &ReferredValues) {
+    fn spread(&mut self, row: NominalRow<'_>, shared: bool, ahead: &ReferredValues) {
         let start = self.nominal.len();
         self.nominal.resize(start + ahead.values.len(), 0.0);
         for (next, p, _) in row.entries() {

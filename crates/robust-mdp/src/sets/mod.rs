@@ -27,7 +27,7 @@ mod uncertainty_set;
 #[doc(hidden)]
 pub use crate::rows::Rows;
 pub use crate::rows::{Outside, Row};
-pub(crate) use cone::Part;
+pub(crate) use cone::ConeKind;
 pub use cone::{Cone, Entry, Moved, Program};
 pub use proximal::{
     Block, Emit, Enclosure, Gain, Mirror, Prox, ProximalEntry, Scratch, Separable, Warm,
@@ -36,7 +36,7 @@ pub use proximal::{
 pub use quadratic::{At, Quadratic, Sums};
 pub use registry::Distance;
 #[doc(hidden)]
-pub use set::Kind;
+pub use set::RowKind;
 pub use set::{Beyond, Priced, Set};
 #[doc(hidden)]
 pub use tilt::Tilt;

@@ -220,7 +220,7 @@ impl<'p> Archive<'p> {
         objective: Objective,
         row_shape: &[u64],
         transition_shape: &[u64],
-    ) -> Result<Costs, Error> {
+    ) -> Result<CostArray, Error> {
         let (name, next_name) = match objective {
             Objective::MinCost => ("C", "C_next"),
             Objective::MaxReward => ("R", "R_next"),
@@ -234,8 +234,8 @@ impl<'p> Archive<'p> {
         if !self.has(next_name) {
             let values = self.floats(name)?;
             return Ok(match shape == row_shape {
-                true => Costs { own: Some(values), further: None },
-                false => Costs { own: None, further: Some(values) },
+                true => CostArray { own: Some(values), further: None },
+                false => CostArray { own: None, further: Some(values) },
             });
         }
         let next_shape = self.shape(next_name)?;
@@ -246,7 +246,7 @@ impl<'p> Archive<'p> {
             )));
         }
         let own = Some(self.floats(name)?);
-        Ok(Costs { own, further: Some(self.floats(next_name)?) })
+        Ok(CostArray { own, further: Some(self.floats(next_name)?) })
     }
 }
 
@@ -273,13 +273,13 @@ fn array_error(path: &Path, name: &str, wrong: Wrong) -> Error {
     parse_error(path, None, format!("array `{name}`: {wrong}"))
 }
 
-/// Costs of rows, of transitions, or both.
-struct Costs {
+/// CostArray of rows, of transitions, or both.
+struct CostArray {
     own: Option<Vec<f64>>,
     further: Option<Vec<f64>>,
 }
 
-impl Costs {
+impl CostArray {
     /// The cost of row `r`, whose transitions lie at `span`, and whether transitions add to it.
     ///
     /// Where only transitions have costs, one that all of a row share is the action's own.

@@ -75,7 +75,7 @@ pub(super) struct Active {
     /// Multipliers to come.
     pub(super) fresh: Vec<f64>,
     pub(super) fresh_nu: Vec<f64>,
-    pub(super) candidates: Vec<super::saturation::Candidate>,
+    pub(super) candidates: Vec<super::saturation::RowBelow>,
     pub(super) bracket: super::bracketed::Bracket,
 }
 

@@ -12,7 +12,7 @@
 
 use super::active::{Least, RowMemory};
 use super::driver::admit_below;
-use super::problem::{Outcome, PricedRow, Problem};
+use super::problem::{PricedRow, StateOutcome, StateProblem};
 use crate::lanes::dispatch;
 use crate::sets::Enclosure;
 use crate::sets::set::Priced;
@@ -25,11 +25,11 @@ const EDGE: f64 = 1e-12;
 
 /// min over policies, max over the set; `level` is no lower than the saturation level.
 pub(super) fn free(
-    problem: &mut Problem<'_>,
+    problem: &mut StateProblem<'_>,
     memory: &mut RowMemory<'_>,
     tolerance: f64,
     level: f64,
-) -> Outcome {
+) -> StateOutcome {
     let (level, lowest) = lowest_maximum(problem, memory, level);
     let mut scratch = std::mem::take(&mut problem.active.bracket);
     let outcome = search(problem, memory, tolerance, level, lowest, &mut scratch);
@@ -47,13 +47,13 @@ pub(super) struct Bracket {
 }
 
 fn search(
-    problem: &mut Problem<'_>,
+    problem: &mut StateProblem<'_>,
     memory: &mut RowMemory<'_>,
     tolerance: f64,
     level: f64,
     lowest: usize,
     Bracket { priced, kept, .. }: &mut Bracket,
-) -> Outcome {
+) -> StateOutcome {
     priced.clear();
     kept.clear();
     let mut mu = match warm_value(problem, priced) {
@@ -119,7 +119,7 @@ fn search(
         }
         if problem.active.t[..rows].iter().any(|t| *t > 0.0) {
             on_edges(problem, best.lower);
-            return Outcome::Met(best);
+            return StateOutcome::Met(best);
         }
     }
     best.upper = level;
@@ -130,11 +130,11 @@ fn search(
         }
     }
     memory.t[lowest] = f64::INFINITY;
-    Outcome::Saturated { row: lowest, bounds: best }
+    StateOutcome::Saturated { row: lowest, bounds: best }
 }
 
 /// Puts rows that have edges at their multipliers where these have the value μ: upper bounds do not tell.
-fn on_edges(problem: &mut Problem<'_>, mu: f64) {
+fn on_edges(problem: &mut StateProblem<'_>, mu: f64) {
     for j in 0..problem.active.len() {
         let (k, t) = (problem.active.row[j] as usize, problem.active.t[j]);
         if t > 0.0 {
@@ -151,7 +151,11 @@ fn on_edges(problem: &mut Problem<'_>, mu: f64) {
 const NOMINAL: PricedRow = PricedRow { at: Priced::NOMINAL, value: 0.0, price: 0.0, weight: 0.0 };
 
 /// The lowest maximum, and the row that has it.
-fn lowest_maximum(problem: &mut Problem<'_>, memory: &RowMemory<'_>, bound: f64) -> (f64, usize) {
+fn lowest_maximum(
+    problem: &mut StateProblem<'_>,
+    memory: &RowMemory<'_>,
+    bound: f64,
+) -> (f64, usize) {
     let fall = problem.values().fall;
     let (mut level, mut lowest) = (f64::INFINITY, 0);
     for k in 0..problem.rows.len() {
@@ -168,7 +172,10 @@ fn lowest_maximum(problem: &mut Problem<'_>, memory: &RowMemory<'_>, bound: f64)
 }
 
 /// Newton's value at the multipliers that the active rows have; ∞ without any.
-pub(super) fn warm_value(problem: &mut Problem<'_>, priced: &mut Vec<Option<PricedRow>>) -> f64 {
+pub(super) fn warm_value(
+    problem: &mut StateProblem<'_>,
+    priced: &mut Vec<Option<PricedRow>>,
+) -> f64 {
     let (mut weight, mut worth) = (0.0, 0.0);
     let origin = problem.active.base.first().copied().unwrap_or(0.0);
     for j in 0..problem.active.len() {
@@ -200,7 +207,7 @@ pub(super) struct Prices {
 
 /// Prices the active rows at μ, give or take `slack`.
 pub(super) fn price_all(
-    problem: &mut Problem<'_>,
+    problem: &mut StateProblem<'_>,
     memory: &mut RowMemory<'_>,
     mu: f64,
     slack: f64,
@@ -261,18 +268,23 @@ fn newton(radius: f64, spent: f64, weight: f64, below: f64) -> f64 {
 
 /// A point of the curve of a policy: Σx·value, counted from the maxima, and ΣD at r.
 #[derive(Clone, Copy)]
-struct Point {
+struct CurvePoint {
     r: f64,
     value: f64,
     spent: f64,
 }
 
 /// max over the set for a fixed policy: the active rows are `rows`, of weights `x`.
-pub(super) fn fixed(problem: &mut Problem<'_>, rows: &[u32], x: &[f64], tolerance: f64) -> Outcome {
+pub(super) fn fixed(
+    problem: &mut StateProblem<'_>,
+    rows: &[u32],
+    x: &[f64],
+    tolerance: f64,
+) -> StateOutcome {
     let total: f64 = x.iter().sum();
     // Values are counted from the maxima, so that slopes of chords keep their digits.
     let (mut origin, mut nominal) = (0.0, 0.0);
-    let mut maximum = Point { r: f64::INFINITY, value: 0.0, spent: 0.0 };
+    let mut maximum = CurvePoint { r: f64::INFINITY, value: 0.0, spent: 0.0 };
     for (&k, &x) in rows.iter().zip(x) {
         nominal += x / total * problem.below_maximum(k as usize);
         let row = problem.on_maximum(k as usize);
@@ -280,14 +292,15 @@ pub(super) fn fixed(problem: &mut Problem<'_>, rows: &[u32], x: &[f64], toleranc
         maximum.spent += row.price;
     }
     let mut best = Enclosure { lower: nominal, upper: 0.0 };
-    let mut low = Point { r: 0.0, value: nominal, spent: 0.0 };
+    let mut low = CurvePoint { r: 0.0, value: nominal, spent: 0.0 };
     let mut high = maximum;
     let mut scratch = std::mem::take(&mut problem.active.bracket);
     let Bracket { kept, at: at_rows, .. } = &mut scratch;
     kept.clear();
     let warm = problem.active.t[0] * problem.kappa(rows[0] as usize) / x[0];
-    let chord =
-        |low: &Point, high: &Point| (high.spent - low.spent) / (total * (high.value - low.value));
+    let chord = |low: &CurvePoint, high: &CurvePoint| {
+        (high.spent - low.spent) / (total * (high.value - low.value))
+    };
     let usable = |r: &f64| *r > 0.0 && r.is_finite();
     let mut r = Some(warm).filter(usable).unwrap_or_else(|| chord(&low, &high));
     if !usable(&r) {
@@ -354,11 +367,11 @@ pub(super) fn fixed(problem: &mut Problem<'_>, rows: &[u32], x: &[f64], toleranc
         }
     }
     problem.active.bracket = scratch;
-    Outcome::Met(Enclosure { lower: origin + best.lower, upper: origin + best.upper })
+    StateOutcome::Met(Enclosure { lower: origin + best.lower, upper: origin + best.upper })
 }
 
 /// Gives the active rows the share of the way between their ends that spends the budget.
-pub(super) fn mix(problem: &mut Problem<'_>, ends: &[[PricedRow; 2]]) -> f64 {
+pub(super) fn mix(problem: &mut StateProblem<'_>, ends: &[[PricedRow; 2]]) -> f64 {
     let (low, high) = ends.iter().fold((0.0, 0.0), |(l, h), e| (l + e[0].price, h + e[1].price));
     let share = if high > low { (problem.radius - low) / (high - low) } else { 0.0 };
     let share = share.clamp(0.0, 1.0);
@@ -370,7 +383,7 @@ pub(super) fn mix(problem: &mut Problem<'_>, ends: &[[PricedRow; 2]]) -> f64 {
 }
 
 /// ln D against ln r is nearly linear: from both ends, or from r alone where D grows like r².
-fn secant(radius: f64, r: f64, low: &Point, high: &Point) -> f64 {
+fn secant(radius: f64, r: f64, low: &CurvePoint, high: &CurvePoint) -> f64 {
     if low.r > 0.0 && high.r.is_finite() {
         let share = (radius / low.spent).ln() / (high.spent / low.spent).ln();
         return low.r * ((high.r / low.r).ln() * share).exp();
@@ -379,15 +392,15 @@ fn secant(radius: f64, r: f64, low: &Point, high: &Point) -> f64 {
 }
 
 fn evaluate(
-    problem: &mut Problem<'_>,
+    problem: &mut StateProblem<'_>,
     rows: &[u32],
     x: &[f64],
     total: f64,
     r: f64,
     near: &[PricedRow],
     out: &mut Vec<PricedRow>,
-) -> Point {
-    let mut at = Point { r, value: 0.0, spent: 0.0 };
+) -> CurvePoint {
+    let mut at = CurvePoint { r, value: 0.0, spent: 0.0 };
     out.clear();
     for (j, (&k, &x)) in rows.iter().zip(x).enumerate() {
         let row = problem.at(k as usize, r * x, near.get(j).map(|row| row.at));

@@ -10,9 +10,9 @@
 
 use super::active::{Active, Least, RowMemory};
 use super::bracketed;
-use super::joint::{Joint, Moved};
+use super::joint::{Joint, Stepped};
 use super::piecewise_linear;
-use super::problem::{Outcome, Problem};
+use super::problem::{StateOutcome, StateProblem};
 use super::saturation::{saturated, saturated_fixed, saturated_unread};
 use crate::lanes::dispatch;
 use crate::rows::SweepValues;
@@ -37,11 +37,11 @@ pub(super) enum Driver<'a> {
 
 /// min over policies, max over the set: F(v)_s.
 pub(super) fn free(
-    problem: &mut Problem<'_>,
+    problem: &mut StateProblem<'_>,
     driver: Driver<'_>,
     memory: &mut RowMemory<'_>,
     tolerance: f64,
-) -> Outcome {
+) -> StateOutcome {
     let mut level = dispatch(Least(problem.rows.bases()));
     if memory.saturated().is_some() {
         if let Some(outcome) = saturated_unread(problem, memory, level) {
@@ -52,7 +52,7 @@ pub(super) fn free(
             Err(lowest) => level = lowest,
         }
     }
-    let Problem { active, rows, kappa, .. } = &mut *problem;
+    let StateProblem { active, rows, kappa, .. } = &mut *problem;
     active.resume(memory, rows, *kappa);
     if problem.active.len() == 0
         && let Some(outcome) = saturated_unread(problem, memory, level)
@@ -95,13 +95,13 @@ pub(super) fn free(
 enum Begun {
     /// Multipliers are set; no nominal value is lower than this.
     At(f64),
-    Saturated(Outcome),
+    Saturated(StateOutcome),
     Stuck,
 }
 
 /// Multipliers for a state that has none.
 fn begin(
-    problem: &mut Problem<'_>,
+    problem: &mut StateProblem<'_>,
     joint: &mut dyn Joint,
     memory: &mut RowMemory<'_>,
     level: f64,
@@ -122,9 +122,9 @@ fn begin(
         // Without a reading the rows may seem to reach beyond their maxima.
         let mu = if mu < level { mu } else { 0.5 * (known + level) };
         match joint.raise(problem, mu) {
-            Moved::All => return Begun::At(known),
-            Moved::Dropped => {}
-            Moved::Stuck => break,
+            Stepped::All => return Begun::At(known),
+            Stepped::Dropped => {}
+            Stepped::Stuck => break,
         }
     }
     Begun::Stuck
@@ -132,13 +132,13 @@ fn begin(
 
 /// Joint steps until the bounds meet; `None` if they do not.
 fn step(
-    problem: &mut Problem<'_>,
+    problem: &mut StateProblem<'_>,
     joint: &mut dyn Joint,
     memory: &mut RowMemory<'_>,
     tolerance: f64,
     mut level: f64,
     mut known: f64,
-) -> Option<Outcome> {
+) -> Option<StateOutcome> {
     let (mut strikes, mut highest) = (0, level);
     for _ in 0..JOINT_STEPS {
         level = level.min(joint.level(problem));
@@ -152,7 +152,7 @@ fn step(
             let lower = lower.min(upper);
             let from = problem.active.len();
             if !admit_below(problem, memory, lower) {
-                return Some(Outcome::Met(Enclosure { lower, upper }));
+                return Some(StateOutcome::Met(Enclosure { lower, upper }));
             }
             joint.admit(problem, from);
             known = known.max(dispatch(Least(memory.screen)) + problem.values().fall);
@@ -183,9 +183,9 @@ fn step(
                 continue;
             }
             match joint.raise(problem, mu) {
-                Moved::All => moved = true,
-                Moved::Dropped => at = joint.assess(problem, false),
-                Moved::Stuck => return None,
+                Stepped::All => moved = true,
+                Stepped::Dropped => at = joint.assess(problem, false),
+                Stepped::Stuck => return None,
             }
             if moved {
                 break;
@@ -199,7 +199,11 @@ fn step(
 }
 
 /// Makes every row active whose nominal value lies below μ; whether there were any.
-pub(super) fn admit_below(problem: &mut Problem<'_>, memory: &mut RowMemory<'_>, mu: f64) -> bool {
+pub(super) fn admit_below(
+    problem: &mut StateProblem<'_>,
+    memory: &mut RowMemory<'_>,
+    mu: f64,
+) -> bool {
     let SweepValues { fall, fall_before, .. } = *problem.values();
     problem.active.list_below(mu - fall);
     if problem.active.pending.is_empty() {
@@ -229,13 +233,13 @@ pub(super) fn admit_below(problem: &mut Problem<'_>, memory: &mut RowMemory<'_>,
 
 /// max over the set for a fixed policy: `rows` of positive weight `x` share the budget.
 pub(super) fn fixed(
-    problem: &mut Problem<'_>,
+    problem: &mut StateProblem<'_>,
     driver: Driver<'_>,
     memory: &mut RowMemory<'_>,
     rows: &[u32],
     x: &[f64],
     tolerance: f64,
-) -> Outcome {
+) -> StateOutcome {
     problem.active.clear(memory.screen);
     let points = || rows.iter().map(|&k| memory.point(k as usize));
     let warm = points().all(|point| point.is_some());
@@ -278,7 +282,7 @@ pub(super) fn fixed(
                 last_digits(problem, joint, x);
             }
             joint.finish(problem);
-            return Outcome::Met(Enclosure { lower: known.min(at.upper), upper: at.upper });
+            return StateOutcome::Met(Enclosure { lower: known.min(at.upper), upper: at.upper });
         }
         moving = joint.scale(problem, x);
     }
@@ -289,7 +293,7 @@ pub(super) fn fixed(
 
 /// Bounds meet where the budget is spent to half of the digits only. One more step, if it is a small
 /// one, spends it to the last.
-fn last_digits(problem: &mut Problem<'_>, joint: &mut dyn Joint, x: &[f64]) {
+fn last_digits(problem: &mut StateProblem<'_>, joint: &mut dyn Joint, x: &[f64]) {
     let rows = problem.active.len();
     let Active { t, nu, fresh, fresh_nu, .. } = &mut *problem.active;
     fresh[..rows].copy_from_slice(&t[..rows]);

@@ -1,8 +1,8 @@
 //! The kernel of a lower bound, row by row, as multipliers.
 
 use super::active::RowMemory;
-use super::problem::Problem;
-use super::{Exact, Worker};
+use super::problem::StateProblem;
+use super::{Exact, ExactScratch};
 use crate::rows::SweepValues;
 use crate::sets::Rectangularity;
 use crate::sets::set::Priced;
@@ -30,7 +30,7 @@ impl Exact<'_> {
         values: &SweepValues,
         goal: Goal,
         memory: RowMemory<'_>,
-        worker: &mut Worker,
+        worker: &mut ExactScratch,
         visit: impl FnOnce(&[RowMultipliers], Points<'_, '_>),
     ) {
         let shared = self.uncertainty.rectangularity == Rectangularity::State;
@@ -49,7 +49,7 @@ impl Exact<'_> {
             Goal::Level(level) => (false, level),
         };
         let mut state = self.state(set, s, values, 0.0, memory, worker);
-        let task = Task { level, shared, radii: &radii };
+        let task = Raised { level, shared, radii: &radii };
         let as_left = near.then(|| task.as_left(&mut state.problem, &state.memory)).flatten();
         let multipliers =
             as_left.unwrap_or_else(|| task.to_level(&mut state.problem, &state.memory));
@@ -65,7 +65,7 @@ impl Exact<'_> {
         values: &SweepValues,
         x: &[f64],
         memory: &mut RowMemory<'_>,
-        worker: &mut Worker,
+        worker: &mut ExactScratch,
     ) {
         let (Some(set), false) = (self.set, x.is_empty()) else { return };
         let RowMemory { t, nu, screen } = memory;
@@ -82,7 +82,7 @@ impl Exact<'_> {
 }
 
 /// Points of the price curves of a state's rows.
-pub(crate) struct Points<'p, 'a>(&'p mut Problem<'a>);
+pub(crate) struct Points<'p, 'a>(&'p mut StateProblem<'a>);
 
 impl Points<'_, '_> {
     /// The second number of y(t) of row k, and what y(t) takes of the budget.
@@ -99,18 +99,18 @@ impl Points<'_, '_> {
 }
 
 /// Every row raised to a level that the budget allows.
-struct Task<'a> {
+struct Raised<'a> {
     level: f64,
     /// One budget for all, and screening bounds are those of nominal values.
     shared: bool,
     radii: &'a [f64],
 }
 
-impl Task<'_> {
+impl Raised<'_> {
     /// The multipliers of the update; `None` if a row that needs one has none.
     fn as_left(
         &self,
-        problem: &mut Problem<'_>,
+        problem: &mut StateProblem<'_>,
         memory: &RowMemory<'_>,
     ) -> Option<Vec<RowMultipliers>> {
         let mut out = Vec::new();
@@ -129,8 +129,12 @@ impl Task<'_> {
         Some(out)
     }
 
-    fn to_level(&self, problem: &mut Problem<'_>, memory: &RowMemory<'_>) -> Vec<RowMultipliers> {
-        let Task { level, shared, radii } = *self;
+    fn to_level(
+        &self,
+        problem: &mut StateProblem<'_>,
+        memory: &RowMemory<'_>,
+    ) -> Vec<RowMultipliers> {
+        let Raised { level, shared, radii } = *self;
         let (slack, fall) = (problem.noise(level) / 64.0, problem.values().fall);
         let mut below = Vec::new();
         for k in (0..problem.rows.len()).filter(|&k| radii[k] > 0.0) {

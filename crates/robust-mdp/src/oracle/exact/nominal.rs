@@ -25,7 +25,7 @@ impl Exact<'_> {
         let before = memory.in_use();
         let RowMemory { t, screen, .. } = memory;
         let first_row = self.model.rows_of(s).start;
-        let sweep = Least { model: self.model, values, first_row, before, screen, entries };
+        let sweep = LeastRow { model: self.model, values, first_row, before, screen, entries };
         let (chosen, value) = dispatch(sweep);
         t[before] = 0.0;
         t[chosen] = 1.0;
@@ -100,7 +100,7 @@ fn remembered(value: f64, values: &SweepValues) -> f64 {
     value - 16.0 * f64::EPSILON * size - values.fall_before
 }
 
-struct Least<'a> {
+struct LeastRow<'a> {
     model: &'a Model,
     values: &'a SweepValues,
     first_row: usize,
@@ -109,12 +109,12 @@ struct Least<'a> {
     entries: &'a mut u64,
 }
 
-impl WithSimd for Least<'_> {
+impl WithSimd for LeastRow<'_> {
     type Output = (usize, f64);
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) -> (usize, f64) {
-        let Least { model, values, first_row, before, screen, entries } = self;
+        let LeastRow { model, values, first_row, before, screen, entries } = self;
         let (mut chosen, mut best) = (before, read(simd, model, values, first_row + before));
         screen[before] = remembered(best, values);
         *entries += model.span(first_row + before).len() as u64;

@@ -11,7 +11,7 @@
 use super::active::{Least, RowMemory};
 use super::bracketed::{self, mix, price_all, warm_value};
 use super::driver::admit_below;
-use super::problem::{Outcome, PricedRow, Problem};
+use super::problem::{PricedRow, StateOutcome, StateProblem};
 use super::saturation::saturated;
 use crate::lanes::dispatch;
 use crate::sets::Enclosure;
@@ -21,11 +21,11 @@ const STEPS: usize = 60;
 
 /// min over policies, max over the set; `level` is no lower than the saturation level.
 pub(super) fn free(
-    problem: &mut Problem<'_>,
+    problem: &mut StateProblem<'_>,
     memory: &mut RowMemory<'_>,
     tolerance: f64,
     mut level: f64,
-) -> Outcome {
+) -> StateOutcome {
     let mut priced = std::mem::take(&mut problem.active.bracket.priced);
     priced.clear();
     let mut u = warm_value(problem, &mut priced);
@@ -60,7 +60,7 @@ pub(super) fn free(
             for (j, row) in priced.iter().enumerate() {
                 (problem.active.t[j], problem.active.nu[j]) = (least(*row).t, least(*row).nu);
             }
-            found = Some(Outcome::Met(Enclosure { lower: at.least.min(upper), upper }));
+            found = Some(StateOutcome::Met(Enclosure { lower: at.least.min(upper), upper }));
             break;
         }
         u = upper;
@@ -70,7 +70,12 @@ pub(super) fn free(
 }
 
 /// max over the set for a fixed policy: the active rows are `rows`, of weights `x`.
-pub(super) fn fixed(problem: &mut Problem<'_>, rows: &[u32], x: &[f64], tolerance: f64) -> Outcome {
+pub(super) fn fixed(
+    problem: &mut StateProblem<'_>,
+    rows: &[u32],
+    x: &[f64],
+    tolerance: f64,
+) -> StateOutcome {
     let total: f64 = x.iter().sum();
     let mean = |points: &mut dyn Iterator<Item = f64>| {
         points.zip(x).map(|(value, x)| x / total * value).sum::<f64>()
@@ -118,5 +123,5 @@ pub(super) fn fixed(problem: &mut Problem<'_>, rows: &[u32], x: &[f64], toleranc
         // Nothing to gain: the rows are nominal.
         problem.active.t[..rows.len()].fill(0.0);
     }
-    Outcome::Met(Enclosure { lower: origin + best.lower, upper: origin + best.upper })
+    StateOutcome::Met(Enclosure { lower: origin + best.lower, upper: origin + best.upper })
 }

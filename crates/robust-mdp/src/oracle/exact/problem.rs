@@ -6,7 +6,7 @@ use crate::sets::Enclosure;
 use crate::sets::set::{Priced, Set, shrink};
 
 /// max over kernels with Σ_a κ_a·d(y_a, p_a) ≤ α of the rows of a state.
-pub(super) struct Problem<'a> {
+pub(super) struct StateProblem<'a> {
     pub(super) set: &'a dyn Set,
     pub(super) rows: Rows<'a>,
     pub(super) radius: f64,
@@ -27,22 +27,22 @@ pub(super) struct PricedRow {
 
 /// What came out of an update.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Outcome {
+pub(super) enum StateOutcome {
     /// The bounds have met, or rounding keeps them apart; the multipliers are the upper bound's.
     Met(Enclosure),
     /// The budget does not bind: this row ends on its maximum, alone.
     Saturated { row: usize, bounds: Enclosure },
 }
 
-impl Outcome {
+impl StateOutcome {
     pub(super) fn bounds(self) -> Enclosure {
         match self {
-            Outcome::Met(bounds) | Outcome::Saturated { bounds, .. } => bounds,
+            StateOutcome::Met(bounds) | StateOutcome::Saturated { bounds, .. } => bounds,
         }
     }
 }
 
-impl Problem<'_> {
+impl StateProblem<'_> {
     pub(super) fn values(&self) -> &SweepValues {
         self.rows.values
     }

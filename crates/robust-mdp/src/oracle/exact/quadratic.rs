@@ -10,8 +10,8 @@
 use pulp::{Simd, WithSimd};
 
 use super::active::{Active, PADDING};
-use super::joint::{Assessed, Joint, Moved};
-use super::problem::Problem;
+use super::joint::{Assessed, Joint, Stepped};
+use super::problem::StateProblem;
 use crate::lanes::dispatch;
 use crate::sets::Enclosure;
 use crate::sets::quadratic::{At, Quadratic, Sums};
@@ -127,7 +127,7 @@ pub(super) struct QuadraticRows<'a> {
 impl QuadraticRows<'_> {
     /// Gives rows without an active set all of their entries, and those whose set tells no direction
     /// unless they may stay there; whether there are any.
-    fn mend(&mut self, problem: &mut Problem<'_>, may_stay: bool) -> bool {
+    fn mend(&mut self, problem: &mut StateProblem<'_>, may_stay: bool) -> bool {
         let mut any = false;
         for j in 0..problem.active.len() {
             let moves = may_stay || self.forms.curve[j] < f64::INFINITY;
@@ -145,7 +145,7 @@ impl QuadraticRows<'_> {
         any
     }
 
-    fn assessed(&mut self, problem: &Problem<'_>, fixed: bool) -> Assessed {
+    fn assessed(&mut self, problem: &StateProblem<'_>, fixed: bool) -> Assessed {
         dispatch(Assess {
             active: problem.active,
             forms: self.forms,
@@ -158,7 +158,7 @@ impl QuadraticRows<'_> {
 }
 
 /// ν of memory is counted above t·max w, here above t·centre.
-fn refer(problem: &mut Problem<'_>, centre: &[f64], sign: f64) {
+fn refer(problem: &mut StateProblem<'_>, centre: &[f64], sign: f64) {
     for j in 0..problem.active.len() {
         let maximum = match problem.rows.maxima_are_zero() {
             true => 0.0,
@@ -171,18 +171,18 @@ fn refer(problem: &mut Problem<'_>, centre: &[f64], sign: f64) {
 }
 
 impl Joint for QuadraticRows<'_> {
-    fn begin(&mut self, problem: &mut Problem<'_>) {
+    fn begin(&mut self, problem: &mut StateProblem<'_>) {
         self.forms.rows = 0;
         self.forms.resize(problem.active.len());
         refer(problem, &self.forms.centre, 1.0);
     }
 
-    fn finish(&mut self, problem: &mut Problem<'_>) {
+    fn finish(&mut self, problem: &mut StateProblem<'_>) {
         self.forms.resize(problem.active.len());
         refer(problem, &self.forms.centre, -1.0);
     }
 
-    fn admit(&mut self, problem: &mut Problem<'_>, from: usize) {
+    fn admit(&mut self, problem: &mut StateProblem<'_>, from: usize) {
         let rows = problem.active.len();
         self.forms.resize(rows);
         // On all entries a row is its nominal one at t = 0.
@@ -194,7 +194,7 @@ impl Joint for QuadraticRows<'_> {
         (from..rows).for_each(|j| self.forms.make_nominal(j));
     }
 
-    fn read(&mut self, problem: &mut Problem<'_>) {
+    fn read(&mut self, problem: &mut StateProblem<'_>) {
         self.forms.resize(problem.active.len());
         let Active { row, t, nu, base, pending, .. } = &mut *problem.active;
         self.forms.list_stale(pending);
@@ -220,7 +220,7 @@ impl Joint for QuadraticRows<'_> {
         self.forms.read = read;
     }
 
-    fn assess(&mut self, problem: &mut Problem<'_>, fixed: bool) -> Assessed {
+    fn assess(&mut self, problem: &mut StateProblem<'_>, fixed: bool) -> Assessed {
         let at = self.assessed(problem, fixed);
         // Mended rows have t = 0, which is another policy.
         if fixed || at.mu.is_finite() || !self.mend(problem, false) {
@@ -229,7 +229,7 @@ impl Joint for QuadraticRows<'_> {
         self.assessed(problem, fixed)
     }
 
-    fn raise(&mut self, problem: &mut Problem<'_>, mu: f64) -> Moved {
+    fn raise(&mut self, problem: &mut StateProblem<'_>, mu: f64) -> Stepped {
         let (active, forms, range) = (&mut *problem.active, &mut *self.forms, problem.rows.range);
         let least = dispatch(Raise { active, forms, mu, range });
         if least > 0.0 {
@@ -238,8 +238,8 @@ impl Joint for QuadraticRows<'_> {
             std::mem::swap(&mut forms.safety, &mut forms.fresh_safety);
             forms.closed[..forms.rows].fill(1.0);
             return match active.multipliers().iter().all(|t| *t < f64::INFINITY) {
-                true => Moved::All,
-                false => Moved::Stuck,
+                true => Stepped::All,
+                false => Stepped::Stuck,
             };
         }
         // The last rows take the places of those that go.
@@ -247,7 +247,7 @@ impl Joint for QuadraticRows<'_> {
         while j < kept {
             let t = active.fresh[j];
             if t.is_nan() {
-                return Moved::Stuck;
+                return Stepped::Stuck;
             }
             if t > 0.0 {
                 j += 1;
@@ -259,10 +259,10 @@ impl Joint for QuadraticRows<'_> {
         }
         active.truncate(kept);
         forms.resize(kept);
-        if kept > 0 { Moved::Dropped } else { Moved::Stuck }
+        if kept > 0 { Stepped::Dropped } else { Stepped::Stuck }
     }
 
-    fn scale(&mut self, problem: &mut Problem<'_>, x: &[f64]) -> bool {
+    fn scale(&mut self, problem: &mut StateProblem<'_>, x: &[f64]) -> bool {
         let weights = problem.active.t.iter().zip(&problem.active.kappa).take(x.len());
         let before = weights.map(|(t, kappa)| t * kappa).sum::<f64>() / x.iter().sum::<f64>();
         if self.mend(problem, true) {
@@ -301,7 +301,7 @@ impl Joint for QuadraticRows<'_> {
         true
     }
 
-    fn level(&self, _: &Problem<'_>) -> f64 {
+    fn level(&self, _: &StateProblem<'_>) -> f64 {
         f64::INFINITY
     }
 

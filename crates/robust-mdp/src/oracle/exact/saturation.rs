@@ -2,7 +2,7 @@
 //! policy is that row alone.
 
 use super::active::{Between, Least, RowMemory};
-use super::problem::{Outcome, Problem};
+use super::problem::{StateOutcome, StateProblem};
 use crate::lanes::dispatch;
 use crate::sets::Enclosure;
 use crate::sets::set::Priced;
@@ -13,7 +13,7 @@ const ABOVE: f64 = 1e-3;
 
 /// A row that lies below the level.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Candidate {
+pub(super) struct RowBelow {
     row: usize,
     /// At most its nominal value.
     bound: f64,
@@ -25,17 +25,17 @@ pub(super) struct Candidate {
     point: Option<Priced>,
 }
 
-fn at(row: usize, value: f64) -> Outcome {
-    Outcome::Saturated { row, bounds: Enclosure { lower: value, upper: value } }
+fn at(row: usize, value: f64) -> StateOutcome {
+    StateOutcome::Saturated { row, bounds: Enclosure { lower: value, upper: value } }
 }
 
 /// Saturation that follows from screening bounds alone, where a row's base is its largest value: every
 /// row is moved straight towards its maximum, at no more than the set's diameter for the whole way.
 pub(super) fn saturated_unread(
-    problem: &mut Problem<'_>,
+    problem: &mut StateProblem<'_>,
     memory: &mut RowMemory<'_>,
     level: f64,
-) -> Option<Outcome> {
+) -> Option<StateOutcome> {
     let diameter = problem.set.diameter();
     // One row at least goes all the way.
     if !(problem.rows.shared() && diameter <= problem.radius) {
@@ -65,10 +65,10 @@ pub(super) fn saturated_unread(
 /// Whether the budget raises every row to the lowest maximum. If not, that, or the `bound` where none
 /// is lower.
 pub(super) fn saturated(
-    problem: &mut Problem<'_>,
+    problem: &mut StateProblem<'_>,
     memory: &mut RowMemory<'_>,
     bound: f64,
-) -> Result<Outcome, f64> {
+) -> Result<StateOutcome, f64> {
     let mut rows = std::mem::take(&mut problem.active.candidates);
     let lowest = list(problem, memory, bound, &mut rows);
     let level = lowest.map_or(bound, |row| problem.rows.largest(row));
@@ -96,10 +96,10 @@ pub(super) fn saturated(
 /// Lists the rows that may lie below the lowest maximum; returns which one has it, if it is no higher
 /// than `bound`.
 fn list(
-    problem: &mut Problem<'_>,
+    problem: &mut StateProblem<'_>,
     memory: &RowMemory<'_>,
     bound: f64,
-    rows: &mut Vec<Candidate>,
+    rows: &mut Vec<RowBelow>,
 ) -> Option<usize> {
     let fall = problem.values().fall;
     let mut below = std::mem::take(&mut problem.active.pending);
@@ -118,7 +118,7 @@ fn list(
             (level, lowest) = (largest, Some(row));
         }
         let (face, price, least) = (0.0, 0.0, 0.0);
-        rows.push(Candidate { row, bound, largest, face, price, least, point: None });
+        rows.push(RowBelow { row, bound, largest, face, price, least, point: None });
     }
     problem.active.pending = below;
     lowest
@@ -127,9 +127,9 @@ fn list(
 /// Whether the budget raises these rows to the level: by chords of their price curves, and where these
 /// do not tell by prices.
 fn affordable(
-    problem: &mut Problem<'_>,
+    problem: &mut StateProblem<'_>,
     memory: &RowMemory<'_>,
-    rows: &mut [Candidate],
+    rows: &mut [RowBelow],
     level: f64,
 ) -> bool {
     for row in &mut *rows {
@@ -144,7 +144,7 @@ fn affordable(
     }
     let mut price: f64 = rows.iter().map(|row| row.price).sum();
     let mut least: f64 = rows.iter().map(|row| row.least).sum();
-    let open = |row: &&mut Candidate| row.largest > level;
+    let open = |row: &&mut RowBelow| row.largest > level;
     for row in rows.iter_mut().filter(open) {
         if price <= problem.radius || least > problem.radius {
             break;
@@ -173,10 +173,10 @@ fn affordable(
 
 /// Whether the budget puts every row of a fixed policy on its maximum.
 pub(super) fn saturated_fixed(
-    problem: &mut Problem<'_>,
+    problem: &mut StateProblem<'_>,
     rows: &[u32],
     x: &[f64],
-) -> Option<Outcome> {
+) -> Option<StateOutcome> {
     let (mut spent, mut value, mut total) = (0.0, 0.0, 0.0);
     for (&k, &x) in rows.iter().zip(x) {
         spent += problem.face(k as usize);
@@ -189,5 +189,5 @@ pub(super) fn saturated_fixed(
     let rows = problem.active.len();
     problem.active.t[..rows].fill(f64::INFINITY);
     let value = value / total;
-    Some(Outcome::Met(Enclosure { lower: value, upper: value }))
+    Some(StateOutcome::Met(Enclosure { lower: value, upper: value }))
 }

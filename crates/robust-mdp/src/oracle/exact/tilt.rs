@@ -11,10 +11,10 @@
 use pulp::{Simd, WithSimd};
 
 use super::active::{Active, PADDING};
-use super::joint::{Assessed, Joint, Moved};
-use super::problem::Problem;
+use super::joint::{Assessed, Joint, Stepped};
+use super::problem::StateProblem;
 use super::quadratic::IOTA;
-use super::table::{Grid, MomentPass, ORDER, REACH, REST, Table, block};
+use super::table::{Grid, MomentPass, MomentTable, ORDER, REACH, REST, block};
 use crate::lanes::{dispatch, ln, ln_1p_small};
 use crate::sets::Enclosure;
 use crate::sets::set::{Set, root};
@@ -106,17 +106,17 @@ impl Cumulants {
 pub(super) struct TiltedRows<'a> {
     pub(super) set: &'a dyn Tilt,
     pub(super) cumulants: &'a mut Cumulants,
-    pub(super) table: &'a mut Table,
+    pub(super) table: &'a mut MomentTable,
 }
 
 impl TiltedRows<'_> {
-    fn tabled(&self, problem: &Problem<'_>) -> bool {
+    fn tabled(&self, problem: &StateProblem<'_>) -> bool {
         let values = problem.values();
         problem.rows.shared() && !values.in_place && values.range > 0.0 && self.set.is_exponential()
     }
 
     /// After rows have come from memory, so that looking for their maxima need not wait for it.
-    fn find_maxima(&mut self, problem: &mut Problem<'_>) {
+    fn find_maxima(&mut self, problem: &mut StateProblem<'_>) {
         for j in self.cumulants.maxima..problem.active.len() {
             let k = problem.active.row[j] as usize;
             self.cumulants.maximum[j] = problem.rows.maximum(k).0;
@@ -125,7 +125,7 @@ impl TiltedRows<'_> {
     }
 
     /// Rows whose moments reach the new multipliers need not be read again.
-    fn moved(&mut self, problem: &Problem<'_>) {
+    fn moved(&mut self, problem: &StateProblem<'_>) {
         if self.tabled(problem) && self.cumulants.readings > 0 {
             let (active, range) = (&*problem.active, problem.rows.range);
             dispatch(Evaluate { active, out: self.cumulants, range });
@@ -135,7 +135,7 @@ impl TiltedRows<'_> {
     }
 
     /// The value that rows of normal distribution would reach together.
-    fn first_value(&self, problem: &Problem<'_>) -> f64 {
+    fn first_value(&self, problem: &StateProblem<'_>) -> f64 {
         let Cumulants { mean, variance, .. } = &*self.cumulants;
         let Active { base, kappa, .. } = &*problem.active;
         let rows = 0..problem.active.len();
@@ -153,22 +153,22 @@ impl TiltedRows<'_> {
 }
 
 impl Joint for TiltedRows<'_> {
-    fn begin(&mut self, problem: &mut Problem<'_>) {
+    fn begin(&mut self, problem: &mut StateProblem<'_>) {
         let reach = if self.tabled(problem) { Grid::of(problem.values()).reach } else { 0.0 };
         (self.cumulants.rows, self.cumulants.readings, self.cumulants.reach) = (0, 0, reach);
         self.cumulants.maxima = 0;
         self.cumulants.resize(problem.active.len());
     }
 
-    fn finish(&mut self, _: &mut Problem<'_>) {}
+    fn finish(&mut self, _: &mut StateProblem<'_>) {}
 
-    fn admit(&mut self, problem: &mut Problem<'_>, from: usize) {
+    fn admit(&mut self, problem: &mut StateProblem<'_>, from: usize) {
         let rows = problem.active.len();
         problem.active.t[from..rows].fill(0.0);
         self.read(problem);
     }
 
-    fn read(&mut self, problem: &mut Problem<'_>) {
+    fn read(&mut self, problem: &mut StateProblem<'_>) {
         self.cumulants.resize(problem.active.len());
         self.cumulants.readings += 1;
         let by_moments = self.tabled(problem) && self.cumulants.readings <= READINGS;
@@ -207,7 +207,7 @@ impl Joint for TiltedRows<'_> {
         problem.active.pending = stale;
     }
 
-    fn assess(&mut self, problem: &mut Problem<'_>, fixed: bool) -> Assessed {
+    fn assess(&mut self, problem: &mut StateProblem<'_>, fixed: bool) -> Assessed {
         let (active, cumulants) = (&*problem.active, &*self.cumulants);
         let (radius, fall) = (problem.radius, problem.values().fall);
         let (range, degree) = (problem.rows.range, Set::degree(problem.set));
@@ -218,7 +218,7 @@ impl Joint for TiltedRows<'_> {
         at
     }
 
-    fn raise(&mut self, problem: &mut Problem<'_>, mu: f64) -> Moved {
+    fn raise(&mut self, problem: &mut StateProblem<'_>, mu: f64) -> Stepped {
         let longest = LONGEST / problem.rows.range;
         let (active, cumulants) = (&mut *problem.active, &mut *self.cumulants);
         let rows = active.len();
@@ -240,7 +240,7 @@ impl Joint for TiltedRows<'_> {
                         continue;
                     }
                     if t == 0.0 {
-                        return Moved::Stuck;
+                        return Stepped::Stuck;
                     }
                     problem.active.fresh[j] = 0.25 * t;
                 }
@@ -252,22 +252,22 @@ impl Joint for TiltedRows<'_> {
             problem.active.truncate(kept);
             self.cumulants.resize(kept);
             if kept == 0 {
-                return Moved::Stuck;
+                return Stepped::Stuck;
             }
             if dropped {
-                return Moved::Dropped;
+                return Stepped::Dropped;
             }
         }
         std::mem::swap(&mut problem.active.t, &mut problem.active.fresh);
         self.moved(problem);
         let steepest = STEEPEST / problem.rows.range;
         match problem.active.multipliers().iter().all(|t| *t <= steepest) {
-            true => Moved::All,
-            false => Moved::Stuck,
+            true => Stepped::All,
+            false => Stepped::Stuck,
         }
     }
 
-    fn scale(&mut self, problem: &mut Problem<'_>, x: &[f64]) -> bool {
+    fn scale(&mut self, problem: &mut StateProblem<'_>, x: &[f64]) -> bool {
         let Cumulants { log, mean, variance, .. } = &*self.cumulants;
         let Active { t, kappa, .. } = &mut *problem.active;
         let (mut weight, mut bend, mut used) = (0.0, 0.0, 0.0);
@@ -291,7 +291,7 @@ impl Joint for TiltedRows<'_> {
         fresh > 0.0 && fresh * range <= STEEPEST
     }
 
-    fn level(&self, problem: &Problem<'_>) -> f64 {
+    fn level(&self, problem: &StateProblem<'_>) -> f64 {
         let known = self.cumulants.maxima;
         let largest = problem.active.base[..known].iter().zip(&self.cumulants.maximum);
         largest.fold(f64::INFINITY, |least, (base, maximum)| least.min(base + maximum))

@@ -42,7 +42,7 @@ impl Programs {
 }
 
 /// The game of a state, its objectives referenced at their maxima.
-pub(crate) struct State<'a> {
+pub(crate) struct ConicState<'a> {
     pub(crate) set: &'a UncertaintySet,
     pub(crate) nature: &'a Nature<'a>,
     pub(crate) s: usize,
@@ -52,7 +52,7 @@ pub(crate) struct State<'a> {
     pub(crate) whole: bool,
 }
 
-impl State<'_> {
+impl ConicState<'_> {
     /// Encloses F(v)_s. The policy whose worst case is the upper bound goes to `x`, the kernel of the
     /// lower bound to `y`, in the game's layout.
     pub(crate) fn update(

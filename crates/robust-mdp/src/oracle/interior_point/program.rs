@@ -6,7 +6,7 @@ use clarabel::solver::SupportedConeT::{
 };
 use clarabel::solver::{DefaultSettings, DefaultSolver, IPSolver, SolverStatus};
 
-use crate::sets::{Block, Cone, Entry, Moved, Part, Program};
+use crate::sets::{Block, Cone, ConeKind, Entry, Moved, Program};
 
 /// Gaps and residuals to reach, in units in which the programs here are of the order of one.
 const TOLERANCE: f64 = 1e-9;
@@ -132,10 +132,10 @@ fn solve(program: Program) -> Option<Answer> {
     let cones: Vec<SupportedConeT<f64>> = parts
         .into_iter()
         .map(|(part, lines)| match part {
-            Part::Zero => ZeroConeT(lines),
-            Part::Nonnegative => NonnegativeConeT(lines),
-            Part::SecondOrder => SecondOrderConeT(lines),
-            Part::Exponential => ExponentialConeT(),
+            ConeKind::Zero => ZeroConeT(lines),
+            ConeKind::Nonnegative => NonnegativeConeT(lines),
+            ConeKind::SecondOrder => SecondOrderConeT(lines),
+            ConeKind::Exponential => ExponentialConeT(),
         })
         .collect();
     let matrix = CscMatrix::new_from_triplets(bound.len(), variables, lines, columns, entries);
