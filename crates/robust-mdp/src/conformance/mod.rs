@@ -11,6 +11,15 @@
 //! other and with the policy's evaluation, the worst kernel lies in the set and attains the bound, and no
 //! kernel drawn from the set is worse.
 
+/// Ends a check unless the law holds of what `$at` checks; the rest says with which numbers it does not.
+macro_rules! law {
+    ($at:expr, $law:expr, $right:expr, $($about:tt)+) => {
+        if !$right {
+            return Err($at.violation($law, format!($($about)+)));
+        }
+    };
+}
+
 mod draw;
 mod models;
 mod rows;
@@ -75,9 +84,4 @@ pub fn check(set: &'static dyn Set) -> Result<Report, Violation> {
     rows::check(set, &mut report)?;
     models::check(set, &mut report)?;
     Ok(report)
-}
-
-/// `law` holds, or the place where it does not.
-fn holds(law: &'static str, right: bool, place: impl FnOnce() -> String) -> Result<(), Violation> {
-    if right { Ok(()) } else { Err(Violation { law, place: place() }) }
 }
