@@ -14,7 +14,8 @@
 /// Ends a check unless the law holds of what `$at` checks; the rest says with which numbers it does not.
 macro_rules! law {
     ($at:expr, $law:expr, $right:expr, $($about:tt)+) => {
-        if !$right {
+        let right: bool = $right; // false where a number is NaN
+        if !right {
             return Err($at.violation($law, format!($($about)+)));
         }
     };

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use crate::error::Error;
 use crate::io::write_atomically;
-use crate::model::{Model, NominalRow, Objective};
+use crate::model::{Model, NominalRow};
 
 /// Writes a model, without names, discount factor and initial distribution.
 pub(in crate::io) fn write(model: &Model, path: &Path) -> Result<(), Error> {
@@ -19,10 +19,7 @@ pub(in crate::io) fn write(model: &Model, path: &Path) -> Result<(), Error> {
 }
 
 fn write_lines(model: &Model, w: &mut dyn Write) -> io::Result<()> {
-    let (sign, name) = match model.objective() {
-        Objective::MinCost => (1.0, "cost"),
-        Objective::MaxReward => (-1.0, "reward"),
-    };
+    let (sign, name) = (model.objective().sign(), model.objective().noun());
     writeln!(w, "idstatefrom,idaction,idstateto,probability,{name}")?;
     let mut missing = unreached_end(model);
     for s in 0..model.states() {

@@ -22,20 +22,10 @@ use crate::model::distribution::compensated_sum;
 use crate::model::{Model, ModelBuilder, Objective};
 
 /// Arrays a model may have; others are named in a warning.
+#[rustfmt::skip]
 const KNOWN: [&str; 13] = [
-    "P",
-    "R",
-    "C",
-    "R_next",
-    "C_next",
-    "discount",
-    "p0",
-    "data",
-    "indices",
-    "indptr",
-    "shape",
-    "state_ptr",
-    "format",
+    "P", "R", "C", "R_next", "C_next", "discount", "p0",
+    "data", "indices", "indptr", "shape", "state_ptr", "format",
 ];
 
 /// Reads a model; `discount` overrides the file's.
@@ -46,13 +36,8 @@ pub(super) fn read<'a>(
     let source = source.into();
     let (path, mut archive) = (source.path, Archive::open(source)?);
     let mut warnings = archive.unused();
-    let discount = match discount {
-        Some(discount) => Some(discount),
-        None => archive.one_number("discount")?,
-    };
-    let Some(discount) = discount else {
-        return Err(model_error(path, None, ModelError::MissingDiscount));
-    };
+    let discount = discount.map_or_else(|| archive.one_number("discount"), |d| Ok(Some(d)))?;
+    let discount = discount.ok_or_else(|| model_error(path, None, ModelError::MissingDiscount))?;
     let objective = archive.objective()?;
     let mut builder = ModelBuilder::new(discount).objective(objective);
     if archive.has("p0") {
@@ -187,13 +172,8 @@ impl<'p> Archive<'p> {
     fn take_room(&mut self, name: &str) -> Result<(), Error> {
         let path = self.path;
         let len = self.array(name)?.len().map_err(|wrong| array_error(path, name, wrong))?;
-        match self.room.checked_sub(len) {
-            Some(room) => {
-                self.room = room;
-                Ok(())
-            }
-            None => Err(no_room(path, name, len)),
-        }
+        self.room = self.room.checked_sub(len).ok_or_else(|| no_room(path, name, len))?;
+        Ok(())
     }
 
     fn counts(&mut self, name: &str) -> Result<Vec<u64>, Error> {
@@ -221,10 +201,7 @@ impl<'p> Archive<'p> {
         row_shape: &[u64],
         transition_shape: &[u64],
     ) -> Result<CostArray, Error> {
-        let (name, next_name) = match objective {
-            Objective::MinCost => ("C", "C_next"),
-            Objective::MaxReward => ("R", "R_next"),
-        };
+        let (name, next_name) = cost_names(objective);
         let shape = self.shape(name)?;
         if shape != row_shape && shape != transition_shape {
             return Err(self.wrong(format!(
@@ -269,11 +246,19 @@ fn no_room(path: &Path, name: &str, len: u64) -> Error {
     array_error(path, name, message)
 }
 
+/// The arrays of costs or rewards: of rows, and further ones of transitions.
+fn cost_names(objective: Objective) -> (&'static str, &'static str) {
+    match objective {
+        Objective::MinCost => ("C", "C_next"),
+        Objective::MaxReward => ("R", "R_next"),
+    }
+}
+
 fn array_error(path: &Path, name: &str, wrong: Wrong) -> Error {
     parse_error(path, None, format!("array `{name}`: {wrong}"))
 }
 
-/// CostArray of rows, of transitions, or both.
+/// Costs of rows, of transitions, or both.
 struct CostArray {
     own: Option<Vec<f64>>,
     further: Option<Vec<f64>>,
