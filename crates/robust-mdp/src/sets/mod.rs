@@ -5,13 +5,13 @@
 //!   g(u) = min{ d(y, p) : ⟨z, y⟩ ≥ u },   ψ(t) = max_y t⟨z, y⟩ − d(y, p),
 //! which are conjugate, with g' = t and ψ' = ⟨z, y(t)⟩: see [`Set`].
 //!
-//! - [`set`]: what a set says of a row, the trait [`Set`]
-//! - [`registry`]: the names of all sets
-//! - [`uncertainty_set`]: a set of a model, [`UncertaintySet`]
-//! - [`ellipsoid`], [`kl`]: one file a set
-//! - [`quadratic`], [`tilt`], [`bracket`]: the price of a row by its kind
-//! - [`cone`]: the conic form, for the interior-point oracle
-//! - [`proximal`]: steps of the first-order methods
+//! - `set`: what a set says of a row, the trait [`Set`]
+//! - `registry`: the names of all sets
+//! - `uncertainty_set`: a set of a model, [`UncertaintySet`]
+//! - `ellipsoid`, `kl`: one file a set
+//! - `quadratic`, `tilt`, `bracket`: the price of a row by its kind
+//! - `cone`: the conic form, for the interior-point oracle
+//! - `proximal`: steps of the first-order methods
 
 mod bracket;
 mod cone;
