@@ -103,6 +103,18 @@ fn newton_on_kl() {
 }
 
 #[test]
+fn rows_of_any_weight() {
+    for &family in FAMILIES {
+        for case in (6000..6400).filter_map(|seed| Case::new(family, seed).weighted()) {
+            proved(&case, "newton", &run(&case, Method::Newton, None, 500));
+            if case.seed % 20 == 0 {
+                proved(&case, "vi", &run(&case, Method::Vi, None, 200));
+            }
+        }
+    }
+}
+
+#[test]
 fn every_loop_with_the_exact_oracle() {
     for &family in FAMILIES {
         for seed in 2000..2060 {

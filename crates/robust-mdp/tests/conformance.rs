@@ -3,9 +3,10 @@
 #[path = "../examples/custom_set.rs"]
 mod custom_set;
 
+use robust_mdp::certificate::{Proof, ProofRow, Reading};
 use robust_mdp::conformance::{Report, Violation, check};
 use robust_mdp::sets::{Beyond, Distance, Priced, Row, Set, UncertaintySet};
-use robust_mdp::{Options, Oracle, instances, solve};
+use robust_mdp::{Options, Oracle, certify, instances, solve, verify};
 
 #[test]
 fn all_sets_of_the_library_conform() {
@@ -27,7 +28,24 @@ fn a_set_without_a_conic_form_is_refused_by_name() {
     let set = UncertaintySet::new(Distance::Custom(&custom_set::LeCam), 0.1);
     let options = Options { oracle: Some(Oracle::InteriorPoint), ..Options::default() };
     let error = solve(&model, &set, &options).unwrap_err().to_string();
-    assert!(error.contains("which Le Cam does not have"), "{error}");
+    assert!(error.contains("which lecam does not have"), "{error}");
+}
+
+#[test]
+fn a_set_without_a_proof_has_no_certificates() {
+    let model = instances::machine_replacement(4, 0.8).unwrap();
+    let unproved: &'static Lying = Box::leak(Box::new(Lying(Lie::Nothing)));
+    let set = UncertaintySet::new(Distance::Custom(unproved), 0.1);
+    let solution = solve(&model, &set, &Options::default()).unwrap();
+    let error = certify(&model, &set, &solution, None).unwrap_err().to_string();
+    let expected = "there are no certificates for lying sets, expected a set that offers a proof";
+    assert!(error.contains(expected), "{error}");
+    // Nor is one that was made for another set about this one.
+    let proved = UncertaintySet::new(Distance::Custom(&custom_set::LeCam), 0.1);
+    let (mut certificate, _) = certify(&model, &proved, &solution, None).unwrap();
+    certificate.set = set;
+    let error = verify(&model, &certificate, None).unwrap_err().to_string();
+    assert!(error.contains(expected), "{error}");
 }
 
 /// What a set may say wrongly.
@@ -46,6 +64,10 @@ enum Lie {
     Kernel,
     Maximum,
     Near,
+    Dual,
+    Worth,
+    Spent,
+    Loose,
 }
 
 /// The example's set, but for one lie.
@@ -119,6 +141,23 @@ impl Set for Lying {
         }
         Beyond::Nothing
     }
+
+    fn proof(&self) -> Option<&dyn Proof> {
+        [Lie::Dual, Lie::Worth, Lie::Spent, Lie::Loose].contains(&self.0).then_some(self)
+    }
+}
+
+impl Proof for Lying {
+    fn read(&self, row: &ProofRow<'_>, t: f64, nu: f64) -> Reading {
+        let mut read = custom_set::LeCam.read(row, t, nu);
+        match self.0 {
+            Lie::Dual => read.dual -= 1e-6,
+            Lie::Worth => read.value = read.value * (1.0 - 1e-6),
+            Lie::Spent => read.spent *= 1.0 - 1e-6,
+            _ => read.dual += 1e-6,
+        }
+        read
+    }
 }
 
 fn told(lie: Lie) -> Result<Report, Violation> {
@@ -141,6 +180,10 @@ fn lies_are_found_out() {
         (Lie::Kernel, "kernel"),
         (Lie::Maximum, "t = ∞"),
         (Lie::Near, "near"),
+        (Lie::Dual, "dual is above"),
+        (Lie::Worth, "proof's row"),
+        (Lie::Spent, "proof's row"),
+        (Lie::Loose, "loses nothing"),
     ] {
         let violation = told(lie).expect_err(&format!("{lie:?}"));
         assert!(violation.law.contains(law), "{lie:?}: {violation}");

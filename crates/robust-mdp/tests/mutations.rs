@@ -20,6 +20,8 @@ fn certified() -> Vec<(Case, Certificate)> {
     for &family in FAMILIES {
         for seed in 5000..5040 {
             let case = Case::new(family, seed);
+            let weighted = if seed % 4 < 2 { Case::new(family, seed).weighted() } else { None };
+            let case = weighted.unwrap_or(case);
             if case.model.states() > 60 {
                 continue;
             }
@@ -49,7 +51,7 @@ fn part(model: &Model, certificate: &mut Certificate) {
         for (k, w) in policy.iter().enumerate() {
             let r = w.row as usize;
             let t = match set.rectangularity {
-                Rectangularity::State => w.probability / scale[s],
+                Rectangularity::State => w.probability / (scale[s] * set.weight_at(r)),
                 Rectangularity::StateAction => 1.0 / scale[k],
             };
             let free = model.rows_of(s).contains(&r) && kernel.iter().all(|k| k.row != w.row);
@@ -120,7 +122,7 @@ fn place<'a, T>(all: &'a mut [T], random: &mut Xoshiro256) -> Option<&'a mut T> 
 
 /// Changes one thing; its name, or `None` if there is nothing of the kind.
 fn mutate(c: &mut Certificate, random: &mut Xoshiro256) -> Option<&'static str> {
-    let kind = random.below(22);
+    let kind = random.below(25);
     Some(match kind {
         0 | 1 => {
             let v = place(&mut c.upper, random)?;
@@ -227,6 +229,18 @@ fn mutate(c: &mut Certificate, random: &mut Xoshiro256) -> Option<&'static str> 
             c.kernel.remove(k);
             "a kernel row less"
         }
+        21 | 22 => {
+            let kappa = place(c.set.weights.as_mut()?, random)?;
+            *kappa = another(*kappa, random);
+            "weight of a row"
+        }
+        23 => {
+            let rows = c.set.weights.take().map_or(c.policy.len(), |weights| weights.len());
+            if random.below(2) == 0 {
+                c.set.weights = Some(vec![10f64.powf(random.uniform() - 0.5); rows]);
+            }
+            "weights"
+        }
         _ => {
             c.upper.pop();
             "a state less"
@@ -304,6 +318,19 @@ fn large_changes_are_rejected() {
         for k in 0..original.scale.len() {
             reject("scale below 0", &|c| c.scale[k] = -1.0);
             reject("scale no number", &|c| c.scale[k] = f64::NAN);
+        }
+        for k in 0..original.set.weights.as_ref().map_or(0, Vec::len) {
+            let set = |c: &mut Certificate, x: f64| c.set.weights.as_mut().unwrap()[k] = x;
+            reject("weight 0", &|c| set(c, 0.0));
+            reject("weight below 0", &|c| set(c, -1.0));
+            reject("weight no number", &|c| set(c, f64::NAN));
+            reject("weight without end", &|c| set(c, f64::INFINITY));
+            reject("a weight less", &|c| {
+                c.set.weights.as_mut().unwrap().pop();
+            });
+        }
+        if original.set.rectangularity == Rectangularity::StateAction {
+            reject("weights of rows alone", &|c| c.set.weights = Some(vec![1.0; model.rows()]));
         }
         reject("lower claim", &|c| c.claim.lower = c.claim.lower.next_up());
         reject("upper claim", &|c| c.claim.upper = c.claim.upper.next_down());
@@ -419,4 +446,11 @@ fn another_set_is_named() {
     let said = certificate.expect_set(&other).unwrap_err().to_string();
     assert!(said.contains("radius") && said.contains("0.125"), "{said}");
     assert!(certificate.expect_set(&UncertaintySet::kl(0.1)).is_err());
+    let (case, certificate) = certified().into_iter().find(|c| c.0.set.weights.is_some()).unwrap();
+    certificate.expect_set(&case.set).unwrap();
+    for weights in [None, Some(vec![1.5; case.model.rows()])] {
+        let other = UncertaintySet { weights, ..case.set.clone() };
+        let said = certificate.expect_set(&other).unwrap_err().to_string();
+        assert!(said.contains("weights"), "{said}");
+    }
 }

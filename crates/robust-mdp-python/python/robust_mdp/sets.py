@@ -18,7 +18,7 @@ from ._labels import Labelled, NumbersLike, Pairs
 if TYPE_CHECKING:
     from .model import Model
 
-__all__ = ["KL", "Ellipsoid", "Nominal", "UncertaintySet"]
+__all__ = ["KL", "Chi2", "Ellipsoid", "Nominal", "UncertaintySet"]
 
 Rectangular = Literal["s", "sa"]
 Support = Literal["nominal", "all"]
@@ -258,6 +258,10 @@ class KL(UncertaintySet, name="kl"):
     >>> rm.KL(0.1) == rm.KL(radius=0.1)
     True
     """
+
+
+class Chi2(UncertaintySet, name="chi2"):
+    """Kernels y with Σ (y − y⁰)²/y⁰ ≤ radius (Pearson); none leaves the support of the nominal kernel."""
 
 
 class Nominal(UncertaintySet):

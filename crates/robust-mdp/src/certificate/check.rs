@@ -15,6 +15,10 @@ impl Certificate {
                 ("rectangularity", name_of(&set.rectangularity)),
                 ("support", name_of(&set.support)),
                 ("radius", radius_text(&set.radius)),
+                (
+                    "weights",
+                    if set.weights.is_some() { "one for each action" } else { "none" }.into(),
+                ),
             ]
         };
         for ((what, found), (_, expected)) in parts(&self.set).into_iter().zip(parts(set)) {
@@ -23,8 +27,10 @@ impl Certificate {
             }
         }
         if self.set.radius != set.radius {
-            let (found, expected) = (radius_text(&set.radius), "others".to_owned());
-            return Err(Rejection::Other { what: "radius", found, expected });
+            return other("radius", radius_text(&set.radius), "others".into());
+        }
+        if self.set.weights != set.weights {
+            return other("weights", "one for each action".into(), "others".into());
         }
         Ok(())
     }

@@ -202,7 +202,7 @@ impl<'a> Emission<'a> {
         }
     }
 
-    /// Multipliers of nature's answer to the policy at v_U.
+    /// Multipliers of nature's answer to the policy at v_U: t = x/(μκ), so that μ = Σx/Σκt.
     fn answer(&mut self, care: Care) -> (Vec<Weight>, Vec<f64>) {
         let (model, set, x) = (self.model, self.set, &self.solution.policy);
         let room = if care == Care::Joint { ROOM } else { 0.0 };
@@ -219,7 +219,7 @@ impl<'a> Emission<'a> {
                 let nu = if moved && nu.is_finite() { nu } else { 0.0 };
                 let row = Weight { row: r as u32, probability: x[r], nu };
                 if t > 0.0 {
-                    (weight, total) = (weight + x[r], total + t);
+                    (weight, total) = (weight + x[r], total + set.weight_at(r) * t);
                 }
                 let own = (!shared).then(|| if moved { usable((1.0 + room) / t) } else { 0.0 });
                 out.push((Some(row), own));

@@ -1,6 +1,6 @@
 //! The file of a certificate; `docs/certificates.md` gives the format to the byte.
 //!
-//! All sizes follow from four counts, which are checked against the model and against the bytes at
+//! All sizes follow from four counts and the model, which are checked against the model and against the bytes at
 //! hand before anything is allocated.
 
 use std::fs::File;
@@ -26,7 +26,12 @@ const CHECKSUM: usize = 8;
 
 // The place of a name is its code.
 const OBJECTIVES: [Objective; 2] = [Objective::MinCost, Objective::MaxReward];
-const OWNERS: [Rectangularity; 2] = [Rectangularity::State, Rectangularity::StateAction];
+/// Who has a budget, and whether the rows that share it have weights.
+const OWNERS: [(Rectangularity, bool); 3] = [
+    (Rectangularity::State, false),
+    (Rectangularity::StateAction, false),
+    (Rectangularity::State, true),
+];
 const SUPPORTS: [Support; 2] = [Support::Nominal, Support::All];
 const METHODS: [Method; 8] = [
     Method::Auto,
@@ -53,6 +58,8 @@ struct Counts {
     weights: u64,
     kernel: u64,
     radii: u64,
+    /// κ.
+    kappa: u64,
     scales: u64,
     /// Policies have second numbers where there is a set.
     shifted: bool,
@@ -65,7 +72,7 @@ impl Counts {
     fn bytes(&self) -> u64 {
         let shift = if self.shifted { 8 } else { 0 };
         let values = if self.joint { self.states } else { 2 * self.states };
-        let numbers = self.radii + values + self.scales;
+        let numbers = self.radii + self.kappa + values + self.scales;
         let listed = self.weights * (12 + shift) + self.kernel * 20;
         (HEADER + CHECKSUM) as u64 + self.name + 8 * numbers + listed
     }
@@ -79,6 +86,7 @@ impl Counts {
             weights: rows,
             kernel: rows,
             radii: either,
+            kappa: rows,
             scales: either,
             shifted: true,
             joint: false,
@@ -114,7 +122,7 @@ impl Certificate {
         out.extend([
             code(&OBJECTIVES, &self.objective),
             name.len() as u8,
-            code(&OWNERS, &set.rectangularity),
+            code(&OWNERS, &(set.rectangularity, set.weights.is_some())),
             code(&SUPPORTS, &set.support),
             kind,
             code(&METHODS, &self.method),
@@ -129,7 +137,8 @@ impl Certificate {
         let claim = &self.claim;
         [claim.lower, claim.upper, claim.gap].iter().for_each(|x| out.extend(x.to_le_bytes()));
         out.extend(name.as_bytes());
-        for array in [radii, &self.upper, lower, &self.scale] {
+        let kappa = set.weights.as_deref().unwrap_or_default();
+        for array in [radii, kappa, &self.upper, lower, &self.scale] {
             array.iter().for_each(|x| out.extend(x.to_le_bytes()));
         }
         let shifted = set.distance != Distance::None;
@@ -168,7 +177,7 @@ impl Certificate {
         }
         let [objective, name, owner, support, kind, method, oracle, joint] = at.take();
         let objective = named(&OBJECTIVES, objective, "objective")?;
-        let rectangularity = named(&OWNERS, owner, "rectangularity")?;
+        let (rectangularity, weighted) = named(&OWNERS, owner, "rectangularity")?;
         let support = named(&SUPPORTS, support, "support")?;
         let radius_kind = named(&RADII, kind, "kind of radius")?;
         let method = named(&METHODS, method, "method")?;
@@ -198,7 +207,8 @@ impl Certificate {
         let distance = distance_named(&bytes[HEADER..], name)?;
         let shifted = distance != Distance::None;
         let name = u64::from(name);
-        let counts = Counts { name, states, weights, kernel, radii, scales, shifted, joint };
+        let kappa = if weighted { rows } else { 0 };
+        let counts = Counts { name, states, weights, kernel, radii, kappa, scales, shifted, joint };
         if counts.bytes() != bytes.len() as u64 {
             let (found, expected) = (bytes.len(), counts.bytes());
             return malformed(format!("{found} bytes, expected {expected} for its counts"));
@@ -216,6 +226,7 @@ impl Certificate {
             1 => Radius::PerState(budgets),
             _ => Radius::PerRow(budgets),
         };
+        let kappa = weighted.then(|| at.numbers(kappa));
         let upper = at.numbers(states);
         let lower = if joint { upper.clone() } else { at.numbers(states) };
         let scale = at.numbers(scales);
@@ -235,6 +246,7 @@ impl Certificate {
             radius,
             rectangularity,
             support,
+            weights: kappa,
             ..UncertaintySet::new(distance, 0.0)
         };
         let model = fingerprint;

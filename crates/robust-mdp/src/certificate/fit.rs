@@ -65,11 +65,12 @@ impl<'a> Fit<'a> {
         let place = |row: &Multipliers| row.row as usize - first;
         let full: Vec<f64> =
             rows.iter().map(|row| row.t.min(STEEP / points.range(place(row)))).collect();
+        let left: Vec<f64> = rows.iter().map(|row| row.nu).collect();
         let mut suffices = |factor: f64| {
             let mut spent = 0.0;
             for (k, row) in rows.iter_mut().enumerate() {
                 row.t = if steep[k] { factor * full[k] } else { full[k] };
-                let (nu, price) = points.at(place(row), row.t);
+                let (nu, price) = points.at(place(row), row.t, left[k]);
                 (row.nu, spent) = (nu, spent + price);
             }
             spent <= radius * (1.0 - SPARE)

@@ -6,10 +6,12 @@
 //!   say; a row that spends too much is brought back into the set by its degree.
 //! - y(t) attains ψ(t) = max_y t⟨z, y⟩ − d(y, p): no other row, among many and next to it, does better;
 //!   [`at`](Set::at), [`price`](Set::price) and [`kernel`](Set::kernel) agree; values and prices rise with t.
+//! - a [`Proof`](crate::certificate::Proof), if there is one, bounds ψ(t) for right and wrong multipliers, its
+//!   row costs as much as its value must, and right ones lose nothing.
 //!
 //! Then on small models, s- and (s,a)-rectangular, with and without row weights: the drivers agree with each
-//! other and with the policy's evaluation, the worst kernel lies in the set and attains the bound, and no
-//! kernel drawn from the set is worse.
+//! other and with the policy's evaluation, the worst kernel lies in the set and attains the bound, no kernel
+//! drawn from the set is worse, and certificates prove the bounds.
 
 /// Ends a check unless the law holds of what `$at` checks; the rest says with which numbers it does not.
 macro_rules! law {
@@ -23,6 +25,7 @@ macro_rules! law {
 
 mod draw;
 mod models;
+mod proofs;
 mod rows;
 
 use std::fmt;
@@ -83,6 +86,7 @@ impl std::error::Error for Violation {}
 pub fn check(set: &'static dyn Set) -> Result<Report, Violation> {
     let mut report = Report::default();
     rows::check(set, &mut report)?;
+    proofs::check(set)?;
     models::check(set, &mut report)?;
     Ok(report)
 }

@@ -10,7 +10,7 @@ use crate::sets::set::shrink;
 use crate::sets::{Distance, Rectangularity, Set, UncertaintySet};
 use crate::solution::Solution;
 use crate::solve::{Options, Stop, solve};
-use crate::{Interrupt, evaluate, worst_kernel_rows};
+use crate::{Interrupt, certify, evaluate, worst_kernel_rows};
 
 /// States, actions a state and whether rows list few states.
 const SHAPES: [(usize, usize, bool); 4] =
@@ -94,7 +94,12 @@ impl ModelCheck<'_> {
 
     fn solution(&self, random: &mut Xoshiro256, report: &mut Report) -> Result<(), Violation> {
         let ModelCheck { model, uncertainty, .. } = *self;
-        let Solution { policy, lower, upper, .. } = self.solved(uncertainty, false)?;
+        let solution = self.solved(uncertainty, false)?;
+        if self.set.proof().is_some() {
+            let gap = self.done(certify(model, uncertainty, &solution, Some(1)))?.1.gap;
+            law!(self, "certificates prove the bounds", gap <= 4.0 * GAP, "gap {gap:e}");
+        }
+        let Solution { policy, lower, upper, .. } = solution;
         let other = self.solved(uncertainty, true)?;
         let interrupt = Interrupt::new();
         let worst = evaluate(model, uncertainty, &policy, Some(GAP), Some(1), &interrupt);

@@ -189,7 +189,9 @@ impl RowCheck<'_> {
             before = Some(at);
             report.points += 1;
         }
-        let (face, steep) = (set.face(row), set.at(row, 1e9 * unit, before));
+        // Where it is dear, the curve ends steeply.
+        let face = set.face(row);
+        let steep = set.at(row, 1e9 * unit * face.clamp(1.0, 1e20), before);
         let near = face.is_infinite() || (steep.price - face).abs() <= 1e-5 * (1.0 + face);
         law!(self, "prices end at the face", near, "{steep:?}, face {face:e}");
         // Of a row that is nearly on its maximum rounding leaves nothing.

@@ -157,7 +157,7 @@ impl WithSimd for Proved<'_> {
         let own = mass + apart;
         let value = ((linear + all) / own + nu) / t;
         // y/M − p/P = (y − p)/M + p(P − M)/(MP), and ‖p‖ ≤ P.
-        let way = above(apart.mid.abs() + apart.radius()) + size;
+        let way = apart.size() + size;
         let distance = above(above(way) / own.lo());
         let spent = if own.lo() > 0.0 { above(0.5 * (distance * distance)) } else { f64::NAN };
         if sane { Reading { dual: dual.hi(), value, spent } } else { Reading::NOTHING }

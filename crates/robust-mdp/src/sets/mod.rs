@@ -14,6 +14,7 @@
 //! - `proximal`: steps of the first-order methods
 
 mod bracket;
+mod chi2;
 mod cone;
 pub(crate) mod ellipsoid;
 pub(crate) mod kl;

@@ -59,7 +59,7 @@ impl Sums {
 
     /// Whether the centre is so far from the mean that the determinant loses digits.
     pub(crate) fn is_off_centre(&self) -> bool {
-        self.det() < OFF_CENTRE * self.rww
+        self.rw * self.rw > (1.0 - OFF_CENTRE) * self.rww * self.r
     }
 
     /// ν for which the active set has mass one at t.
@@ -330,9 +330,18 @@ pub(super) fn kernel<Q: Quadratic + Scale>(
     at: Priced,
     y: &mut [f64],
 ) -> Beyond {
-    if at.t * row.range <= STEEPEST {
-        let Priced { t, nu, .. } = at;
-        dispatch(Write::<Q> { row, t, nu, y, of: PhantomData });
+    let steep = at.t * row.range;
+    if steep <= STEEPEST || Q::HEAVY && steep <= STEEPEST * face(set, row) {
+        let Priced { t, mut nu, .. } = at;
+        let mut about = row;
+        if Q::HEAVY && nu.abs() > LARGE {
+            // Digits of ν above t·maximum are none of the heavy entries, which lie far below.
+            let below = row.nominal();
+            let (first, _) = settle(set, row, t, nu - t * below, row.maximum + below);
+            about.maximum += below + first.mean();
+            nu = settle(set, row, t, f64::NEG_INFINITY, about.maximum).1;
+        }
+        dispatch(Write::<Q> { row: about, t, nu, y, of: PhantomData });
         return match (row.outside, Q::OUTSIDE > 0.0) {
             (Some(_), true) => Beyond::Affine { t, nu },
             _ => Beyond::Nothing,
@@ -359,6 +368,9 @@ pub(super) fn kernel<Q: Quadratic + Scale>(
 fn scalar<Q: Scale>(p: f64) -> f64 {
     Q::r(pulp::Scalar, p)
 }
+
+/// Shifts beyond this cost heavy entries more than three digits.
+const LARGE: f64 = 1e3;
 
 /// Multipliers beyond this, in units of 1/range, mean the maximum.
 const STEEPEST: f64 = 1e10;

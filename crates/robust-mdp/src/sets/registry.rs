@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use super::set::Set;
-use super::{ellipsoid, kl};
+use super::{chi2, ellipsoid, kl};
 
 macro_rules! registry {
     ($($(#[$about:meta])* $variant:ident = $set:expr,)*) => {
@@ -41,6 +41,8 @@ registry! {
     Ellipsoid = ellipsoid::Ellipsoid,
     /// KL(y‖y⁰) = Σ y ln(y/y⁰).
     Kl = kl::Kl,
+    /// Pearson's Σ (y − y⁰)²/y⁰.
+    Chi2 = chi2::Chi2,
 }
 
 static NAMES: LazyLock<Vec<&'static str>> =

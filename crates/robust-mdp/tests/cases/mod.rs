@@ -263,6 +263,22 @@ impl Case {
         ];
         Case { seed, family, model, set, values, traits }
     }
+
+    /// The same with weights of rows, over orders of magnitude or counts; `None` where rows share nothing.
+    pub(crate) fn weighted(mut self) -> Option<Case> {
+        if self.set.rectangularity == Rectangularity::StateAction {
+            return None;
+        }
+        let mut random = Xoshiro256::new(self.seed ^ 0x77);
+        let counts = random.below(2) == 0;
+        let mut draw = |_| match counts {
+            true => (1 + random.below(500)) as f64,
+            false => 10f64.powf(4.0 * random.uniform() - 2.0),
+        };
+        self.set.weights = Some((0..self.model.rows()).map(&mut draw).collect());
+        self.traits.push(format!("weights {}", if counts { "counts" } else { "any" }));
+        Some(self)
+    }
 }
 
 fn pick<T: Copy>(random: &mut Xoshiro256, from: &[T]) -> T {

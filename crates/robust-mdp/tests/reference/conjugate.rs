@@ -13,26 +13,29 @@ pub(super) struct DualRow {
     /// Σpz.
     nominal: f64,
     of: Conjugate,
+    /// The distance counts so often.
+    kappa: f64,
 }
 
 const GOLDEN: f64 = 0.618_033_988_749_894_9;
 
 impl DualRow {
     /// The row with entries (p, b).
-    pub(super) fn new(mut entries: Vec<(f64, f64)>, of: Conjugate) -> DualRow {
+    pub(super) fn new(mut entries: Vec<(f64, f64)>, of: Conjugate, kappa: f64) -> DualRow {
         let maximum = entries.iter().map(|e| e.1).fold(f64::NEG_INFINITY, f64::max);
         entries.iter_mut().for_each(|e| e.1 -= maximum);
         let spread = entries.iter().fold(0.0, |m: f64, e| m.max(-e.1));
         let nominal = entries.iter().map(|e| e.0 * e.1).sum();
-        DualRow { entries, maximum, spread, nominal, of }
+        DualRow { entries, maximum, spread, nominal, of, kappa }
     }
 
     pub(super) fn nominal_value(&self) -> f64 {
         self.maximum + self.nominal
     }
 
-    /// ψ(t), above t·max b.
+    /// κψ(t/κ), above t·max b.
     pub(super) fn gain(&self, t: f64) -> f64 {
+        let t = t / self.kappa;
         let mass = |nu: f64| -> f64 {
             self.entries.iter().map(|&(p, z)| (self.of.argmax)(t * z - nu, p)).sum()
         };
@@ -50,7 +53,7 @@ impl DualRow {
         let value = |nu: f64| -> f64 {
             nu + self.entries.iter().map(|&(p, z)| (self.of.value)(t * z - nu, p)).sum::<f64>()
         };
-        value(low).min(value(high))
+        self.kappa * value(low).min(value(high))
     }
 
     /// The multiplier of the value `below` under the maximum.

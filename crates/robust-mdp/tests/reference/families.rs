@@ -37,7 +37,6 @@ const fn closed(name: &'static str, set: fn() -> UncertaintySet) -> Family {
     Family { name, set, conjugate: None }
 }
 
-#[allow(dead_code)]
 const fn by_conjugate(
     name: &'static str,
     set: fn() -> UncertaintySet,
@@ -52,6 +51,7 @@ pub(crate) const FAMILIES: &[Family] = &[
     closed("ellipsoid, all states", || UncertaintySet::ellipsoid(0.0)),
     closed("ellipsoid", || UncertaintySet::ellipsoid(0.0).on_nominal_support()),
     closed("KL", || UncertaintySet::kl(0.0)),
+    by_conjugate("χ²", || UncertaintySet::chi2(0.0), |h, p| p * if h > -2.0 { h + 0.25 * h * h } else { -1.0 }, |h, p| p * (1.0 + 0.5 * h).max(0.0)),
 ];
 
 /// The conjugate of a set's distance.

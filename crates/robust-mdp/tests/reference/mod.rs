@@ -60,6 +60,35 @@ pub(crate) trait Path {
     }
 }
 
+/// A row whose distance counts κ times.
+struct Weighted {
+    path: Box<dyn Path>,
+    kappa: f64,
+}
+
+impl Path for Weighted {
+    fn nominal_value(&self) -> f64 {
+        self.path.nominal_value()
+    }
+
+    fn maximum(&self) -> f64 {
+        self.path.maximum()
+    }
+
+    fn end(&self) -> f64 {
+        self.kappa * self.path.end()
+    }
+
+    fn at(&self, t: f64) -> Point {
+        let Point { value, spent } = self.path.at(t / self.kappa);
+        Point { value, spent: self.kappa * spent }
+    }
+
+    fn inside(&self, level: f64) -> f64 {
+        self.kappa * self.path.inside(level)
+    }
+}
+
 /// One state's update.
 pub(crate) struct State {
     rows: Vec<Box<dyn Path>>,
@@ -87,16 +116,21 @@ impl State {
             _ => families::conjugate_of(set),
         };
         if let Some(of) = conjugate {
-            let row = |r| conjugate::DualRow::new(entries(model, set, r, v, &mut state.scale), of);
+            let row = |r| {
+                let entries = entries(model, set, r, v, &mut state.scale);
+                conjugate::DualRow::new(entries, of, set.weight_at(r))
+            };
             state.dual = Some(model.rows_of(s).map(row).collect());
             return state;
         }
         for (k, r) in model.rows_of(s).enumerate() {
             let entries = entries(model, set, r, v, &mut state.scale);
-            state.rows.push(match set.distance {
+            let kappa = set.weight_at(r);
+            let path: Box<dyn Path> = match set.distance {
                 Distance::Kl => Box::new(kl::Tilts::new(entries)),
-                _ => Box::new(ellipsoid::Projections::new(entries, state.radii[k])),
-            });
+                _ => Box::new(ellipsoid::Projections::new(entries, 1.01 * state.radii[k] / kappa)),
+            };
+            state.rows.push(if kappa == 1.0 { path } else { Box::new(Weighted { path, kappa }) });
         }
         state
     }

@@ -27,6 +27,13 @@ impl Interval {
         Interval { mid: sum, rad: roundings(steps) * sum.abs() + TINY }
     }
 
+    /// A sum of terms of any sign, each of them off by at most so many roundings of itself.
+    pub fn sum(terms: impl IntoIterator<Item = f64>, each: f64) -> Interval {
+        let mut sum = Sum::default();
+        terms.into_iter().for_each(|term| sum.add(term));
+        sum.within(each)
+    }
+
     /// All numbers from lo to hi.
     pub fn between(lo: f64, hi: f64) -> Interval {
         let mid = 0.5 * lo + 0.5 * hi;
@@ -41,6 +48,16 @@ impl Interval {
     /// No number in it is smaller.
     pub fn lo(self) -> f64 {
         -above(self.radius() - self.mid)
+    }
+
+    /// No number in it is larger, whatever its sign.
+    pub fn size(self) -> f64 {
+        above(self.mid.abs() + self.radius())
+    }
+
+    /// With numbers that are farther off by so much.
+    pub fn wider(self, by: f64) -> Interval {
+        Interval { rad: self.rad + by, ..self }
     }
 
     /// At least the exact radius.
@@ -121,7 +138,7 @@ pub(super) fn sum_above([a, b, c, d, off]: [f64; 5]) -> f64 {
     above((a + b) + (c + d) + (off + 4.1 * UNIT * size))
 }
 
-/// A sum of numbers of any sign that may be off by three roundings each.
+/// A sum of numbers of any sign.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Sum {
     terms: f64,
@@ -135,7 +152,12 @@ impl Sum {
     }
 
     pub(super) fn interval(self) -> Interval {
-        let rad = 1.01 * UNIT * (self.terms + 2.0) * self.size + TINY;
+        self.within(3.0)
+    }
+
+    /// Of terms that are off by so many roundings each: the first is not rounded again.
+    fn within(self, each: f64) -> Interval {
+        let rad = roundings(self.terms + each - 1.0) * self.size + TINY;
         Interval { mid: self.sum, rad }
     }
 }

@@ -17,6 +17,10 @@ use super::sums::{Over, Terms};
 use super::tail::Unlisted;
 
 /// The part of a set that certificates rest on; it shares no numerical code with the rest.
+///
+/// Plain code will do: sums over [`ProofRow::entries`] by [`Interval::sum`], which is told how often a term is
+/// rounded, [`Interval::wider`] for errors that are not a share of a term, and quotients of such intervals.
+/// `examples/custom_set.rs` has a proof like that, and [`conformance`](crate::conformance) tests its formulas.
 pub trait Proof: Sync {
     /// What (t, ν) prove of a row; t and 1/t are normal numbers, ν is finite.
     fn read(&self, row: &ProofRow<'_>, t: f64, nu: f64) -> Reading;

@@ -111,11 +111,6 @@ impl<'a> Check<'a> {
         Excess { above, below, row }
     }
 
-    /// κ of a row: its distance counts so often in a budget that rows share.
-    fn weight(&self, _row: usize) -> f64 {
-        1.0
-    }
-
     /// (U): weak duality. At least T_x v − v.
     fn policy(&self, s: usize, hand: &mut Hand) -> f64 {
         let Certificate { set, policy, scale, upper, .. } = self.certificate;
@@ -138,7 +133,7 @@ impl<'a> Check<'a> {
                 continue;
             }
             let (seen, omega) = values.row(row, &mut hand.scratch);
-            let kappa = if self.shared { self.weight(row) } else { 1.0 };
+            let kappa = set.weight_at(row);
             let unit = mu * kappa;
             let t = if self.shared { x } else { 1.0 } / unit;
             let found = self.read(&seen, if normal(unit) { t } else { 0.0 }, nu);
@@ -172,7 +167,7 @@ impl<'a> Check<'a> {
 
     /// Rows of the kernel with multipliers of their own; where v_L = v_U, those of the policy have been read.
     fn multipliers(&self, s: usize, hand: &mut Hand) {
-        let Certificate { kernel, lower, .. } = self.certificate;
+        let Certificate { set, kernel, lower, .. } = self.certificate;
         let (values, rows) = (self.lower.as_ref().unwrap_or(&self.upper), self.model.rows_of(s));
         let back = lower[s] - values.offset;
         while let Some(&Multipliers { row, t, nu }) = kernel.get(hand.rows) {
@@ -182,7 +177,7 @@ impl<'a> Check<'a> {
             }
             hand.rows += 1;
             let (seen, omega) = values.row(row, &mut hand.scratch);
-            let kappa = if self.shared { self.weight(row) } else { 1.0 };
+            let kappa = set.weight_at(row);
             let found = self.read(&seen, t, nu);
             let at = [back, self.model.cost[row], seen.top, omega];
             hand.kernel[row - rows.start] = kernel_row(found, kappa, at);

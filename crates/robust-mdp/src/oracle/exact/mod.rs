@@ -391,6 +391,10 @@ impl State<'_> {
             rows.push(k as u32);
             weight.push(x);
         }
+        if rows.is_empty() {
+            // No policy, no worst case.
+            return Enclosure { lower: f64::NEG_INFINITY, upper: f64::INFINITY };
+        }
         let tolerance = self.tolerance;
         let outcome = self.drive(|problem, driver, memory| {
             fixed(problem, driver, memory, &rows, &weight, tolerance)

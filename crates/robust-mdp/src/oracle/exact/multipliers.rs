@@ -72,12 +72,20 @@ impl Exact<'_> {
         let memory = RowMemory { t, nu, screen };
         let mut state = self.state(set, s, values, 0.0, memory, worker);
         for k in (0..x.len()).filter(|&k| x[k] > 0.0) {
-            if let Some(point) = state.memory.point(k) {
-                let at = state.problem.at(k, point.t, Some(point)).at;
-                state.memory.nu[k] = at.nu;
+            if let Some(Priced { t, nu, .. }) = state.memory.point(k) {
+                state.memory.nu[k] = point(&mut state.problem, k, t, nu).nu;
             }
         }
         state.count();
+    }
+}
+
+/// The point of row k at t: y(t), or where y(t) is an edge what `nu` says of it.
+fn point(problem: &mut StateProblem<'_>, k: usize, t: f64, nu: f64) -> Priced {
+    let [from, to] = problem.ends(k, problem.kappa(k) * t).map(|end| end.at);
+    match from.nu == to.nu {
+        true => from,
+        false => from.towards(to, ((nu - from.nu) / (to.nu - from.nu)).clamp(0.0, 1.0)),
     }
 }
 
@@ -85,11 +93,10 @@ impl Exact<'_> {
 pub(crate) struct Points<'p, 'a>(&'p mut StateProblem<'a>);
 
 impl Points<'_, '_> {
-    /// The second number of y(t) of row k, and what y(t) takes of the budget.
-    pub(crate) fn at(&mut self, k: usize, t: f64) -> (f64, f64) {
-        let kappa = self.0.kappa(k);
-        let found = self.0.at(k, kappa * t, None);
-        (found.at.nu, found.price)
+    /// The second number of row k at t, near `nu` if there is a choice, and what it takes of the budget.
+    pub(crate) fn at(&mut self, k: usize, t: f64, nu: f64) -> (f64, f64) {
+        let found = point(self.0, k, t, nu);
+        (found.nu, self.0.kappa(k) * found.price)
     }
 
     /// No two objectives of row k differ by more.
@@ -122,7 +129,7 @@ impl Raised<'_> {
                 return None;
             }
             if needed {
-                let exact = |point: Priced| problem.at(k, point.t, Some(point)).at.nu;
+                let exact = |at: Priced| point(problem, k, at.t, at.nu).nu;
                 out.push((k, t, memory.point(k).map_or(0.0, exact)));
             }
         }

@@ -51,7 +51,7 @@ pub(super) fn free(
         admit_below(problem, memory, u);
         let at = price_all(problem, memory, u, 0.0, &mut priced);
         let upper = u + (at.above + (problem.radius - at.spent)) / at.weight;
-        if !upper.is_finite() {
+        if !(upper.is_finite() && at.weight.is_finite()) {
             break;
         }
         let enough = tolerance.max(problem.noise(u));

@@ -198,17 +198,20 @@ impl Joint for QuadraticRows<'_> {
         self.forms.resize(problem.active.len());
         let Active { row, t, nu, base, pending, .. } = &mut *problem.active;
         self.forms.list_stale(pending);
-        let visited = pending.iter().map(|&j| problem.rows.width(row[j as usize] as usize));
-        problem.rows.visited += visited.sum::<usize>() as u64;
+        let width = |&j: &u32| problem.rows.width(row[j as usize] as usize);
+        let visited = match problem.rows.shared() {
+            true => pending.first().map_or(0, width) * pending.len(),
+            false => pending.iter().map(width).sum(),
+        };
+        problem.rows.visited += visited as u64;
         let mut read = std::mem::take(&mut self.forms.read);
         read.resize(pending.len(), Sums::default());
         let at = At { row, t, nu, centre: &self.forms.centre };
         self.set.read(&problem.rows, pending, at, &mut read);
         for (&j, sums) in pending.iter().zip(&mut read) {
             let j = j as usize;
-            let mean = sums.mean();
-            if sums.is_off_centre() && mean != 0.0 {
-                let k = row[j] as usize;
+            if sums.is_off_centre() {
+                let (k, mean) = (row[j] as usize, sums.mean());
                 let centre = self.forms.centre[j] + mean;
                 (self.forms.centre[j], base[j], nu[j]) =
                     (centre, base[j] + mean, nu[j] - t[j] * mean);

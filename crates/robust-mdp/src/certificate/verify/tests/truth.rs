@@ -14,6 +14,8 @@ struct Seen {
     /// That and the row's cost, above λ·max v.
     top: f64,
     cost: f64,
+    /// How often its distance counts.
+    kappa: f64,
     kl: bool,
 }
 
@@ -30,15 +32,22 @@ impl Seen {
         let top = entries.iter().fold(f64::NEG_INFINITY, |m, e| m.max(e.1));
         let mass: f64 = entries.iter().map(|e| e.0).sum();
         let (p, w) = entries.iter().map(|(p, w)| (p / mass, w - top)).unzip();
-        Seen { p, w, top, cost: model.cost[r], kl: set.distance == Distance::Kl }
+        let (cost, kappa, kl) = (model.cost[r], set.weight_at(r), set.distance == Distance::Kl);
+        Seen { p, w, top, cost, kappa, kl }
     }
 
     fn depth(&self) -> f64 {
         self.w.iter().fold(0.0, |m: f64, w| m.max(-w))
     }
 
-    /// max of t⟨w, y⟩ − d(y), the multiplier ν of the mass, d(y) and ⟨w, y⟩.
+    /// max of t⟨w, y⟩ − κd(y), the multiplier ν of the mass over κ, κd(y) and ⟨w, y⟩.
     fn tilted(&self, t: f64) -> [f64; 4] {
+        let [gain, nu, distance, value] = self.alone(t / self.kappa);
+        [self.kappa * gain, nu, self.kappa * distance, value]
+    }
+
+    /// The same for κ = 1.
+    fn alone(&self, t: f64) -> [f64; 4] {
         let entries = || self.p.iter().zip(&self.w);
         let (mut distance, mut value) = (0.0, 0.0);
         if self.kl {
@@ -230,7 +239,7 @@ impl Draw {
                 if !sane && self.one_in(4) {
                     let t = self.log(-3.0, 3.0) / (seen.depth() + 1e-100);
                     let t = self.absurd(t).abs();
-                    kernel.push(Multipliers { row, t, nu: self.absurd(from(t)) });
+                    kernel.push(Multipliers { row, t, nu: self.absurd(from(seen.kappa * t)) });
                 }
             }
         }
@@ -304,7 +313,10 @@ fn all_is_true(seed: u64, models: usize, sane: bool) {
             1..4 if !sane => draw.log(-2.0, 3.0),
             _ => draw.log(-13.0, -2.0),
         };
-        let set = draw.set(radius);
+        let mut set = draw.set(radius);
+        if set.rectangularity == Rectangularity::State && draw.one_in(2) {
+            set.weights = Some((0..model.rows()).map(|_| draw.log(-2.0, 2.0)).collect());
+        }
         let (kind, size) = (draw.0.below(8), if sane { size } else { draw.log(-8.0, 8.0) });
         let mut values = || match kind {
             0 => vec![size; model.states()],
