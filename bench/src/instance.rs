@@ -6,7 +6,7 @@
 //! slowly.
 
 use robust_mdp::instances::{Costs, Garnet, TIGHT, published_radius};
-use robust_mdp::uncertainty::{Distance, Radius, Rectangularity, Support, UncertaintySet};
+use robust_mdp::sets::{Distance, Radius, Rectangularity, Support, UncertaintySet};
 use robust_mdp::{Error, Model};
 use serde::{Deserialize, Serialize};
 

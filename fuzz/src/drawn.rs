@@ -2,7 +2,7 @@
 //! vacuous, ties, terminal states, tiny probabilities, costs of all sizes and signs.
 
 use robust_mdp::instances::Xoshiro256;
-use robust_mdp::uncertainty::{Radius, UncertaintySet};
+use robust_mdp::sets::{Radius, UncertaintySet};
 use robust_mdp::{Model, ModelBuilder, Objective};
 
 /// A problem and the gap to ask for.

@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 use robust_mdp::certificate::seal_certificate;
 use robust_mdp::instances::Garnet;
 use robust_mdp::io::{Format, RadiusTable, parse_model, parse_policy, parse_radii, write_json};
-use robust_mdp::uncertainty::UncertaintySet;
+use robust_mdp::sets::UncertaintySet;
 use robust_mdp::{
     Certificate, Checkpointer, Error, Interrupt, Method, Model, ModelBuilder, Options, Oracle,
     Stop, certify, seal_checkpoint, solve, solve_checkpointed, verify,

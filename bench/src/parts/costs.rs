@@ -1,7 +1,7 @@
 //! Costs on next states against the same model with costs on actions alone.
 
 use robust_mdp::instances::Xoshiro256;
-use robust_mdp::uncertainty::UncertaintySet;
+use robust_mdp::sets::UncertaintySet;
 use robust_mdp::{Error, Model, ModelBuilder};
 
 use super::Plan;

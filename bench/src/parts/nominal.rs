@@ -5,7 +5,7 @@ use std::process::Command;
 
 use robust_mdp::Model;
 use robust_mdp::io::write_model;
-use robust_mdp::uncertainty::UncertaintySet;
+use robust_mdp::sets::UncertaintySet;
 
 use super::Plan;
 use crate::Failure;

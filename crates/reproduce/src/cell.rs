@@ -7,7 +7,7 @@ use robust_mdp_measure::journal::Entry;
 use serde::{Deserialize, Serialize};
 
 use super::problem::Problem;
-use super::solver::{Course, Solver};
+use super::solver::{FomSetup, Solver};
 
 /// The version of the records; records of another are not taken up.
 pub(crate) const FORMAT: u32 = 1;
@@ -111,7 +111,7 @@ pub(crate) enum Task {
     /// Compute the duality gap of a random pair to ε.
     Gap(Evaluator),
     /// Follow the duality gap of FOM-VI over its steps.
-    Trace(Course),
+    Trace(FomSetup),
 }
 
 /// One run, and everything that its result depends on.

@@ -138,7 +138,7 @@ fn largest(records: &Records<'_>, experiment: Experiment) -> Table {
         if p.discount != 0.8 {
             continue;
         }
-        let set = if p.set == robust_mdp::uncertainty::Distance::Kl { ", KL" } else { "" };
+        let set = if p.set == robust_mdp::sets::Distance::Kl { ", KL" } else { "" };
         let name = format!("{}, {}{set}", p.family.title(), p.regime.title());
         match cases.iter_mut().find(|c| c.0 == name) {
             Some(case) => case.1.push(record),

@@ -1,7 +1,7 @@
 //! The figures of an experiment.
 
 use robust_mdp::error::name_of;
-use robust_mdp::uncertainty::Distance;
+use robust_mdp::sets::Distance;
 use robust_mdp_measure::statistics::{Sample, Summary, summary};
 use robust_mdp_page::{Axis, Figure, Point, Scale, Series};
 
@@ -9,7 +9,7 @@ use super::cell::{Evaluator, Experiment, Record, Task};
 use super::plan::{CASES, DISCOUNT_CASES, GAP_CASES, KL_CASES, TRACE_CASES};
 use super::problem::{Problem, Regime};
 use super::select::{Records, Rule, by, entries, games, seconds, states};
-use super::solver::{Course, Geometries, Solver};
+use super::solver::{FomSetup, Geometries, Solver};
 
 /// Gaps below this are rounding and tolerance.
 const FLOOR: f64 = 1e-7;
@@ -246,17 +246,17 @@ fn course(records: &[&Record], name: String, colour: usize) -> Option<Series> {
 struct Panel {
     id: String,
     setting: String,
-    courses: Vec<(String, Course)>,
+    courses: Vec<(String, FomSetup)>,
 }
 
 fn panels(experiment: Experiment, centred: bool) -> Vec<Panel> {
-    let of = |setup, p, q| Course { setup, p, q, centred };
+    let of = |setup, p, q| FomSetup { setup, p, q, centred };
     let setups = |p, q| Panel {
         id: format!("-p{p}-q{q}"),
         setting: format!("(p,q) = ({p},{q})"),
         courses: Geometries::ALL.map(|s| (s.title().to_owned(), of(s, p, q))).to_vec(),
     };
-    let euclidean = |setting: &str, courses: [(String, Course); 3]| Panel {
+    let euclidean = |setting: &str, courses: [(String, FomSetup); 3]| Panel {
         id: String::new(),
         setting: format!("(ℓ2,ℓ2), {setting}"),
         courses: courses.to_vec(),

@@ -2,7 +2,7 @@
 //! 2021), run again, with today's methods beside them.
 //!
 //! A [`Plan`] lists cells; each finished cell is a line of the journal; figures, tables and verdicts are
-//! made from the journal alone, so that a [`Run`] can be interrupted and gone on with.
+//! made from the journal alone, so that a [`Reproduction`] can be interrupted and gone on with.
 
 mod arrangement;
 mod cell;
@@ -58,7 +58,7 @@ pub fn check_journal(bytes: &[u8]) -> Result<(), journal::BadLine> {
 }
 
 /// Experiments in a folder, with what earlier runs have left there.
-pub struct Run {
+pub struct Reproduction {
     folder: PathBuf,
     experiments: Vec<Experiment>,
     cells: Vec<Cell>,
@@ -68,7 +68,7 @@ pub struct Run {
     provenance: Provenance,
 }
 
-impl Run {
+impl Reproduction {
     /// Opens the journal of a folder, which is made where it is not there. `command` tells others how to
     /// make the same records.
     pub fn open(
@@ -77,14 +77,14 @@ impl Run {
         plan: &Plan,
         pace: Pace,
         command: String,
-    ) -> Result<Run, Error> {
+    ) -> Result<Reproduction, Error> {
         fs::create_dir_all(folder)
             .map_err(|source| robust_mdp::Error::Io { path: folder.into(), source })?;
         let journal: Journal<Record> = Journal::open(folder.join(JOURNAL))?;
         let cells: Vec<Cell> = experiments.iter().flat_map(|&e| plan.cells(e)).collect();
         let seeds: BTreeMap<String, u64> =
             experiments.iter().map(|&e| (e.name().to_owned(), plan.seeds(e))).collect();
-        Ok(Run {
+        Ok(Reproduction {
             folder: folder.into(),
             experiments: experiments.to_vec(),
             before: cells.iter().filter(|c| journal.get(&c.key()).is_some()).count(),

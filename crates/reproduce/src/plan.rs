@@ -4,12 +4,12 @@
 //! The limits are chosen so that no cell of the quick plan takes more than a few seconds, and none
 //! of the full one more than a few minutes.
 
-use robust_mdp::uncertainty::Distance;
+use robust_mdp::sets::Distance;
 
 use super::cell::{Cell, Evaluator, Experiment, FORMAT, Task};
 use super::problem::{Family, Problem, Regime};
 use super::progress::seconds;
-use super::solver::{Course, Geometries, Solver};
+use super::solver::{FomSetup, Geometries, Solver};
 
 /// Accuracy of the comparisons of time, and of computing a duality gap.
 pub(crate) const EPSILON: f64 = 0.1;
@@ -286,8 +286,8 @@ impl Plan {
 }
 
 /// The settings that an experiment compares, with either rule of steps.
-fn courses(experiment: Experiment) -> Vec<Course> {
-    let of = |setup, p, q, centred| Course { setup, p, q, centred };
+fn courses(experiment: Experiment) -> Vec<FomSetup> {
+    let of = |setup, p, q, centred| FomSetup { setup, p, q, centred };
     let mut courses = Vec::new();
     for centred in [false, true] {
         match experiment {

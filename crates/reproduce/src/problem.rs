@@ -7,7 +7,7 @@
 use robust_mdp::instances::{
     Calibration, Costs, Garnet, TIGHT, healthcare, machine_replacement, published_radius,
 };
-use robust_mdp::uncertainty::{Distance, UncertaintySet};
+use robust_mdp::sets::{Distance, UncertaintySet};
 use robust_mdp::{Error, Model};
 use serde::{Deserialize, Serialize};
 

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use robust_mdp::uncertainty::Distance;
+use robust_mdp::sets::Distance;
 
 use super::cell::{Cell, Experiment, Task};
 use super::problem::Regime;

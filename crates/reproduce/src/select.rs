@@ -4,7 +4,7 @@ use robust_mdp_measure::statistics::{Sample, Summary, median, summary};
 
 use super::cell::{Evaluator, Experiment, Record, Task, TracePoint};
 use super::problem::{Family, Problem, Regime};
-use super::solver::{Course, Solver};
+use super::solver::{FomSetup, Solver};
 
 /// When a run counts as over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -140,8 +140,8 @@ pub(crate) fn pairs<'r>(
     records: &Records<'r>,
     experiment: Experiment,
     regime: Regime,
-    one: Course,
-    other: Course,
+    one: FomSetup,
+    other: FomSetup,
 ) -> Vec<(&'r [TracePoint], &'r [TracePoint])> {
     let wanted = |p: &Problem| p.regime == regime;
     let ones = records.runs(experiment, Task::Trace(one), wanted);

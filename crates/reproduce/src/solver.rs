@@ -1,7 +1,7 @@
 //! The methods that are compared, as the paper ran them and as they are here.
 
 use robust_mdp::geometry::Geometry;
-use robust_mdp::uncertainty::Distance;
+use robust_mdp::sets::Distance;
 use robust_mdp::{
     Average, Checks, FomSettings, Method, Options, Oracle, Published, Setup, StepRule, Stop,
 };
@@ -205,7 +205,7 @@ impl Geometries {
 
 /// A run of FOM-VI whose gap is followed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub(crate) struct Course {
+pub(crate) struct FomSetup {
     pub(crate) setup: Geometries,
     /// Weights t^p.
     pub(crate) p: u32,
@@ -215,7 +215,7 @@ pub(crate) struct Course {
     pub(crate) centred: bool,
 }
 
-impl Course {
+impl FomSetup {
     pub(crate) fn settings(self) -> FomSettings {
         FomSettings {
             setup: Some(self.setup.setup()),

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use clap::Arg;
 use clap::builder::{PossibleValue, TypedValueParser};
 use clap::error::Error;
-use robust_mdp::uncertainty::Distance;
+use robust_mdp::sets::Distance;
 
 /// Parses one of `names`; says of those in `later` that they are known but not here yet.
 #[derive(Clone, Debug)]

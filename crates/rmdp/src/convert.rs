@@ -4,12 +4,12 @@ use std::path::PathBuf;
 
 use robust_mdp::Model;
 use robust_mdp::io::{Format, write_model};
-use robust_mdp::model::Row;
+use robust_mdp::model::NominalRow;
 use robust_mdp_page::number::grouped;
 
 use crate::args;
 use crate::failure::{Ending, Failure};
-use crate::model::{FORMATS, Reading};
+use crate::model::{FORMATS, ReadArgs};
 use crate::output;
 use crate::render::sizes;
 
@@ -59,7 +59,7 @@ pub(crate) fn run(args: &Args) -> Result<Ending, Failure> {
         ))
         .hint("give it when the .csv file is read, as in `rmdp solve`"));
     }
-    let reading = Reading { format: args.from, discount: args.discount };
+    let reading = ReadArgs { format: args.from, discount: args.discount };
     let read = match to {
         Format::Csv => reading.read_undiscounted(&args.from_file).map(|(source, _)| source),
         Format::Json | Format::Npz => reading.read(&args.from_file),
@@ -97,7 +97,7 @@ pub(crate) fn run(args: &Args) -> Result<Ending, Failure> {
 /// Whether a CSV file tells what unlisted next states cost. That is what its lines of an action cost if
 /// all cost the same, and otherwise 0.
 fn is_kept_in_csv(model: &Model) -> bool {
-    let lists_all = |row: Row<'_>| {
+    let lists_all = |row: NominalRow<'_>| {
         let mut next: Vec<usize> = row.listed().map(|(next, ..)| next).collect();
         next.dedup();
         next.len() == model.states()

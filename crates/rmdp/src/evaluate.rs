@@ -8,7 +8,7 @@ use robust_mdp::io::read_policy;
 use crate::args;
 use crate::failure::{Ending, Failure};
 use crate::interrupt;
-use crate::model::Reading;
+use crate::model::ReadArgs;
 use crate::output::{self, Losses, Sink};
 use crate::render::evaluation::{Heading, page};
 use crate::render::solution::Asked;
@@ -24,7 +24,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "CSV")]
     policy: PathBuf,
     #[command(flatten)]
-    reading: Reading,
+    reading: ReadArgs,
     #[command(flatten)]
     set: SetArgs,
     #[command(flatten)]

@@ -1,7 +1,7 @@
 //! Settings of FOM-VI and of the first-order oracle, from their flags.
 
 use robust_mdp::geometry::Geometry;
-use robust_mdp::uncertainty::Distance;
+use robust_mdp::sets::Distance;
 use robust_mdp::{Average, FomSettings, Setup, StepRule, saddle};
 use robust_mdp_page::number::short;
 
@@ -41,11 +41,11 @@ const STEPS: Choice<StepRule> = Choice {
     later: &[],
 };
 
-const FOMS: Choice<saddle::Method> = Choice {
+const FOMS: Choice<saddle::FirstOrderMethod> = Choice {
     names: &[
-        ("pda", saddle::Method::Pda, "primal-dual algorithm"),
-        ("mirror-prox", saddle::Method::MirrorProx, ""),
-        ("mirror-descent", saddle::Method::MirrorDescent, ""),
+        ("pda", saddle::FirstOrderMethod::Pda, "primal-dual algorithm"),
+        ("mirror-prox", saddle::FirstOrderMethod::MirrorProx, ""),
+        ("mirror-descent", saddle::FirstOrderMethod::MirrorDescent, ""),
     ],
     later: &[],
 };
@@ -67,7 +67,7 @@ pub(crate) struct FomArgs {
     setup: Option<Setup>,
     /// First-order method [default: pda]
     #[arg(long, value_name = "FOM", value_parser = FOMS)]
-    fom: Option<saddle::Method>,
+    fom: Option<saddle::FirstOrderMethod>,
     /// Step sizes [default: centred]
     #[arg(long, value_name = "RULE", value_parser = STEPS)]
     steps: Option<StepRule>,

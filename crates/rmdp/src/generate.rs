@@ -7,7 +7,7 @@ use clap::Subcommand;
 use robust_mdp::Model;
 use robust_mdp::instances::{Costs, DEFAULT_DISCOUNT, Garnet, healthcare, machine_replacement};
 use robust_mdp::io::{Format, write_json, write_model, write_radii};
-use robust_mdp::uncertainty::Distance;
+use robust_mdp::sets::Distance;
 use robust_mdp_page::number::{grouped, short};
 
 use crate::args;

@@ -2,14 +2,14 @@
 
 use std::path::PathBuf;
 
-use robust_mdp::uncertainty::{Distance, UncertaintySet};
+use robust_mdp::sets::{Distance, UncertaintySet};
 use robust_mdp::{Model, Objective};
 use robust_mdp_page::number::{grouped, plain, short};
 use serde::{Serialize, Serializer};
 
 use crate::args;
 use crate::failure::{Ending, Failure};
-use crate::model::Reading;
+use crate::model::ReadArgs;
 use crate::output::{self, Sink};
 use crate::render::facts;
 
@@ -19,7 +19,7 @@ pub(crate) struct Args {
     /// Model file (.json, .csv or .npz)
     model: PathBuf,
     #[command(flatten)]
-    reading: Reading,
+    reading: ReadArgs,
     /// Print one JSON object instead of text
     #[arg(long)]
     json: bool,

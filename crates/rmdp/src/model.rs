@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use robust_mdp::instances::{Calibration, DEFAULT_DISCOUNT, machine_replacement};
 use robust_mdp::io::{Format, read_model};
-use robust_mdp::uncertainty::Distance;
+use robust_mdp::sets::Distance;
 use robust_mdp::{Error, Model, ModelError};
 
 use crate::choice::Choice;
@@ -21,7 +21,7 @@ pub(crate) const FORMATS: Choice<Format> = Choice {
 
 /// How to read a model file.
 #[derive(Debug, clap::Args)]
-pub(crate) struct Reading {
+pub(crate) struct ReadArgs {
     /// Format of MODEL [default: by its ending]
     #[arg(long, value_name = "FORMAT", value_parser = FORMATS)]
     pub(crate) format: Option<Format>,
@@ -33,16 +33,16 @@ pub(crate) struct Reading {
 
 /// A model with what the reader took for granted.
 #[derive(Debug)]
-pub(crate) struct Source {
+pub(crate) struct NamedModel {
     pub(crate) model: Model,
     pub(crate) warnings: Vec<String>,
     /// What the output calls it.
     pub(crate) name: String,
 }
 
-impl Reading {
+impl ReadArgs {
     /// Reads the model at `path`.
-    pub(crate) fn read(&self, path: &Path) -> Result<Source, Failure> {
+    pub(crate) fn read(&self, path: &Path) -> Result<NamedModel, Failure> {
         self.source(path, read_model(path, self.format, self.discount))
     }
 
@@ -50,14 +50,14 @@ impl Reading {
         &self,
         path: &Path,
         read: Result<(Model, Vec<String>), Error>,
-    ) -> Result<Source, Failure> {
+    ) -> Result<NamedModel, Failure> {
         let (model, warnings) = read.map_err(|e| self.explain(path, e))?;
         let name = path.display().to_string();
-        Ok(Source { model, warnings, name })
+        Ok(NamedModel { model, warnings, name })
     }
 
-    /// As [`Reading::read`]; a missing discount factor is taken as 0, and told.
-    pub(crate) fn read_undiscounted(&self, path: &Path) -> Result<(Source, bool), Failure> {
+    /// As [`ReadArgs::read`]; a missing discount factor is taken as 0, and told.
+    pub(crate) fn read_undiscounted(&self, path: &Path) -> Result<(NamedModel, bool), Failure> {
         let missing = |e: &Error| {
             let source = match e {
                 Error::ModelAt { source, .. } | Error::Model(source) => source,
@@ -68,7 +68,7 @@ impl Reading {
         match read_model(path, self.format, self.discount) {
             // A pipe cannot be read twice.
             Err(e) if missing(&e) && path.is_file() => {
-                let again = Reading { format: self.format, discount: Some(0.0) };
+                let again = ReadArgs { format: self.format, discount: Some(0.0) };
                 Ok((again.read(path)?, true))
             }
             read => Ok((self.source(path, read)?, false)),
@@ -89,7 +89,7 @@ impl Reading {
     }
 
     /// Reads `path`, or takes the embedded example.
-    pub(crate) fn read_or_example(&self, path: Option<&PathBuf>) -> Result<Source, Failure> {
+    pub(crate) fn read_or_example(&self, path: Option<&PathBuf>) -> Result<NamedModel, Failure> {
         if let Some(path) = path {
             return self.read(path);
         }
@@ -98,7 +98,7 @@ impl Reading {
         }
         let discount = self.discount.unwrap_or(DEFAULT_DISCOUNT);
         let model = machine_replacement(EXAMPLE_STATES, discount).map_err(Failure::input)?;
-        Ok(Source {
+        Ok(NamedModel {
             model,
             warnings: Vec::new(),
             name: "machine replacement, the embedded example".into(),

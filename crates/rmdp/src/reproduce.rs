@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use indicatif::{ProgressBar, ProgressStyle};
 use robust_mdp_measure::{journal, machine};
 use robust_mdp_page::number::time_text;
-use robust_mdp_reproduce::{Error, Experiment, Pace, Plan, Progress, Run};
+use robust_mdp_reproduce::{Error, Experiment, Pace, Plan, Progress, Reproduction};
 
 use crate::args;
 use crate::failure::{Ending, Failure, json_in_words};
@@ -81,8 +81,8 @@ pub(crate) fn run(args: &Args) -> Result<Ending, Failure> {
         return Err(Failure::usage(format!("-o {folder}: is a file, expected a folder")));
     }
     let pace = Pace { threads: args.threads, jobs: args.jobs() };
-    let mut run =
-        Run::open(folder, &experiments, &args.plan(), pace, args.command()).map_err(failure)?;
+    let mut run = Reproduction::open(folder, &experiments, &args.plan(), pace, args.command())
+        .map_err(failure)?;
     let interrupt = interrupt::listen_saying(args.quiet, "interrupted: ending this cell\n")?;
     let (before, all) = (run.before(), run.cells());
     if before > 0 && !args.quiet {

@@ -1,6 +1,6 @@
 //! The machine-readable results of `solve`, `evaluate` and `verify`.
 
-use robust_mdp::uncertainty::{Distance, Radius, Rectangularity, Support, UncertaintySet};
+use robust_mdp::sets::{Distance, Radius, Rectangularity, Support, UncertaintySet};
 use robust_mdp::{
     Certificate, Evaluated, Method, Model, Oracle, PolicyValue, Solution, Status, Verified,
 };
@@ -8,14 +8,14 @@ use serde::Serialize;
 
 /// Bounds of one value.
 #[derive(Debug, Serialize)]
-struct Interval {
+struct ValueBounds {
     lower: f64,
     upper: f64,
 }
 
-impl From<(f64, f64)> for Interval {
-    fn from((lower, upper): (f64, f64)) -> Interval {
-        Interval { lower, upper }
+impl From<(f64, f64)> for ValueBounds {
+    fn from((lower, upper): (f64, f64)) -> ValueBounds {
+        ValueBounds { lower, upper }
     }
 }
 
@@ -51,7 +51,7 @@ pub(crate) struct SolveReport<'a> {
     method: Method,
     oracle: Oracle,
     reason: Option<&'a str>,
-    value: Interval,
+    value: ValueBounds,
     lower: &'a [f64],
     upper: &'a [f64],
     values: &'a [f64],
@@ -109,7 +109,7 @@ impl<'a> SolveReport<'a> {
 /// Bounds of a policy's value, at p₀ and in every state.
 #[derive(Debug, Serialize)]
 struct Values<'a> {
-    value: Interval,
+    value: ValueBounds,
     lower: &'a [f64],
     upper: &'a [f64],
     values: &'a [f64],
@@ -182,7 +182,7 @@ pub(crate) struct VerifyReport<'a> {
     support: Support,
     method: Method,
     oracle: Oracle,
-    value: Interval,
+    value: ValueBounds,
     lower: &'a [f64],
     upper: &'a [f64],
     gap: f64,

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use robust_mdp::Model;
 use robust_mdp::io::{RadiusTable, read_radii, read_weights};
-use robust_mdp::uncertainty::{Distance, Radius, Rectangularity, Support, UncertaintySet};
+use robust_mdp::sets::{Distance, Radius, Rectangularity, Support, UncertaintySet};
 use robust_mdp_page::number::short;
 
 use crate::args::non_negative;

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use robust_mdp::io::{Format, write_kernel, write_policy};
-use robust_mdp::uncertainty::UncertaintySet;
+use robust_mdp::sets::UncertaintySet;
 use robust_mdp::{
     Error, Interrupt, Model, Options, Solution, Status, Stop, solve_checkpointed, solve_observed,
     worst_kernel_rows,
@@ -15,7 +15,7 @@ use crate::checkpoint::{CheckpointArgs, CheckpointFile};
 use crate::failure::{Ending, Failure};
 use crate::interrupt;
 use crate::method::{self, MethodArgs};
-use crate::model::{Reading, Source};
+use crate::model::{NamedModel, ReadArgs};
 use crate::output::{self, Losses, Sink};
 use crate::render::solution::{Asked, Heading, page};
 use crate::result::SolveReport;
@@ -28,13 +28,13 @@ pub(crate) struct Args {
     /// Model file (.json, .csv or .npz) [default: the embedded machine-replacement example]
     model: Option<PathBuf>,
     #[command(flatten)]
-    reading: Reading,
+    reading: ReadArgs,
     #[command(flatten)]
     set: SetArgs,
     #[command(flatten)]
     method: MethodArgs,
     #[command(flatten)]
-    limits: Limits,
+    limits: StopArgs,
     #[command(flatten)]
     checkpoints: CheckpointArgs,
     #[command(flatten)]
@@ -59,7 +59,7 @@ written (the answer is printed all the same).";
 /// When to stop.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Limits")]
-struct Limits {
+struct StopArgs {
     /// Stop when upper − lower ≤ ε in every state [default: 1e-7 ×
     /// (largest − least cost) / (1 − λ), seven digits of the range of values]
     #[arg(long, value_name = "ε", value_parser = args::positive, allow_hyphen_values = true)]
@@ -198,7 +198,7 @@ impl Args {
     /// Files first, so that the answer is safe; then the page.
     fn publish(
         &self,
-        source: &Source,
+        source: &NamedModel,
         chosen: &ChosenSet,
         options: &Options,
         solution: &Solution,

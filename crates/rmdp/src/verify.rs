@@ -9,7 +9,7 @@ use robust_mdp_page::number::{gap_text, rounded_down, rounded_up};
 use crate::args;
 use crate::failure::{Ending, Failure};
 use crate::method;
-use crate::model::{Reading, Source};
+use crate::model::{NamedModel, ReadArgs};
 use crate::output::{self, Losses, Sink};
 use crate::render::solution::{STATE_NAME, between, start, table_decimals};
 use crate::render::{SHOWN, facts, left_out, objective, shown_name, sizes};
@@ -24,7 +24,7 @@ pub(crate) struct Args {
     /// Certificate, as `rmdp solve --certificate` writes it
     certificate: PathBuf,
     #[command(flatten)]
-    reading: Reading,
+    reading: ReadArgs,
     #[command(flatten)]
     set: SetArgs,
     #[command(flatten)]
@@ -94,7 +94,12 @@ pub(crate) fn unread(error: Error) -> Failure {
     }
 }
 
-fn page(source: &Source, certificate: Certificate, proved: &Verified, all_states: bool) -> String {
+fn page(
+    source: &NamedModel,
+    certificate: Certificate,
+    proved: &Verified,
+    all_states: bool,
+) -> String {
     let model = &source.model;
     let found = method::spoken(certificate.method, certificate.oracle);
     let set = ChosenSet::from(certificate.set);

@@ -3,7 +3,7 @@
 //! A case is a file of `tests/bad`: the command line after `$`, files to create, the expected exit
 //! code and standard error. Files come as text (`--- file NAME`), as hexadecimal digits
 //! (`--- hex NAME`), as arrays (`--- npz NAME`), cut off after some bytes (`--- npz NAME 100`), or
-//! as folders (`--- folder NAME`). `RMDP_BLESS=1 cargo test -p rmdp --test golden` writes what the
+//! as folders (`--- folder NAME`). In what is expected, `{sets}` stands for the names of all sets. `RMDP_BLESS=1 cargo test -p rmdp --test golden` writes what the
 //! binary says now into the cases, to be read before it is committed.
 
 mod support;
@@ -11,6 +11,7 @@ mod support;
 use std::fs;
 use std::path::Path;
 
+use robust_mdp::sets::Distance;
 use support::{Folder, Outcome, npz};
 
 struct Case {
@@ -47,7 +48,10 @@ impl Case {
         let at = text.find("--- exit").unwrap_or(text.len());
         let (given, outcome) = text.split_at(at);
         let command = given.lines().find_map(|l| l.strip_prefix("$ rmdp")).expect("a command");
-        Case { args: words(command), given: given.to_owned(), outcome: outcome.to_owned() }
+        let sets: Vec<&str> =
+            Distance::ALL.iter().filter(|d| d.set().is_some()).map(|d| d.name()).collect();
+        let outcome = outcome.replace("{sets}", &sets.join(", "));
+        Case { args: words(command), given: given.to_owned(), outcome }
     }
 
     fn run(&self, name: &str) -> String {

@@ -3,7 +3,7 @@
 use numpy::PyReadonlyArray1;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use robust_mdp::uncertainty::{Distance, Radius, Rectangularity, Support};
+use robust_mdp::sets::{Distance, Radius, Rectangularity, Support};
 
 use crate::background::run_quietly;
 use crate::errors::raised;
@@ -20,7 +20,7 @@ pub(crate) fn sets() -> Vec<(&'static str, &'static str, &'static str, bool)> {
 /// A set as the library has it.
 #[pyclass(frozen, module = "robust_mdp._native")]
 pub(crate) struct UncertaintySet {
-    pub(crate) set: robust_mdp::uncertainty::UncertaintySet,
+    pub(crate) set: robust_mdp::sets::UncertaintySet,
 }
 
 #[pymethods]
@@ -47,14 +47,9 @@ impl UncertaintySet {
         let rectangularity: Rectangularity = parse("rectangular", rectangular)?;
         let support: Support = parse("support", support)?;
         let weights = weights.map(|weights| weights.as_slice().map(<[f64]>::to_vec)).transpose()?;
-        let base = robust_mdp::uncertainty::UncertaintySet::new(distance, 0.0);
-        let set = robust_mdp::uncertainty::UncertaintySet {
-            radius,
-            rectangularity,
-            support,
-            weights,
-            ..base
-        };
+        let base = robust_mdp::sets::UncertaintySet::new(distance, 0.0);
+        let set =
+            robust_mdp::sets::UncertaintySet { radius, rectangularity, support, weights, ..base };
         Ok(UncertaintySet { set })
     }
 

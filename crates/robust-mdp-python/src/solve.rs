@@ -43,7 +43,7 @@ struct FirstOrder {
     weights: Option<f64>,
     epochs: Option<f64>,
     steps: Option<StepRule>,
-    method: Option<saddle::Method>,
+    method: Option<saddle::FirstOrderMethod>,
     average: Option<Average>,
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use pyo3::prelude::*;
-use robust_mdp::uncertainty;
+use robust_mdp::sets;
 use robust_mdp::{Error, Interrupt, evaluate};
 
 use crate::background::{self, Patience};
@@ -33,8 +33,8 @@ pub(crate) fn sweep_radius<'py>(
     let (model, set) = (model.model.clone(), set.set.clone());
     let job = move |interrupt: &Interrupt| {
         // The policy's value under the nominal kernel, at p₀.
-        let each = |_: &uncertainty::UncertaintySet, solution: robust_mdp::Solution, threads| {
-            let none = uncertainty::UncertaintySet::none();
+        let each = |_: &sets::UncertaintySet, solution: robust_mdp::Solution, threads| {
+            let none = sets::UncertaintySet::none();
             let (gap, threads) = (options.stop.gap, Some(threads));
             let valued = evaluate(&model, &none, &solution.policy, gap, threads, interrupt)?;
             counter.fetch_add(1, Ordering::Relaxed);

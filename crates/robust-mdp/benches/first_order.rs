@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use robust_mdp::geometry::Geometry::{self, Entropy, Euclidean};
 use robust_mdp::instances::{Costs, Garnet};
 use robust_mdp::measure::{first_order_seconds, nominal_sweep};
-use robust_mdp::uncertainty::UncertaintySet;
+use robust_mdp::sets::UncertaintySet;
 use robust_mdp::{Checks, FomSettings, Method, Model, Options, Setup, Stop, lanes, solve};
 
 fn garnet(n: usize, branching: f64, costs: Costs) -> Model {

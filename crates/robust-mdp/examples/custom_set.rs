@@ -6,7 +6,7 @@
 //! method from the left finds the η of mass one, since the mass is convex in η.
 
 use robust_mdp::certificate::{Interval, Proof, ProofRow, Reading, UNIT};
-use robust_mdp::uncertainty::{Beyond, Distance, Priced, Row, Set, UncertaintySet};
+use robust_mdp::sets::{Beyond, Distance, Priced, Row, Set, UncertaintySet};
 use robust_mdp::{Options, certify, conformance, instances, solve, verify};
 
 /// Σ (y − p)²/(y + p), on the support of p.

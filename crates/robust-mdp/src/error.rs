@@ -105,7 +105,7 @@ pub enum ModelError {
         /// The probability.
         value: f64,
     },
-    /// A probability is infinite or not a number.
+    /// A probability is infinite or NaN.
     #[error(
         "state {state}, action {action}: the probability of next state {next} is {value:?}, \
          expected a finite number"
@@ -135,7 +135,7 @@ pub enum ModelError {
         /// The probability.
         value: f64,
     },
-    /// The cost or reward of an action is infinite or not a number.
+    /// The cost or reward of an action is infinite or NaN.
     #[error(
         "state {state}, action {action}: the cost or reward is {value:?}, expected a finite number"
     )]
@@ -147,7 +147,7 @@ pub enum ModelError {
         /// The cost.
         value: f64,
     },
-    /// The cost or reward of a transition is infinite or not a number.
+    /// The cost or reward of a transition is infinite or NaN.
     #[error(
         "state {state}, action {action}: the cost or reward on moving to state {next} is {value:?}, \
          expected a finite number"
@@ -189,7 +189,7 @@ pub enum ModelError {
         /// Number of states.
         states: usize,
     },
-    /// An initial probability is negative, infinite or not a number.
+    /// An initial probability is negative, infinite or NaN.
     #[error(
         "the initial probability of state {state} is {value:?}, expected a finite number of at least 0"
     )]

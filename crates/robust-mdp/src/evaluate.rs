@@ -12,10 +12,10 @@ use crate::incumbent::widest;
 use crate::loops::evaluation::Evaluation;
 use crate::model::Model;
 use crate::pool::in_pool;
+use crate::sets::UncertaintySet;
 use crate::signal::Interrupt;
 use crate::solution::Evaluated;
 use crate::solve::{Status, Work, check_scale, target_gap};
-use crate::uncertainty::UncertaintySet;
 
 /// Worst-case and nominal cost of a given policy (flat over rows), with bounds. An interrupt ends it
 /// with the bounds proved so far; costs alone bound what has not been swept.

@@ -64,7 +64,7 @@ impl Snapshot for Incumbent {
     }
 }
 
-/// Largest upper − lower; infinite if a bound is not a number or the bounds cross, so that nothing
+/// Largest upper − lower; infinite if a bound is NaN or the bounds cross, so that nothing
 /// can be certified by them.
 pub(crate) fn widest(lower: &[f64], upper: &[f64]) -> f64 {
     lower.iter().zip(upper).fold(0.0, |widest: f64, (&l, &u)| widest.max(width(l, u)))

@@ -8,12 +8,12 @@
 //! > F(v)_s = min_{x ∈ Δ(A)} max_{y ∈ P_s} Σ_a x_a (c_sa + λ⟨y_a, v⟩).
 //!
 //! Rooms, in the order data walks through them: [`model`] (with [`io`] and [`instances`]) →
-//! [`uncertainty`] → chains, oracles and outer loops → [`solve`](fn@solve) → [`Solution`] →
+//! [`sets`] → chains, oracles and outer loops → [`solve`](fn@solve) → [`Solution`] →
 //! [`certificate`]. The first-order methods in [`saddle`] and [`geometry`] know nothing of Markov
 //! decision processes.
 //!
 //! ```
-//! use robust_mdp::{ModelBuilder, Options, solve, uncertainty::UncertaintySet};
+//! use robust_mdp::{ModelBuilder, Options, solve, sets::UncertaintySet};
 //!
 //! let model = ModelBuilder::new(0.9)
 //!     .state("good")
@@ -44,6 +44,7 @@ pub mod lanes;
 pub mod model;
 pub mod saddle;
 pub mod sets;
+/// The sets, by the name that they once had.
 pub use sets as uncertainty;
 
 mod chain;

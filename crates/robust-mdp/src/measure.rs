@@ -18,14 +18,14 @@ use crate::loops::fom_vi::response::Response;
 use crate::loops::fom_vi::{FomSettings, FomVi};
 use crate::loops::games::Games;
 use crate::model::{Model, Storage};
-use crate::oracle::exact::{Exact, RowMemory, Worker};
+use crate::oracle::exact::{Exact, ExactScratch, RowMemory};
 use crate::oracle::first_order::Setup;
 use crate::pool::in_pool;
 use crate::rows::Layout;
+use crate::sets::UncertaintySet;
 use crate::signal::Interrupt;
 use crate::solution::Solution;
 use crate::solve::{Oracle, default_setup};
-use crate::uncertainty::UncertaintySet;
 
 /// out_s = min_a c_a + λ⟨y⁰_a, v⟩ where only actions cost, one thread: the unit that other costs are
 /// measured in. It runs at the speed of the dot products, i.e. of memory.
@@ -232,25 +232,25 @@ pub fn exact_in_place(
 ) -> Result<(), Error> {
     set.validate(model)?;
     let oracle = Exact::new(model, set);
-    let (mut ahead, mut worker) = (oracle.values(), Worker::default());
+    let (mut ahead, mut worker) = (oracle.values(), ExactScratch::default());
     let rows = model.rows();
     let (mut t, mut nu, mut x) = (vec![0.0; rows], vec![0.0; rows], vec![0.0; rows]);
-    let mut floor = vec![f64::NEG_INFINITY; rows];
+    let mut screen = vec![f64::NEG_INFINITY; rows];
     ahead.set(values);
     for _ in 0..sweeps {
         ahead.begin_in_place();
         for s in 0..model.states() {
             let of = model.rows_of(s);
-            let mut value = crate::uncertainty::Enclosure { lower: 0.0, upper: 0.0 };
+            let mut value = crate::sets::Enclosure { lower: 0.0, upper: 0.0 };
             if !of.is_empty() {
                 let memory = RowMemory {
                     t: &mut t[of.clone()],
                     nu: &mut nu[of.clone()],
-                    floor: &mut floor[of.clone()],
+                    screen: &mut screen[of.clone()],
                 };
                 value = oracle.update(s, &ahead, 0.0, memory, &mut x[of], &mut worker, None);
             }
-            visit(s, &ahead.values, value.lower, value.upper);
+            visit(s, &ahead.v, value.lower, value.upper);
             ahead.set_one(s, value.upper);
         }
     }

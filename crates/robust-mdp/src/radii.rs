@@ -12,10 +12,10 @@ use std::sync::{Mutex, PoisonError};
 use crate::error::Error;
 use crate::model::Model;
 use crate::pool::{at_most, cores};
+use crate::sets::{Radius, UncertaintySet};
 use crate::signal::Interrupt;
 use crate::solution::Solution;
 use crate::solve::{Options, solve_observed};
-use crate::uncertainty::{Radius, UncertaintySet};
 
 /// Solves for many radii, each the same in all states; the set's own does not matter.
 ///

@@ -10,9 +10,9 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use robust_mdp::geometry::Geometry::{Entropy, Euclidean};
 use robust_mdp::instances::Garnet;
 use robust_mdp::measure::{exact_sweep_seconds, first_order_seconds};
-use robust_mdp::saddle::Method;
-use robust_mdp::uncertainty::UncertaintySet;
-use robust_mdp::{FomSettings, Method as Outer, Model, Options, Setup, Stop, solve};
+use robust_mdp::saddle::FirstOrderMethod;
+use robust_mdp::sets::UncertaintySet;
+use robust_mdp::{FomSettings, Method, Model, Options, Setup, Stop, solve};
 
 struct Counting;
 
@@ -63,7 +63,8 @@ fn sets(radius: f64) -> [UncertaintySet; 4] {
 fn steps_allocate_nothing() {
     const CHANCE: usize = 10;
     let models = [garnet(6, 3, 0.5), garnet(15, 2, 0.1)];
-    let methods = [Method::Pda, Method::MirrorProx, Method::MirrorDescent];
+    let methods =
+        [FirstOrderMethod::Pda, FirstOrderMethod::MirrorProx, FirstOrderMethod::MirrorDescent];
     let setups = [(Euclidean, Euclidean), (Entropy, Entropy)].map(|(x, y)| Setup { x, y });
     for (model, method) in models.iter().flat_map(|model| methods.map(|m| (model, m))) {
         let values: Vec<f64> = (0..model.states()).map(|s| s as f64).collect();
@@ -99,7 +100,7 @@ fn exact_sweeps_allocate_nothing() {
 /// With E entries of the set's rows (8 bytes each) and S states: `kernels` arrays of that size, two chains
 /// and one factorisation of S² each; then a few copies of the largest state a worker, and vectors over
 /// states and rows.
-fn memory_is_a_few_kernels_and_little_else(method: Outer, kernels: usize) {
+fn memory_is_a_few_kernels_and_little_else(method: Method, kernels: usize) {
     let (states, actions) = (200, 20);
     for branching in [0.05, 0.5] {
         let model = garnet(states, actions, branching);
@@ -115,7 +116,7 @@ fn memory_is_a_few_kernels_and_little_else(method: Outer, kernels: usize) {
                 let solution = solve(&model, &set, &options).unwrap();
                 assert_eq!(solution.method, method);
                 // Epochs of 1, 4, 9, 16 and 25 steps.
-                let steps = if method == Outer::FomVi { 55 } else { 0 };
+                let steps = if method == Method::FomVi { 55 } else { 0 };
                 assert_eq!(solution.work.first_order_steps, steps, "{set:?}");
                 entries = solution.work.kernel_entries as usize;
             });
@@ -136,6 +137,6 @@ fn memory_is_a_few_kernels_and_little_else(method: Outer, kernels: usize) {
 fn memory() {
     steps_allocate_nothing();
     exact_sweeps_allocate_nothing();
-    memory_is_a_few_kernels_and_little_else(Outer::FomVi, 2);
-    memory_is_a_few_kernels_and_little_else(Outer::Newton, 0);
+    memory_is_a_few_kernels_and_little_else(Method::FomVi, 2);
+    memory_is_a_few_kernels_and_little_else(Method::Newton, 0);
 }

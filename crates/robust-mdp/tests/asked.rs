@@ -1,6 +1,6 @@
 //! What a run is asked for when little is said: the default gap, and sets that ask for nothing.
 
-use robust_mdp::uncertainty::{Radius, UncertaintySet};
+use robust_mdp::sets::{Radius, UncertaintySet};
 use robust_mdp::{
     Interrupt, Model, ModelBuilder, Options, Solution, Status, Stop, evaluate, solve,
 };

@@ -10,7 +10,7 @@ use cases::Case;
 use ran::assert_ran;
 use reference::{FAMILIES, Family, PRECISION};
 use robust_mdp::instances::{Costs, Garnet};
-use robust_mdp::uncertainty::UncertaintySet;
+use robust_mdp::sets::UncertaintySet;
 use robust_mdp::{
     Certificate, Method, Model, Objective, Options, Oracle, Solution, Status, Stop, Verified,
     certify, solve, verify,

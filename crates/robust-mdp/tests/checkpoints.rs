@@ -5,7 +5,7 @@ mod ran;
 
 use ran::assert_ran;
 use robust_mdp::instances::{Garnet, machine_replacement};
-use robust_mdp::uncertainty::{Radius, UncertaintySet};
+use robust_mdp::sets::{Radius, UncertaintySet};
 use robust_mdp::{
     Average, Checkpointer, Error, FomSettings, Interrupt, Method, Model, ModelBuilder, Observer,
     Options, Oracle, Progress, Solution, Status, Stop, solve, solve_checkpointed,

@@ -5,7 +5,7 @@ mod custom_set;
 
 use robust_mdp::certificate::{Proof, ProofRow, Reading};
 use robust_mdp::conformance::{Report, Violation, check};
-use robust_mdp::uncertainty::{Beyond, Distance, Priced, Row, Set, UncertaintySet};
+use robust_mdp::sets::{Beyond, Distance, Priced, Row, Set, UncertaintySet};
 use robust_mdp::{Options, Oracle, certify, instances, solve, verify};
 
 #[test]

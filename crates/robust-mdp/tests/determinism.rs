@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use ran::assert_ran;
 use robust_mdp::instances::Garnet;
-use robust_mdp::uncertainty::UncertaintySet;
+use robust_mdp::sets::UncertaintySet;
 use robust_mdp::{
     Interrupt, Method, Model, Options, Solution, Status, Stop, Work, solve, solve_observed,
 };

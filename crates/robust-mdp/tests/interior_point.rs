@@ -8,7 +8,7 @@ mod reference;
 use plain::{Plain, Row};
 use robust_mdp::instances::{Costs, Garnet, Xoshiro256};
 use robust_mdp::measure::bellman;
-use robust_mdp::uncertainty::UncertaintySet;
+use robust_mdp::sets::UncertaintySet;
 use robust_mdp::{Model, Oracle};
 
 /// Every kind of set with this budget.

@@ -7,7 +7,7 @@ mod reference;
 use std::time::Duration;
 
 use plain::Plain;
-use robust_mdp::uncertainty::{Distance, Rectangularity, UncertaintySet};
+use robust_mdp::sets::{Distance, Rectangularity, UncertaintySet};
 use robust_mdp::{
     Interrupt, Model, Options, Solution, Status, Stop, evaluate, solve, worst_kernel,
 };
@@ -109,7 +109,7 @@ fn budget(model: &Model, set: &UncertaintySet, r: usize, y: &[f64]) -> f64 {
     model.row(r).entries().for_each(|(i, p, _)| nominal[i] = p);
     let total: f64 = y.iter().sum();
     assert!((total - 1.0).abs() < 1e-12 && y.iter().all(|y| *y >= 0.0), "row {r}: {total}");
-    if set.support == robust_mdp::uncertainty::Support::Nominal {
+    if set.support == robust_mdp::sets::Support::Nominal {
         assert!(y.iter().zip(&nominal).all(|(y, p)| *p > 0.0 || *y == 0.0));
     }
     let on: Vec<usize> =

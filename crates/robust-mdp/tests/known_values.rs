@@ -5,11 +5,11 @@ mod ran;
 use std::time::Duration;
 
 use ran::assert_ran;
-use robust_mdp::saddle::Method;
-use robust_mdp::uncertainty::UncertaintySet;
+use robust_mdp::saddle::FirstOrderMethod;
+use robust_mdp::sets::UncertaintySet;
 use robust_mdp::{
-    Average, FomSettings, Method as Outer, Model, ModelBuilder, Objective, Options, Solution,
-    Status, Stop, solve,
+    Average, FomSettings, Method, Model, ModelBuilder, Objective, Options, Solution, Status, Stop,
+    solve,
 };
 
 /// The default method, and FOM-VI with every first-order method and average; mirror descent, at O(1/√T),
@@ -20,16 +20,16 @@ fn settings() -> Vec<(Option<FomSettings>, f64)> {
     };
     vec![
         (None, 1e-7),
-        (of(Method::Pda, Average::Epoch), 1e-7),
-        (of(Method::Pda, Average::All), 1e-4),
-        (of(Method::MirrorProx, Average::Epoch), 1e-7),
-        (of(Method::MirrorDescent, Average::Epoch), 1e-2),
+        (of(FirstOrderMethod::Pda, Average::Epoch), 1e-7),
+        (of(FirstOrderMethod::Pda, Average::All), 1e-4),
+        (of(FirstOrderMethod::MirrorProx, Average::Epoch), 1e-7),
+        (of(FirstOrderMethod::MirrorDescent, Average::Epoch), 1e-2),
     ]
 }
 
 fn options(fom: Option<FomSettings>, gap: f64) -> Options {
     Options {
-        method: if fom.is_some() { Outer::FomVi } else { Outer::Auto },
+        method: if fom.is_some() { Method::FomVi } else { Method::Auto },
         stop: Stop { time_limit: Some(Duration::from_secs(20)), ..Stop::at_gap(gap) },
         threads: Some(1),
         fom,
@@ -244,8 +244,8 @@ fn costs_that_cancel_round_as_much_as_their_parts() {
     // At the discount as a double, to whose last digits the dearest cost for ever bounds the value.
     let (model, exact) = (builder.build().unwrap(), 1.25 / (1.0 - 0.97));
     for set in [UncertaintySet::none(), UncertaintySet::kl(0.1), UncertaintySet::ellipsoid(0.1)] {
-        for method in [Outer::Auto, Outer::Vi, Outer::GsVi, Outer::Pi, Outer::FomVi] {
-            if method == Outer::FomVi && set == UncertaintySet::none() {
+        for method in [Method::Auto, Method::Vi, Method::GsVi, Method::Pi, Method::FomVi] {
+            if method == Method::FomVi && set == UncertaintySet::none() {
                 continue;
             }
             let options = Options { method, ..Options::default() };

@@ -2,7 +2,7 @@
 //! which has too many states for an entry for each pair of them.
 
 use robust_mdp::instances::Garnet;
-use robust_mdp::uncertainty::UncertaintySet;
+use robust_mdp::sets::UncertaintySet;
 use robust_mdp::{
     Error, Interrupt, Method, Model, ModelBuilder, Options, SparseKernel, Status, evaluate, solve,
     worst_kernel_rows,

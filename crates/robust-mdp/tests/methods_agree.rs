@@ -9,7 +9,7 @@ use cases::Case;
 use ran::assert_ran;
 use reference::{FAMILIES, Family};
 use robust_mdp::instances::{Costs, Garnet, Xoshiro256};
-use robust_mdp::uncertainty::UncertaintySet;
+use robust_mdp::sets::UncertaintySet;
 use robust_mdp::{
     Interrupt, Method, Model, ModelBuilder, Objective, Options, Oracle, Solution, Status, Stop,
     evaluate, solve,

@@ -8,7 +8,7 @@ use cases::Case;
 use reference::{FAMILIES, PRECISION};
 use robust_mdp::certificate::{Claim, Multipliers};
 use robust_mdp::instances::Xoshiro256;
-use robust_mdp::uncertainty::{Radius, Rectangularity, UncertaintySet};
+use robust_mdp::sets::{Radius, Rectangularity, UncertaintySet};
 use robust_mdp::{
     Certificate, Method, Model, ModelBuilder, Objective, Options, Rejection, Stop, Verified,
     certify, solve, verify,

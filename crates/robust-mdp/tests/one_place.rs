@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use robust_mdp::uncertainty::Distance;
+use robust_mdp::sets::Distance;
 
 /// Folders of sources, from the root of the workspace.
 const SOURCES: [&str; 3] = ["crates", "bench/src", "fuzz/src"];
@@ -28,7 +28,6 @@ const ALLOWED: [&str; 8] = [
 const MOST: usize = 3;
 
 #[test]
-#[ignore = "the verifier and the first-order oracle still name sets"]
 fn nothing_outside_of_sets_names_one() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let names = names();

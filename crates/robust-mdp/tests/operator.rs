@@ -4,7 +4,7 @@
 use robust_mdp::geometry::Geometry::{Entropy, Euclidean};
 use robust_mdp::instances::{Garnet, Xoshiro256};
 use robust_mdp::measure::bellman_enclosure;
-use robust_mdp::uncertainty::UncertaintySet;
+use robust_mdp::sets::UncertaintySet;
 use robust_mdp::{Model, Setup};
 
 const DISCOUNT: f64 = 0.9;

@@ -256,9 +256,9 @@ fn reproduces(case: &Case, s: usize, values: &[f64], value: f64, x: &[f64], chai
     let row = &chain[s * model.states()..(s + 1) * model.states()];
     let mass: f64 = row.iter().sum();
     let cost: f64 = model.rows_of(s).map(|r| x[r] * model.row(r).cost).sum();
-    let ahead: f64 = row.iter().zip(values).map(|(p, v)| p * v).sum();
+    let later: f64 = row.iter().zip(values).map(|(p, v)| p * v).sum();
     let scale = state_of(case, s, values).scale;
-    let precise = (cost + model.discount() * ahead - value).abs() <= CHAIN * scale;
+    let precise = (cost + model.discount() * later - value).abs() <= CHAIN * scale;
     (mass - 1.0).abs() <= CHAIN
         && row.iter().all(|p| *p >= 0.0)
         && (precise || model.has_transition_costs())

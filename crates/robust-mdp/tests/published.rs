@@ -6,7 +6,7 @@
 //! weight, average, proximal step or start.
 
 use robust_mdp::geometry::Geometry;
-use robust_mdp::uncertainty::UncertaintySet;
+use robust_mdp::sets::UncertaintySet;
 use robust_mdp::{
     Average, Checks, FomSettings, Interrupt, Method, Model, ModelBuilder, Observer, Options,
     Oracle, Progress, Setup, StepRule, Stop, saddle, solve, solve_observed,
@@ -46,7 +46,7 @@ struct Case {
     q: f64,
     epochs: u64,
     steps: StepRule,
-    method: saddle::Method,
+    method: saddle::FirstOrderMethod,
     average: Average,
     radius: f64,
     support: String,
@@ -193,7 +193,11 @@ fn the_cases_cover_what_there_is() {
     for average in [Average::All, Average::Epoch] {
         some(&|c| c.average == average);
     }
-    for method in [saddle::Method::Pda, saddle::Method::MirrorProx, saddle::Method::MirrorDescent] {
+    for method in [
+        saddle::FirstOrderMethod::Pda,
+        saddle::FirstOrderMethod::MirrorProx,
+        saddle::FirstOrderMethod::MirrorDescent,
+    ] {
         some(&|c| c.method == method);
     }
     assert_eq!(FomSettings::paper().checks, Checks::EveryEpoch);

@@ -3,7 +3,7 @@
 
 use robust_mdp::geometry::Geometry::{self, Entropy, Euclidean};
 use robust_mdp::instances::Xoshiro256;
-use robust_mdp::saddle::{Iterate, Method, SaddlePoint, Schedule, Steps, Workspace, run};
+use robust_mdp::saddle::{FirstOrderMethod, Iterate, SaddlePoint, Schedule, Steps, Workspace, run};
 
 /// min_x max_y ⟨c, x⟩ + ⟨x, My⟩ over two simplexes.
 struct MatrixGame {
@@ -42,7 +42,7 @@ impl MatrixGame {
     }
 
     /// Averages after `steps` steps of size 1/L with weights t^power.
-    fn play(&mut self, method: Method, steps: u64, power: f64) -> (Vec<f64>, Vec<f64>) {
+    fn play(&mut self, method: FirstOrderMethod, steps: u64, power: f64) -> (Vec<f64>, Vec<f64>) {
         let (n, m) = (self.matrix.len(), self.matrix[0].len());
         let (mut x, mut y) = (vec![0.0; n], vec![0.0; m]);
         self.geometry.uniform(&mut x);
@@ -77,7 +77,7 @@ impl MatrixGame {
         (x_sum, y_sum)
     }
 
-    fn gap(&mut self, method: Method, steps: u64, power: f64) -> f64 {
+    fn gap(&mut self, method: FirstOrderMethod, steps: u64, power: f64) -> f64 {
         let (x, y) = self.play(method, steps, power);
         let (upper, lower) = self.bounds(&x, &y);
         assert!(upper >= lower - 1e-12);
@@ -148,7 +148,7 @@ const STEPS: [u64; 7] = [10, 30, 100, 300, 1000, 3000, 10_000];
 #[test]
 fn one_over_t() {
     for mut game in games() {
-        for method in [Method::Pda, Method::MirrorProx] {
+        for method in [FirstOrderMethod::Pda, FirstOrderMethod::MirrorProx] {
             for power in [0.0, 1.0, 2.0] {
                 let limit = if power == 0.0 { 2.0 } else { 8.0 * (power + 1.0) } * game.width();
                 let gaps = STEPS.map(|t| game.gap(method, t, power));
@@ -167,7 +167,7 @@ fn one_over_root_t() {
     for mut game in games() {
         for power in [0.0, 1.0] {
             let limit = 8.0 * (power + 1.0) * game.width();
-            let gaps = STEPS.map(|t| game.gap(Method::MirrorDescent, t, power));
+            let gaps = STEPS.map(|t| game.gap(FirstOrderMethod::MirrorDescent, t, power));
             for (t, gap) in STEPS.into_iter().zip(gaps) {
                 assert!((t as f64).sqrt() * gap <= limit, "p {power} T {t}: {gap:e}");
             }
@@ -181,9 +181,9 @@ fn one_over_root_t() {
 fn the_averages_reach_a_known_equilibrium() {
     for geometry in [Euclidean, Entropy] {
         for (method, power, near) in [
-            (Method::Pda, 2.0, 1e-6),
-            (Method::MirrorProx, 2.0, 1e-6),
-            (Method::MirrorDescent, 0.0, 0.1),
+            (FirstOrderMethod::Pda, 2.0, 1e-6),
+            (FirstOrderMethod::MirrorProx, 2.0, 1e-6),
+            (FirstOrderMethod::MirrorDescent, 0.0, 0.1),
         ] {
             let mut game = scissors(geometry);
             let (x, y) = game.play(method, 10_000, power);

@@ -6,7 +6,7 @@ mod reference;
 use cases::Case;
 use reference::{FAMILIES, PRECISION, State};
 use robust_mdp::instances::Xoshiro256;
-use robust_mdp::uncertainty::UncertaintySet;
+use robust_mdp::sets::UncertaintySet;
 use robust_mdp::{Model, ModelBuilder};
 
 /// One state with these rows (cost, probabilities), λ = ½, the other states terminal.

@@ -7,7 +7,7 @@ use std::time::Duration;
 use ran::assert_ran;
 use robust_mdp::geometry::Geometry::{Entropy, Euclidean};
 use robust_mdp::instances::{Costs, Garnet};
-use robust_mdp::uncertainty::UncertaintySet;
+use robust_mdp::sets::UncertaintySet;
 use robust_mdp::{
     Error, FomSettings, Interrupt, Method, Model, ModelBuilder, ModelError, Observer, Options,
     Oracle, Progress, Setup, Status, Stop, evaluate, saddle, solve, solve_observed,
@@ -50,7 +50,7 @@ fn next_values_that_differ_by_rounding_alone() {
         .expect("a valid model");
     for set in sets(0.1) {
         for setup in [(Euclidean, Euclidean), (Euclidean, Entropy), (Entropy, Entropy)] {
-            for method in [saddle::Method::Pda, saddle::Method::MirrorProx] {
+            for method in [saddle::FirstOrderMethod::Pda, saddle::FirstOrderMethod::MirrorProx] {
                 let setup = Some(Setup { x: setup.0, y: setup.1 });
                 let fom = FomSettings { setup, method, ..FomSettings::default() };
                 let options = Options {
@@ -204,7 +204,7 @@ fn a_long_chain_is_solved_by_policy_iteration() {
     }
 }
 
-/// A budget of 1e-18 lifts a fair coin by √(2α·variance), which is less than the 1e-9 to the other
+/// A budget of 1e-18 moves a fair coin by √(2α·variance), which is less than the 1e-9 to the other
 /// action: its price must not drown in rounding.
 #[test]
 fn tiny_kl_budgets_are_not_taken_for_saturation() {
@@ -229,7 +229,7 @@ fn tiny_kl_budgets_are_not_taken_for_saturation() {
     assert!(upper[0] - lower[0] < 1e-13, "{lower:?} {upper:?}");
 }
 
-/// Rows of a mixed policy that came to rest on their peaks were begun anew again and again: hundreds
+/// Rows of a mixed policy that came to rest on their maxima were begun anew again and again: hundreds
 /// of kernels were read in a sweep.
 #[test]
 fn evaluations_near_saturation_read_few_kernels() {

@@ -9,7 +9,7 @@ use std::path::Path;
 
 use robust_mdp::instances::Xoshiro256;
 use robust_mdp::io::{Format, parse_model, write_kernel, write_model};
-use robust_mdp::uncertainty::{Distance, Support, UncertaintySet};
+use robust_mdp::sets::{Distance, Support, UncertaintySet};
 use robust_mdp::{
     Certificate, Interrupt, Method, Model, ModelBuilder, Objective, Options, Oracle, Solution,
     Status, Stop, certify, evaluate, solve, verify, worst_kernel,

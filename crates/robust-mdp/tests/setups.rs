@@ -7,10 +7,10 @@ use std::time::Duration;
 use ran::assert_ran;
 use robust_mdp::geometry::Geometry::{self, Entropy, Euclidean};
 use robust_mdp::instances::Garnet;
-use robust_mdp::saddle::Method;
-use robust_mdp::uncertainty::UncertaintySet;
+use robust_mdp::saddle::FirstOrderMethod;
+use robust_mdp::sets::UncertaintySet;
 use robust_mdp::{
-    Average, FomSettings, Method as Outer, Model, Options, Setup, Status, StepRule, Stop, solve,
+    Average, FomSettings, Method, Model, Options, Setup, Status, StepRule, Stop, solve,
 };
 
 const PAIRS: [(Geometry, Geometry); 4] =
@@ -32,7 +32,7 @@ fn sets() -> [UncertaintySet; 2] {
 
 fn certifies(model: &Model, set: &UncertaintySet, fom: FomSettings) {
     let options = Options {
-        method: Outer::FomVi,
+        method: Method::FomVi,
         stop: Stop { time_limit: Some(Duration::from_secs(60)), ..Stop::at_gap(0.1) },
         fom: Some(fom.clone()),
         ..Options::default()
@@ -47,7 +47,7 @@ fn certifies(model: &Model, set: &UncertaintySet, fom: FomSettings) {
     assert!(solution.work.first_order_steps > 0, "no step was taken: {set:?} {fom:?}");
 }
 
-fn all_pairs(method: Method, average: Average) {
+fn all_pairs(method: FirstOrderMethod, average: Average) {
     let model = garnet();
     for set in sets() {
         for (x, y) in PAIRS {
@@ -63,22 +63,22 @@ fn all_pairs(method: Method, average: Average) {
 
 #[test]
 fn pda_by_epoch() {
-    all_pairs(Method::Pda, Average::Epoch);
+    all_pairs(FirstOrderMethod::Pda, Average::Epoch);
 }
 
 #[test]
 fn pda_by_the_average_of_all() {
-    all_pairs(Method::Pda, Average::All);
+    all_pairs(FirstOrderMethod::Pda, Average::All);
 }
 
 #[test]
 fn mirror_prox() {
-    all_pairs(Method::MirrorProx, Average::Epoch);
+    all_pairs(FirstOrderMethod::MirrorProx, Average::Epoch);
 }
 
 #[test]
 fn mirror_descent() {
-    all_pairs(Method::MirrorDescent, Average::Epoch);
+    all_pairs(FirstOrderMethod::MirrorDescent, Average::Epoch);
 }
 
 #[test]

@@ -11,7 +11,7 @@ use cases::Case;
 use ran::assert_ran;
 use reference::FAMILIES;
 use robust_mdp::instances::{Garnet, Xoshiro256};
-use robust_mdp::uncertainty::{Radius, UncertaintySet};
+use robust_mdp::sets::{Radius, UncertaintySet};
 use robust_mdp::{
     Error, Interrupt, Method, Model, Options, Solution, Status, Stop, solve, sweep_radius,
 };

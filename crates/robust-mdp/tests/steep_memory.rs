@@ -3,7 +3,7 @@
 
 use robust_mdp::instances::Xoshiro256;
 use robust_mdp::measure::exact_sweeps;
-use robust_mdp::uncertainty::UncertaintySet;
+use robust_mdp::sets::UncertaintySet;
 use robust_mdp::{Model, ModelBuilder};
 
 fn model(states: usize, actions: usize, random: &mut Xoshiro256) -> Model {

@@ -1,6 +1,6 @@
 //! An action of negligible probability does not change a policy's worst case.
 
-use robust_mdp::uncertainty::UncertaintySet;
+use robust_mdp::sets::UncertaintySet;
 use robust_mdp::{Interrupt, ModelBuilder, evaluate};
 
 #[test]

@@ -5,7 +5,7 @@ mod ran;
 use ran::assert_ran;
 use robust_mdp::geometry::Geometry::Entropy;
 use robust_mdp::instances::machine_replacement;
-use robust_mdp::uncertainty::UncertaintySet;
+use robust_mdp::sets::UncertaintySet;
 use robust_mdp::{
     Average, Checks, FomSettings, Method, Options, Oracle, Published, Setup, StepRule, Stop,
     saddle, solve,
@@ -51,7 +51,7 @@ fn settings_of_the_oracle_serve_every_loop_and_those_of_fom_vi_one() {
     let own = FomSettings::default();
     for steps in [StepRule::Centred, StepRule::Paper] {
         let setup = Some(Setup { x: Entropy, y: Entropy });
-        let method = saddle::Method::MirrorProx;
+        let method = saddle::FirstOrderMethod::MirrorProx;
         let of_oracle = FomSettings { setup, method, ..FomSettings::of(steps) };
         runs(&asked(Method::Vi, Some(Oracle::FirstOrder), Some(of_oracle)));
     }

@@ -7,7 +7,7 @@ use super::{REGIMES, SLACK, auto, saturation};
 use crate::cell::{Experiment, TracePoint};
 use crate::problem::{Family, Regime};
 use crate::select::{Records, gap_after, pairs};
-use crate::solver::{Course, Geometries};
+use crate::solver::{FomSetup, Geometries};
 
 /// A smaller gap is one that is smaller by more than rounding.
 const SMALLER: f64 = 1.0 + 1e-9;
@@ -25,7 +25,7 @@ fn ratios(
     records: &Records<'_>,
     experiment: Experiment,
     regime: Regime,
-    contests: &[(Course, Course)],
+    contests: &[(FomSetup, FomSetup)],
     part: f64,
 ) -> Vec<f64> {
     // Below this, gaps are differences of rounding and of the tolerance.
@@ -48,7 +48,7 @@ struct Contest<'a> {
     experiment: Experiment,
     /// What would decide it.
     missing: &'static str,
-    contests: &'a dyn Fn(bool) -> Vec<(Course, Course)>,
+    contests: &'a dyn Fn(bool) -> Vec<(FomSetup, FomSetup)>,
 }
 
 impl Contest<'_> {
@@ -104,7 +104,7 @@ fn smaller(contest: &Contest<'_>, claim: &str, reason: &str) -> Verdict {
 
 pub(super) fn geometry(records: &Records<'_>) -> Verdict {
     let contests = |centred| {
-        let of = |setup, p, q| Course { setup, p, q, centred };
+        let of = |setup, p, q| FomSetup { setup, p, q, centred };
         let against =
             |other| [(1, 1), (2, 2)].map(|(p, q)| (of(Geometries::L2L2, p, q), of(other, p, q)));
         [against(Geometries::L1L1), against(Geometries::L1L2)].concat()
@@ -124,7 +124,7 @@ pub(super) fn geometry(records: &Records<'_>) -> Verdict {
 
 pub(super) fn weights(records: &Records<'_>) -> Verdict {
     let contests = |centred| {
-        let of = |p| Course { setup: Geometries::L2L2, p, q: 2, centred };
+        let of = |p| FomSetup { setup: Geometries::L2L2, p, q: 2, centred };
         vec![(of(1), of(0)), (of(2), of(0))]
     };
     let contest = Contest {
@@ -143,7 +143,7 @@ pub(super) fn weights(records: &Records<'_>) -> Verdict {
 /// The paper's finding has two parts, and both are asked for: q = 2 is no worse, and it is better.
 pub(super) fn epochs(records: &Records<'_>) -> Verdict {
     let contests = |centred| {
-        let of = |q| Course { setup: Geometries::L2L2, p: 1, q, centred };
+        let of = |q| FomSetup { setup: Geometries::L2L2, p: 1, q, centred };
         vec![(of(2), of(0)), (of(2), of(1))]
     };
     let contest = Contest {

@@ -1,6 +1,6 @@
 //! KL sets against ellipsoids.
 
-use robust_mdp::uncertainty::Distance;
+use robust_mdp::sets::Distance;
 use robust_mdp_page::{Ruling, Verdict};
 
 use super::tally::{Ratio, Tally, tempered};

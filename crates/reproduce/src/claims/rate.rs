@@ -9,7 +9,7 @@ use super::tally::Tally;
 use crate::cell::{Experiment, Record, Task, TracePoint};
 use crate::problem::{Problem, Regime};
 use crate::select::Records;
-use crate::solver::{Course, Geometries};
+use crate::solver::{FomSetup, Geometries};
 
 /// The rate is fitted over the last of the steps, a decade of them.
 const LAST: f64 = 10.0;
@@ -47,7 +47,7 @@ fn ratios(
     q: u32,
 ) -> Vec<f64> {
     let wanted = |p: &Problem| regimes.contains(&p.regime);
-    let of = |p| Task::Trace(Course { setup, p, q, centred: false });
+    let of = |p| Task::Trace(FomSetup { setup, p, q, centred: false });
     let runs = (0..=2).flat_map(|p| records.runs(experiment, of(p), wanted));
     let ratio = |r: &Record| Some(fitted(&r.outcome.trace)? / promised(q));
     runs.filter_map(ratio).collect()

@@ -8,7 +8,7 @@ use super::tally::{Tally, tempered};
 use crate::cell::{Experiment, Record, Task};
 use crate::problem::{Problem, Regime};
 use crate::select::Records;
-use crate::solver::{Course, Geometries};
+use crate::solver::{FomSetup, Geometries};
 
 /// A day against a quarter of an hour.
 const DAY_TO_MINUTES: f64 = 100.0;
@@ -34,7 +34,7 @@ fn pairs(records: &Records<'_>, regimes: &[Regime]) -> Vec<Pair> {
     let mut pairs = Vec::new();
     for (p, q) in SETTINGS {
         let of = |setup| {
-            let course = Course { setup, p, q, centred: false };
+            let course = FomSetup { setup, p, q, centred: false };
             records.runs(Experiment::Setups, Task::Trace(course), wanted)
         };
         let slow = of(Geometries::L1L1);

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use robust_mdp::measure::Sweeps;
-use robust_mdp::uncertainty::UncertaintySet;
+use robust_mdp::sets::UncertaintySet;
 use robust_mdp::{Error, Model, Options, Status, Stop, evaluate, solve_observed};
 
 use super::super::cell::{Counts, Evaluator, Outcome, Record, Seconds};

@@ -7,7 +7,7 @@ mod solve;
 mod tests;
 mod trace;
 
-use robust_mdp::uncertainty::UncertaintySet;
+use robust_mdp::sets::UncertaintySet;
 use robust_mdp::{Error, Interrupt, Model};
 
 use super::cell::{Cell, Record, Seconds, Task};

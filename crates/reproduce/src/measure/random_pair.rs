@@ -1,7 +1,7 @@
 //! A policy and a kernel that have nothing to do with each other.
 
 use robust_mdp::instances::{Garnet, Xoshiro256};
-use robust_mdp::uncertainty::UncertaintySet;
+use robust_mdp::sets::UncertaintySet;
 use robust_mdp::{Error, Model, ModelBuilder};
 
 use super::super::problem::Problem;

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use robust_mdp::uncertainty::Support;
+use robust_mdp::sets::Support;
 use robust_mdp::{Error, Observer, Options, Progress, Status, Stop, Work, solve_observed};
 
 use super::super::cell::{Cell, Counts, Outcome, Record, Seconds};
@@ -156,7 +156,7 @@ mod tests {
     use super::super::super::problem::{Family, Regime};
     use super::*;
     use robust_mdp::DualityGap;
-    use robust_mdp::uncertainty::Distance;
+    use robust_mdp::sets::Distance;
 
     fn rules() -> Rules {
         let problem = Problem {

@@ -2,9 +2,9 @@
 
 use super::super::cell::{Evaluator, Experiment, FORMAT, Outcome};
 use super::super::problem::{Family, Problem, Regime};
-use super::super::solver::{Course, Geometries, Solver};
+use super::super::solver::{FomSetup, Geometries, Solver};
 use super::*;
-use robust_mdp::uncertainty::Distance;
+use robust_mdp::sets::Distance;
 
 fn cell(task: Task, epsilon: f64) -> Cell {
     let problem = Problem {
@@ -58,7 +58,7 @@ fn vacuous_budgets_are_saturated() {
 
 #[test]
 fn traces_time_their_steps_apart() {
-    let course = Course { setup: Geometries::L2L2, p: 1, q: 1, centred: false };
+    let course = FomSetup { setup: Geometries::L2L2, p: 1, q: 1, centred: false };
     let record = run(&cell(Task::Trace(course), 0.1), 1, &Interrupt::new()).unwrap().unwrap();
     let steps = record.seconds.own.unwrap();
     // The whole time has the gaps as well, and contains the steps.

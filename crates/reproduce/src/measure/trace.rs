@@ -7,14 +7,14 @@ use robust_mdp::measure::fom_vi_gaps;
 
 use super::super::cell::{Counts, Outcome, Record, Seconds, TracePoint};
 use super::super::plan::checkpoints;
-use super::super::solver::Course;
+use super::super::solver::FomSetup;
 use super::At;
 
 /// Gaps of traces are known up to twice this.
 const TRACE_TOLERANCE: f64 = 1e-7;
 
 impl At<'_> {
-    pub(super) fn trace(&self, course: Course) -> Result<Option<Record>, Error> {
+    pub(super) fn trace(&self, course: FomSetup) -> Result<Option<Record>, Error> {
         let steps = checkpoints(self.cell.limit, course.q);
         let started = Instant::now();
         let gaps = fom_vi_gaps(

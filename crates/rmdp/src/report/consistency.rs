@@ -1,9 +1,9 @@
 //! A result against itself: what must hold in it whoever wrote it, and whatever model it is of.
 
 use robust_mdp::Objective;
-use robust_mdp::uncertainty::{Distance, Rectangularity, Support};
+use robust_mdp::sets::{Distance, Rectangularity, Support};
 
-use super::solved::{Budget, File, Interval};
+use super::solved::{Budget, File, ValueBounds};
 
 /// Sums and differences that were rounded in another order may differ by this share.
 const ROUNDING: f64 = 1e-9;
@@ -106,7 +106,7 @@ fn bounds(file: &File) -> Result<(), String> {
             "gap {gap}, but the bounds of a state are up to {widest} apart; expected the same"
         ));
     }
-    let Interval { lower, upper } = file.value;
+    let ValueBounds { lower, upper } = file.value;
     if lower > upper {
         return Err(format!("“value” has a lower bound {lower} above the upper bound {upper}"));
     }

@@ -22,7 +22,7 @@ use robust_mdp_page::{Block, Page, Section, write_figures};
 use crate::args;
 use crate::failure::{Ending, Failure};
 use crate::interrupt;
-use crate::model::{FORMATS, Reading, Source};
+use crate::model::{FORMATS, NamedModel, ReadArgs};
 use crate::output::{self, Losses};
 use crate::render::solution::table_decimals;
 use radii::Radii;
@@ -84,7 +84,7 @@ Examples:
 /// All that a page is made from.
 struct Material<'a> {
     results: Vec<Solved>,
-    source: Option<&'a Source>,
+    source: Option<&'a NamedModel>,
     /// One a result where there is a model: worst case and nominal value of its policy.
     evaluated: Vec<Evaluated>,
     /// With the index of the result that each is of.
@@ -156,7 +156,7 @@ pub(crate) fn run(args: &Args) -> Result<Ending, Failure> {
     let traces = trace::read_all(&args.trace, &results)?;
     let source = match &args.model {
         Some(path) => {
-            let reading = Reading { format: args.format, discount: Some(results[0].discount()) };
+            let reading = ReadArgs { format: args.format, discount: Some(results[0].discount()) };
             Some(reading.read(path)?)
         }
         None => None,
@@ -232,7 +232,7 @@ impl Args {
 /// Evaluates every policy in the model, and so finds out whether the results are of this model.
 fn evaluate_all(
     results: &[Solved],
-    source: &Source,
+    source: &NamedModel,
     args: &Args,
     interrupt: &Interrupt,
 ) -> Result<Vec<Evaluated>, Failure> {

@@ -4,7 +4,7 @@
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
-use robust_mdp::uncertainty::{Distance, Radius, UncertaintySet};
+use robust_mdp::sets::{Distance, Radius, UncertaintySet};
 use robust_mdp::{
     Interrupt, Options, Solution, Status, Stop, evaluate, solve_observed, sweep_radius,
 };
@@ -15,7 +15,7 @@ use super::radii::Radii;
 use super::solved::Solved;
 use super::{Args, Material, ending_of, interval};
 use crate::failure::{Ending, Failure};
-use crate::model::Source;
+use crate::model::NamedModel;
 use crate::output;
 use crate::render::solution::ending;
 
@@ -115,7 +115,7 @@ struct Template<'a> {
     words: (&'static str, String),
 }
 
-fn template<'a>(material: &'a Material<'_>, source: &Source) -> Result<Template<'a>, Failure> {
+fn template<'a>(material: &'a Material<'_>, source: &NamedModel) -> Result<Template<'a>, Failure> {
     let with_set = |r: &&Solved| r.file.set != Distance::None;
     let found = material.results.iter().find(with_set);
     let words = found.and_then(|r| Some((r, r.kind_in_words()?)));
@@ -132,7 +132,7 @@ fn template<'a>(material: &'a Material<'_>, source: &Source) -> Result<Template<
 fn sweep(
     template: &Template<'_>,
     radii: &Radii,
-    source: &Source,
+    source: &NamedModel,
     args: &Args,
     interrupt: &Interrupt,
 ) -> Result<(Vec<At>, Ending), Failure> {

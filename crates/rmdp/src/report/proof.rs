@@ -6,7 +6,7 @@ use robust_mdp::{Certificate, Verified, verify};
 
 use super::solved::Solved;
 use crate::failure::Failure;
-use crate::model::Source;
+use crate::model::NamedModel;
 use crate::verify::unread;
 
 /// Weights of a policy that differ by less are the same.
@@ -17,7 +17,7 @@ const ROUNDING: f64 = 1e-12;
 pub(super) fn of_all(
     paths: &[PathBuf],
     results: &[Solved],
-    source: &Source,
+    source: &NamedModel,
     threads: Option<usize>,
 ) -> Result<Vec<bool>, Failure> {
     let mut proved = vec![false; results.len()];
@@ -48,7 +48,7 @@ fn proves(
     certificate: &Certificate,
     verified: &Verified,
     result: &Solved,
-    source: &Source,
+    source: &NamedModel,
 ) -> Result<bool, Failure> {
     let file = &result.file;
     let set = result.set(&source.model)?;

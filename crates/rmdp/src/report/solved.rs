@@ -4,14 +4,14 @@ use std::fs;
 use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
 
-use robust_mdp::uncertainty::{Distance, Radius, Rectangularity, Support, UncertaintySet};
+use robust_mdp::sets::{Distance, Radius, Rectangularity, Support, UncertaintySet};
 use robust_mdp::{Error, Evaluated, Method, Model, Objective, Oracle, Status};
 use robust_mdp_page::number::short;
 use serde::Deserialize;
 
 use super::consistency;
 use crate::failure::{Failure, json_in_words};
-use crate::model::Source;
+use crate::model::NamedModel;
 
 /// One result.
 #[derive(Debug)]
@@ -25,7 +25,7 @@ pub(super) struct Solved {
 
 #[derive(Debug, Deserialize)]
 #[serde(expecting = "an object with “lower” and “upper”")]
-pub(super) struct Interval {
+pub(super) struct ValueBounds {
     pub(super) lower: f64,
     pub(super) upper: f64,
 }
@@ -51,7 +51,7 @@ pub(super) struct File {
     pub(super) support: Support,
     pub(super) method: Method,
     pub(super) oracle: Oracle,
-    pub(super) value: Interval,
+    pub(super) value: ValueBounds,
     pub(super) lower: Vec<f64>,
     pub(super) upper: Vec<f64>,
     pub(super) values: Option<Vec<f64>>,
@@ -244,7 +244,7 @@ impl Solved {
     }
 
     /// Whether the result can be of the model, by its shape.
-    pub(super) fn check_shape(&self, source: &Source) -> Result<(), Failure> {
+    pub(super) fn check_shape(&self, source: &NamedModel) -> Result<(), Failure> {
         let model = &source.model;
         let misfit = |what: String| {
             let path = self.path.display();
@@ -277,7 +277,7 @@ impl Solved {
     /// Whether the result can be of the model, by the bounds of its policy.
     pub(super) fn check_values(
         &self,
-        source: &Source,
+        source: &NamedModel,
         evaluated: &Evaluated,
     ) -> Result<(), Failure> {
         let worst = &evaluated.worst;
@@ -301,7 +301,7 @@ impl Solved {
     }
 
     /// Whether the result's value is that of its bounds at the model's initial distribution.
-    fn check_start(&self, source: &Source) -> Result<(), Failure> {
+    fn check_start(&self, source: &NamedModel) -> Result<(), Failure> {
         let (file, model) = (&self.file, &source.model);
         let said = [file.value.lower, file.value.upper];
         let (lower, upper) = (&file.lower, &file.upper);

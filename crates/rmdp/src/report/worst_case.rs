@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
-use robust_mdp::model::Row;
+use robust_mdp::model::NominalRow;
 use robust_mdp::{Interrupt, Model, SparseKernel, worst_kernel_rows};
 use robust_mdp_page::number::{probability, short};
 use robust_mdp_page::{Block, HeatMap, Section, Table};
@@ -207,7 +207,7 @@ fn differences(model: &Model, worst: &SparseKernel, row: usize) -> Vec<(Target, 
 }
 
 /// The cost or reward of entry `k` where the row lists its next state at several.
-fn cost_among_several(model: &Model, row: Row<'_>, k: usize) -> Option<f64> {
+fn cost_among_several(model: &Model, row: NominalRow<'_>, k: usize) -> Option<f64> {
     let next = row.next?;
     let same = |other: Option<usize>| other.and_then(|i| next.get(i)) == Some(&next[k]);
     let further = row.transition_cost?[k];

@@ -4,7 +4,7 @@ use super::rejection::Rejection;
 use super::{Certificate, Multipliers, Weight};
 use crate::error::{counted, name_of};
 use crate::model::Model;
-use crate::uncertainty::{Radius, Rectangularity, Set, UncertaintySet};
+use crate::sets::{Radius, Rectangularity, Set, UncertaintySet};
 
 impl Certificate {
     /// Whether the certificate is about this set.

@@ -19,9 +19,9 @@ use crate::loops::bellman::{Bellman, Player};
 use crate::model::{Model, Objective};
 use crate::oracle::exact::Goal;
 use crate::pool::{in_pool, join};
+use crate::sets::{Rectangularity, UncertaintySet};
 use crate::solution::Solution;
 use crate::solve::check_scale;
-use crate::uncertainty::{Rectangularity, UncertaintySet};
 
 /// What multipliers are lowered by, so that roundings leave the kernel in the set: it is cheaper to verify one
 /// that needs no mixing with nominal rows.
@@ -245,13 +245,13 @@ impl<'a> Emission<'a> {
             let reached = self.bellman.lower[s];
             match care {
                 // Where a policy has several rows, nature's answer to it has multipliers, or maxima.
-                Care::Joint if several(s) => Goal::Peaks(reached),
+                Care::Joint if several(s) => Goal::Maxima(reached),
                 Care::Joint | Care::Quick => Goal::Near(reached),
                 // No higher than needed: what is left of the budget makes up for rounding.
                 Care::Fitted => Goal::Level((0.5 * (reached + lower[s])).min(reached)),
             }
         };
-        self.bellman.lifts(&goal, &|s, rows, mut points, out: &mut Vec<Multipliers>| {
+        self.bellman.multipliers(&goal, &|s, rows, mut points, out: &mut Vec<Multipliers>| {
             let first = model.rows_of(s).start;
             let found =
                 |&(k, t, nu): &(usize, f64, f64)| Multipliers { row: (first + k) as u32, t, nu };

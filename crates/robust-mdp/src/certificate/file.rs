@@ -15,8 +15,8 @@ use super::{Certificate, Claim, Multipliers, Rejection, Weight};
 use crate::error::{Error, name_of};
 use crate::io::write_atomically;
 use crate::model::{Model, Objective};
+use crate::sets::{Distance, Radius, Rectangularity, Support, UncertaintySet};
 use crate::solve::{Method, Oracle};
-use crate::uncertainty::{Distance, Radius, Rectangularity, Support, UncertaintySet};
 
 const MAGIC: [u8; 8] = *b"RMDPCERT";
 const VERSION: u32 = 5;

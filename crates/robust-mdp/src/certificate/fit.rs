@@ -5,7 +5,7 @@
 use super::Multipliers;
 use crate::model::Model;
 use crate::oracle::exact::Points;
-use crate::uncertainty::{Rectangularity, UncertaintySet};
+use crate::sets::{Rectangularity, UncertaintySet};
 
 /// A row on its maximum has this multiplier, in units of 1/range.
 const STEEP: f64 = 1e20;

@@ -49,8 +49,8 @@ pub use verify::proof::{Proof, ProofRow, Reading};
 pub use verify::tail::{Tail, Unlisted};
 
 use crate::model::Objective;
+use crate::sets::UncertaintySet;
 use crate::solve::{Method, Oracle};
-use crate::uncertainty::UncertaintySet;
 
 /// A proof that lower ≤ v* ≤ v^x ≤ upper; see the [module](self). Values are costs.
 #[derive(Clone, Debug, PartialEq)]

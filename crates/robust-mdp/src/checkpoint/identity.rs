@@ -6,8 +6,8 @@ use crate::error::name_of;
 use crate::loops::anderson;
 use crate::model::{Model, Storage};
 use crate::oracle::first_order::Setup;
+use crate::sets::{Radius, UncertaintySet};
 use crate::solve::{Method, Options, Oracle};
-use crate::uncertainty::{Radius, UncertaintySet};
 
 /// Lines of name and value; compared one by one, so that a difference can be named.
 pub(crate) type Identity = Vec<(&'static str, String)>;

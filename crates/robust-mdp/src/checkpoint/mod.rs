@@ -23,8 +23,8 @@ use crate::loops::anderson;
 use crate::model::Model;
 use crate::oracle::first_order::Setup;
 use crate::rows::Layout;
+use crate::sets::UncertaintySet;
 use crate::solve::{Options, Status};
-use crate::uncertainty::UncertaintySet;
 use digest::Digest;
 
 const MARK: &[u8; 8] = b"rmdpckpt";

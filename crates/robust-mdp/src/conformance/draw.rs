@@ -5,13 +5,13 @@ use crate::rows::Row;
 
 /// A row of a set that may use the states `open`.
 #[derive(Clone, Debug)]
-pub(super) struct Case {
+pub(super) struct DrawnRow {
     pub(super) p: Vec<f64>,
     pub(super) w: Vec<f64>,
     pub(super) open: Vec<bool>,
 }
 
-impl Case {
+impl DrawnRow {
     pub(super) fn row(&self) -> Row<'_> {
         let open = || self.w.iter().zip(&self.open).filter(|e| *e.1).map(|e| *e.0);
         let maximum = open().fold(f64::NEG_INFINITY, f64::max);
@@ -83,9 +83,9 @@ pub(super) fn nominal(n: usize, zeros: bool, random: &mut Xoshiro256) -> Vec<f64
 
 /// Random and degenerate rows; those of sets that keep to the support may have larger objectives where
 /// they have no mass.
-pub(super) fn cases(leaves_support: bool) -> Vec<Case> {
+pub(super) fn drawn_rows(leaves_support: bool) -> Vec<DrawnRow> {
     let mut random = Xoshiro256::new(1);
-    let mut cases = Vec::new();
+    let mut rows = Vec::new();
     for n in [1, 2, 3, 5, 9, 20] {
         for shape in 0..80 {
             let shape = shape % 8;
@@ -102,8 +102,8 @@ pub(super) fn cases(leaves_support: bool) -> Vec<Case> {
             });
             let w: Vec<f64> = w.collect();
             let open = p.iter().map(|p| leaves_support || *p > 0.0).collect();
-            cases.push(Case { p, w, open });
+            rows.push(DrawnRow { p, w, open });
         }
     }
-    cases
+    rows
 }

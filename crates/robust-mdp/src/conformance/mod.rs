@@ -13,6 +13,16 @@
 //! other and with the policy's evaluation, the worst kernel lies in the set and attains the bound, no kernel
 //! drawn from the set is worse, and certificates prove the bounds.
 
+/// Ends a check unless the law holds of what `$at` checks; the rest says with which numbers it does not.
+macro_rules! law {
+    ($at:expr, $law:expr, $right:expr, $($about:tt)+) => {
+        let right: bool = $right; // false where a number is NaN
+        if !right {
+            return Err($at.violation($law, format!($($about)+)));
+        }
+    };
+}
+
 mod draw;
 mod models;
 mod proofs;
@@ -63,7 +73,7 @@ impl std::error::Error for Violation {}
 ///
 /// ```
 /// use robust_mdp::conformance::check;
-/// use robust_mdp::uncertainty::Distance;
+/// use robust_mdp::sets::Distance;
 ///
 /// for set in Distance::ALL.iter().filter_map(|distance| distance.set()) {
 ///     println!("{}: {}", set.name(), check(set)?);
@@ -79,9 +89,4 @@ pub fn check(set: &'static dyn Set) -> Result<Report, Violation> {
     proofs::check(set)?;
     models::check(set, &mut report)?;
     Ok(report)
-}
-
-/// `law` holds, or the place where it does not.
-fn holds(law: &'static str, right: bool, place: impl FnOnce() -> String) -> Result<(), Violation> {
-    if right { Ok(()) } else { Err(Violation { law, place: place() }) }
 }

@@ -1,7 +1,7 @@
 //! What a set's [`Proof`] says of one row, against points of its price curve; roundings are the proof's to count.
 
-use super::draw::{Case, cases, mixed};
-use super::{Violation, holds};
+use super::Violation;
+use super::draw::{DrawnRow, drawn_rows, mixed};
 use crate::certificate::{Proof, ProofRow};
 use crate::instances::Xoshiro256;
 use crate::sets::{Priced, Set};
@@ -15,15 +15,15 @@ const ROUNDING: f64 = 1e-9;
 
 pub(super) fn check(set: &dyn Set) -> Result<(), Violation> {
     let (Some(proof), mut random) = (set.proof(), Xoshiro256::new(4)) else { return Ok(()) };
-    for case in cases(set.leaves_support()) {
-        let row = case.row();
+    for drawn in drawn_rows(set.leaves_support()) {
+        let row = drawn.row();
         let unit = if row.range > 0.0 { 1.0 / row.range } else { 1.0 };
         let curve = (-4..=4).map(|k| set.at(row, unit * 10f64.powi(k), None));
         let curve: Vec<Priced> = curve.collect();
         let mut others: Vec<Vec<f64>> =
-            (0..OTHERS).map(|_| case.distribution(&mut random)).collect();
-        others.push(mixed(&case.p, &others[0], 1e-3));
-        let of = Checked { set, proof, case: &case, curve: &curve, others: &others };
+            (0..OTHERS).map(|_| drawn.distribution(&mut random)).collect();
+        others.push(mixed(&drawn.p, &others[0], 1e-3));
+        let of = ProofCheck { set, proof, drawn: &drawn, curve: &curve, others: &others };
         for at in &curve {
             of.reading(at.t, at.nu, Some(at))?;
             for _ in 0..WRONG {
@@ -38,45 +38,46 @@ pub(super) fn check(set: &dyn Set) -> Result<(), Violation> {
     Ok(())
 }
 
-struct Checked<'a> {
+struct ProofCheck<'a> {
     set: &'a dyn Set,
     proof: &'a dyn Proof,
-    case: &'a Case,
+    drawn: &'a DrawnRow,
     curve: &'a [Priced],
     others: &'a [Vec<f64>],
 }
 
-impl Checked<'_> {
+impl ProofCheck<'_> {
+    fn violation(&self, law: &'static str, place: String) -> Violation {
+        Violation { law, place }
+    }
+
     /// What (t, ν) prove is true, and next to the best that is true where they are those of a point.
     fn reading(&self, t: f64, nu: f64, right: Option<&Priced>) -> Result<(), Violation> {
-        let (Case { p, w, open }, row) = (self.case, self.case.row());
+        let (DrawnRow { p, w, open }, row) = (self.drawn, self.drawn.row());
         let kept: Vec<usize> = (0..p.len()).filter(|&j| open[j]).collect();
         let [p, w] = [p, w].map(|x| kept.iter().map(|&j| x[j]).collect::<Vec<f64>>());
         let found = self.proof.read(&ProofRow::new(&p, &w), t, nu);
         let place = || format!("{found:?} from t = {t:e}, ν = {nu:e} on p = {p:?}, w = {w:?}");
         let size = |t: f64| ROUNDING * (1e-3 + t * row.range);
         for y in self.others {
-            let (value, spent) = (self.case.value(y), self.set.distance(&self.case.p, y));
+            let (value, spent) = (self.drawn.value(y), self.set.distance(&self.drawn.p, y));
             let least = t * value - spent;
             let above = found.dual.is_nan() || found.dual >= least - size(t) - ROUNDING * spent;
-            holds("a proof's dual is above ψ(t)", above, || {
-                format!("{least:e} at {y:?}, {}", place())
-            })?;
+            law!(self, "a proof's dual is above ψ(t)", above, "{least:e} at {y:?}, {}", place());
         }
         for at in self.curve {
             // Whatever row it is about, g(u) ≥ t'u − ψ(t') for all t'.
             let least = at.t * found.value.lo() - (at.t * at.value - at.price);
             let above = found.spent.is_nan() || least.is_nan() || found.spent >= least - size(at.t);
-            holds("a proof's row costs what its value does", above, || {
-                format!("at least {least:e} by {at:?}, {}", place())
-            })?;
+            let law = "a proof's row costs what its value does";
+            law!(self, law, above, "at least {least:e} by {at:?}, {}", place());
         }
         if let Some(at) = right.filter(|at| row.range > 0.0 && at.t * row.range <= 1e3) {
             let best = at.t * at.value - at.price;
             let near = found.dual <= best + size(t)
                 && found.value.lo() >= at.value - ROUNDING * row.range
                 && found.spent <= at.price + size(t);
-            holds("a proof loses nothing", near, || format!("{at:?}, {}", place()))?;
+            law!(self, "a proof loses nothing", near, "{at:?}, {}", place());
         }
         Ok(())
     }

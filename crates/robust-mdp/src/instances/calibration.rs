@@ -8,7 +8,7 @@
 use super::Xoshiro256;
 use super::garnet::{RowSampler, successors};
 use crate::error::Error;
-use crate::model::{Model, Row};
+use crate::model::{Model, NominalRow};
 use crate::sets::{Distance, Set};
 
 /// Settings of a calibration.
@@ -86,7 +86,7 @@ impl Calibration {
     fn draw(
         &self,
         set: &dyn Set,
-        row: Row<'_>,
+        row: NominalRow<'_>,
         states: usize,
         sampler: &mut Sampler,
         random: &mut Xoshiro256,

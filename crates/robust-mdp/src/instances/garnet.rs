@@ -5,7 +5,7 @@
 //! states (all of them, or those within ±k of s), with probabilities the n spacings of [0,1] cut
 //! at n − 1 uniform points. Costs are 10u, or 8uₛ + 2uₛₐ when the state drives them (u uniform).
 
-use super::{DEFAULT_DISCOUNT, Xoshiro256};
+use super::{DEFAULT_DISCOUNT, Xoshiro256, check_states};
 use crate::error::Error;
 use crate::model::{Model, ModelBuilder};
 
@@ -102,9 +102,7 @@ impl Garnet {
 
     fn check(&self) -> Result<(), Error> {
         let wrong = |what: String| Err(Error::Input(format!("garnet: {what}")));
-        if self.states == 0 || self.states >= u32::MAX as usize {
-            return wrong(format!("{} states, expected 1 to {}", self.states, u32::MAX - 1));
-        }
+        check_states("garnet", self.states, 1)?;
         if self.actions == 0 {
             return wrong("0 actions, expected at least 1".into());
         }

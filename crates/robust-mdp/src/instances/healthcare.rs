@@ -15,6 +15,7 @@
 //! Cost = severity + invasiveness with severity 10·(i−1)/(S−2); mortality costs 20 whatever the
 //! action, more than any health state. p₀ is uniform.
 
+use super::check_states;
 use crate::error::Error;
 use crate::model::{Model, ModelBuilder};
 
@@ -31,12 +32,7 @@ const MORTALITY_COST: f64 = 20.0;
 /// # Ok::<(), robust_mdp::Error>(())
 /// ```
 pub fn healthcare(states: usize, discount: f64) -> Result<Model, Error> {
-    if states < 3 || states >= u32::MAX as usize {
-        return Err(Error::Input(format!(
-            "healthcare: {states} states, expected 3 to {}",
-            u32::MAX - 1
-        )));
-    }
+    check_states("healthcare", states, 3)?;
     let mut builder = ModelBuilder::new(discount);
     for i in 0..states - 1 {
         builder.add_state(Some(&format!("health {}", i + 1)));

@@ -12,6 +12,7 @@
 //!
 //! The cost depends on the state alone: worst 20, R1 2, R2 10, else 0. p₀ is uniform.
 
+use super::check_states;
 use crate::error::Error;
 use crate::model::{Model, ModelBuilder};
 
@@ -23,12 +24,7 @@ use crate::model::{Model, ModelBuilder};
 /// # Ok::<(), robust_mdp::Error>(())
 /// ```
 pub fn machine_replacement(states: usize, discount: f64) -> Result<Model, Error> {
-    if states < 4 || states >= u32::MAX as usize {
-        return Err(Error::Input(format!(
-            "machine: {states} states, expected 4 to {}",
-            u32::MAX - 1
-        )));
-    }
+    check_states("machine", states, 4)?;
     let (worst, r1, r2) = (states - 3, states - 2, states - 1);
     let mut builder = ModelBuilder::new(discount);
     for i in 0..worst {

@@ -15,6 +15,19 @@ pub use healthcare::healthcare;
 pub use machine::machine_replacement;
 pub use rng::Xoshiro256;
 
+use crate::error::Error;
+
+/// Refuses numbers of states that a family does not have.
+fn check_states(family: &str, states: usize, least: usize) -> Result<(), Error> {
+    let most = u32::MAX as usize - 1;
+    match (least..=most).contains(&states) {
+        true => Ok(()),
+        false => {
+            Err(Error::Input(format!("{family}: {states} states, expected {least} to {most}")))
+        }
+    }
+}
+
 /// √(f·A), the radius of the paper's experiments with Garnet models whose rows reach a share f of
 /// the states. With independent costs it hardly ever binds.
 pub fn published_radius(proportion: f64, actions: usize) -> f64 {

@@ -13,7 +13,7 @@ use super::npz::{self, Csr};
 use super::table::quoted;
 use super::{Format, write_atomically};
 use crate::error::Error;
-use crate::model::{Model, Row};
+use crate::model::{Model, NominalRow};
 
 /// Fills an empty vector with the (next state, probability) pairs of a row. A next state that the
 /// model lists at several costs comes as often, in the order of the model.
@@ -111,7 +111,7 @@ impl Kernel<'_, '_> {
 }
 
 /// Where a sparse row lists a state.
-fn listed(row: Row<'_>, to: u32) -> Range<usize> {
+fn listed(row: NominalRow<'_>, to: u32) -> Range<usize> {
     let next = row.next.unwrap_or(&[]);
     let start = next.partition_point(|&n| n < to);
     start..start + next[start..].iter().take_while(|n| **n == to).count()

@@ -12,6 +12,7 @@ mod losses;
 mod names;
 mod npy;
 mod npz;
+mod numbers;
 mod policy;
 mod radius;
 mod source;

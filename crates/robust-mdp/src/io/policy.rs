@@ -3,9 +3,9 @@
 use std::path::Path;
 
 use super::names::Names;
+use super::numbers::NumberColumn;
 use super::source::Source;
-use super::table::{Table, quoted};
-use super::within;
+use super::table::quoted;
 use crate::error::Error;
 use crate::model::distribution;
 use crate::model::{Model, SUM_TOLERANCE};
@@ -21,28 +21,10 @@ pub fn parse_policy(name: &Path, bytes: &[u8], model: &Model) -> Result<Vec<f64>
 }
 
 fn read_from(source: Source<'_>, model: &Model) -> Result<Vec<f64>, Error> {
-    let (path, mut table) = (source.path, Table::open(source)?);
-    let state = table.require(&["state", "idstate"])?;
-    let action = table.require(&["action", "idaction"])?;
-    let prob = table.require(&["probability"])?;
-    let names = Names::new(model);
-    let mut policy = vec![f64::NAN; model.rows()];
-    while table.advance()? {
-        let s = names.state(table.field(state)?).map_err(|m| table.error(m))?;
-        let r = names.row(s, table.field(action)?).map_err(|m| table.error(m))?;
-        let value = table.number(prob).map_err(|e| within(e, &names.place(s, Some(r))))?;
-        if !(value >= 0.0 && value.is_finite()) {
-            let place = names.place(s, Some(r));
-            return Err(table.error(format!(
-                "{place}: the probability is {value:?}, expected a finite number of at least 0"
-            )));
-        }
-        if !policy[r].is_nan() {
-            let place = names.place(s, Some(r));
-            return Err(table.error(format!("{place}: a second probability, expected one")));
-        }
-        policy[r] = value + 0.0;
-    }
+    let (path, names) = (source.path, Names::new(model));
+    let columns = &["probability"];
+    let what = NumberColumn { columns, noun: "probability", zero: true, actions: true };
+    let (mut policy, _) = what.read(source, model)?;
     check_complete(path, model, &names, &policy)?;
     policy.iter_mut().filter(|p| p.is_nan()).for_each(|p| *p = 0.0);
     for s in (0..model.states()).filter(|&s| !model.is_terminal(s)) {

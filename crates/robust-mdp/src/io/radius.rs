@@ -2,13 +2,12 @@
 //! and `budget` are taken as other names of the same columns. Weights of a shared budget from a table
 //! `state,action,weight`.
 
-use std::io::BufRead;
 use std::path::Path;
 
 use super::names::Names;
+use super::numbers::NumberColumn;
 use super::source::Source;
-use super::table::{Table, quoted};
-use super::within;
+use super::table::quoted;
 use crate::error::Error;
 use crate::model::Model;
 
@@ -37,71 +36,21 @@ pub fn parse_radii(name: &Path, bytes: &[u8], model: &Model) -> Result<RadiusTab
 ///
 /// Each must be there exactly once, above 0 and finite.
 pub fn read_weights(path: &Path, model: &Model) -> Result<Vec<f64>, Error> {
-    let source = Source::from(path);
-    let mut table = Table::open(source)?;
-    let action = Some(table.require(&["action", "idaction"])?);
-    let what = Wanted { columns: &["weight"], noun: "weight", zero: false };
-    let weights = what.read(&mut table, action, model)?;
+    let what = NumberColumn { columns: &["weight"], noun: "weight", zero: false, actions: true };
+    let (weights, _) = what.read(path.into(), model)?;
     what.complete(path, model, weights, true)
 }
 
 fn read_from(source: Source<'_>, model: &Model) -> Result<RadiusTable, Error> {
-    let (path, mut table) = (source.path, Table::open(source)?);
-    let action = table.column(&["action", "idaction"])?;
-    let what = Wanted { columns: &["radius", "budget"], noun: "radius", zero: true };
-    let radii = what.read(&mut table, action, model)?;
-    let radii = what.complete(path, model, radii, action.is_some())?;
-    Ok(match action {
-        Some(_) => RadiusTable::PerRow(radii),
-        None => RadiusTable::PerState(radii),
-    })
+    let columns = &["radius", "budget"];
+    let what = NumberColumn { columns, noun: "radius", zero: true, actions: false };
+    let (radii, per_row) = what.read(source, model)?;
+    let radii = what.complete(source.path, model, radii, per_row)?;
+    Ok(if per_row { RadiusTable::PerRow(radii) } else { RadiusTable::PerState(radii) })
 }
 
-/// What a table has one number of for each state, or for each action if it has a column for them.
-struct Wanted {
-    columns: &'static [&'static str],
-    noun: &'static str,
-    /// Whether it may be 0.
-    zero: bool,
-}
-
-impl Wanted {
-    /// NaN where there is none.
-    fn read(
-        &self,
-        table: &mut Table<impl BufRead>,
-        action: Option<usize>,
-        model: &Model,
-    ) -> Result<Vec<f64>, Error> {
-        let (noun, state) = (self.noun, table.require(&["state", "idstate"])?);
-        let column = table.require(self.columns)?;
-        let names = Names::new(model);
-        let length = if action.is_some() { model.rows() } else { model.states() };
-        let mut found = vec![f64::NAN; length];
-        while table.advance()? {
-            let s = names.state(table.field(state)?).map_err(|m| table.error(m))?;
-            let at = match action {
-                Some(column) => names.row(s, table.field(column)?).map_err(|m| table.error(m))?,
-                None => s,
-            };
-            let row = action.map(|_| at);
-            let value = table.number(column).map_err(|e| within(e, &names.place(s, row)))?;
-            if !((value > 0.0 || self.zero && value == 0.0) && value.is_finite()) {
-                let place = names.place(s, row);
-                let least = if self.zero { "of at least 0" } else { "above 0" };
-                return Err(table.error(format!(
-                    "{place}: the {noun} is {value:?}, expected a finite number {least}"
-                )));
-            }
-            if !found[at].is_nan() {
-                let place = names.place(s, row);
-                return Err(table.error(format!("{place}: a second {noun}, expected one")));
-            }
-            found[at] = value + 0.0;
-        }
-        Ok(found)
-    }
-
+/// What tables of radii and weights must have.
+impl NumberColumn {
     /// Refuses what is missing; terminal states may be left out.
     fn complete(
         &self,

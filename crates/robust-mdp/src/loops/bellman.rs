@@ -8,9 +8,9 @@ use super::sweep::{Cuts, Fields, Workers, collect_states, for_each_state};
 use crate::chain::{Chain, ChainRows, ChainShape, Tails};
 use crate::codec::{Codec, Snapshot};
 use crate::model::Model;
-use crate::oracle::exact::{Exact, Goal, Points, RowMemory, Worker};
+use crate::oracle::exact::{Exact, ExactScratch, Goal, Points, RowMemory};
 use crate::rows::{Layout, SweepValues, widest_row};
-use crate::uncertainty::UncertaintySet;
+use crate::sets::UncertaintySet;
 
 /// States from one look at the signal to the next: a look costs as much as a short nominal row.
 const ASKED_EVERY: usize = 16;
@@ -32,21 +32,21 @@ pub(crate) struct Bellman<'a> {
     reach: Option<usize>,
     /// Entries of the widest row.
     width: usize,
-    workers: Workers<Worker>,
+    workers: Workers<ExactScratch>,
 }
 
 /// What the rows of all states remember from sweep to sweep, see [`RowMemory`].
 struct Memory {
     t: Vec<f64>,
     nu: Vec<f64>,
-    floor: Vec<f64>,
+    screen: Vec<f64>,
 }
 
 impl Memory {
     fn of(&mut self, rows: Range<usize>) -> RowMemory<'_> {
-        let Memory { t, nu, floor } = self;
+        let Memory { t, nu, screen } = self;
         let (t, nu) = (&mut t[rows.clone()], &mut nu[rows.clone()]);
-        RowMemory { t, nu, floor: &mut floor[rows] }
+        RowMemory { t, nu, screen: &mut screen[rows] }
     }
 }
 
@@ -75,10 +75,10 @@ impl<'a> Bellman<'a> {
             memory: Memory {
                 t: vec![0.0; rows],
                 nu: vec![0.0; rows],
-                floor: vec![f64::NEG_INFINITY; rows],
+                screen: vec![f64::NEG_INFINITY; rows],
             },
             width: widest_row(model, set),
-            workers: Workers::new(Worker::default),
+            workers: Workers::new(ExactScratch::default),
         }
     }
 
@@ -129,21 +129,21 @@ impl<'a> Bellman<'a> {
     pub(crate) fn collect<T: Send>(
         &self,
         states: Range<usize>,
-        visit: &(impl Fn(usize, RowMemory<'_>, &mut Worker, &mut Vec<T>) + Sync),
+        visit: &(impl Fn(usize, RowMemory<'_>, &mut ExactScratch, &mut Vec<T>) + Sync),
     ) -> Vec<T> {
-        let Memory { t, nu, floor } = &self.memory;
+        let Memory { t, nu, screen } = &self.memory;
         collect_states(states, &self.workers, &|s, worker, out| {
             let rows = self.model.rows_of(s);
-            let [mut t, mut nu, mut floor] = [t, nu, floor].map(|all| all[rows.clone()].to_vec());
-            let memory = RowMemory { t: &mut t, nu: &mut nu, floor: &mut floor };
+            let [mut t, mut nu, mut screen] = [t, nu, screen].map(|all| all[rows.clone()].to_vec());
+            let memory = RowMemory { t: &mut t, nu: &mut nu, screen: &mut screen };
             visit(s, memory, worker, out);
         })
     }
 
-    /// The rows that are to be lifted in each state, at the values of the last sweep, which was of both
-    /// players, as `visit` takes them: the state, (action, t, ν) for each of its rows, their price
+    /// The multipliers of each state's rows for its goal, at the values of the last sweep, which was of
+    /// both players, as `visit` takes them: the state, (action, t, ν) for each of its rows, their price
     /// curves, and where to put them.
-    pub(crate) fn lifts<T: Send>(
+    pub(crate) fn multipliers<T: Send>(
         &self,
         goal: &(impl Fn(usize) -> Goal + Sync),
         visit: &(impl Fn(usize, &[(usize, f64, f64)], Points<'_, '_>, &mut Vec<T>) + Sync),
@@ -152,7 +152,7 @@ impl<'a> Bellman<'a> {
             let visit = |rows: &[(usize, f64, f64)], points: Points<'_, '_>| {
                 visit(s, rows, points, out);
             };
-            self.oracle.lifts(s, &self.ahead, goal(s), memory, worker, visit);
+            self.oracle.multipliers(s, &self.ahead, goal(s), memory, worker, visit);
         })
     }
 
@@ -162,7 +162,7 @@ impl<'a> Bellman<'a> {
         s: usize,
         x: &[f64],
         memory: &mut RowMemory<'_>,
-        worker: &mut Worker,
+        worker: &mut ExactScratch,
     ) {
         self.oracle.second_numbers(s, &self.ahead, x, memory, worker);
     }
@@ -216,7 +216,7 @@ impl<'a> Bellman<'a> {
     pub(crate) fn chain_of(&mut self, x: Option<&[f64]>, fitted: bool, chain: &mut Option<Chain>) {
         let (model, oracle, ahead) = (self.model, &self.oracle, &self.ahead);
         let x = x.unwrap_or(&self.policy);
-        // One more entry a row for a peak outside of its support.
+        // One more entry a row for a maximum outside of its support.
         let more = usize::from(oracle.spreads());
         let used = |s: usize| -> usize {
             let rows = model.rows_of(s).filter(|&r| x[r] > 0.0);
@@ -238,11 +238,11 @@ impl<'a> Bellman<'a> {
             tails.level.copy_from_slice(&ranking.level);
         }
         let (rows, shape) = chain.rows();
-        let Memory { t, nu, floor } = &mut self.memory;
+        let Memory { t, nu, screen } = &mut self.memory;
         let fields = Fields {
             states: 0..model.states(),
             per_state: [],
-            per_row: [t, nu, floor],
+            per_row: [t, nu, screen],
             per_entry: [],
             chain: rows,
         };
@@ -250,9 +250,9 @@ impl<'a> Bellman<'a> {
         for_each_state(cuts, fields, &self.workers, &|mut at, worker| {
             let s = at.states.start;
             at.chain.clear();
-            let (x, [t, nu, floor]) = (&x[model.rows_of(s)], at.per_row);
+            let (x, [t, nu, screen]) = (&x[model.rows_of(s)], at.per_row);
             if !x.is_empty() {
-                let memory = RowMemory { t, nu, floor };
+                let memory = RowMemory { t, nu, screen };
                 oracle.chain_row(s, ahead, memory, x, worker, &mut at.chain);
             }
         });
@@ -317,11 +317,11 @@ impl<'a> Bellman<'a> {
             Some(chain) => chain.rows(),
             None => (ChainRows::default(), ChainShape::None),
         };
-        let Memory { t, nu, floor } = &mut self.memory;
+        let Memory { t, nu, screen } = &mut self.memory;
         let fields = Fields {
             states: 0..model.states(),
             per_state: [&mut self.lower, &mut self.upper],
-            per_row: [&mut self.policy, t, nu, floor],
+            per_row: [&mut self.policy, t, nu, screen],
             per_entry: [],
             chain: rows,
         };
@@ -345,9 +345,9 @@ impl<'a> Bellman<'a> {
                 (lower[0], upper[0]) = UNKNOWN;
                 return;
             }
-            let [x, t, nu, floor] = at.per_row;
+            let [x, t, nu, screen] = at.per_row;
             let chain = with_chain.then_some(&mut at.chain);
-            let memory = RowMemory { t, nu, floor };
+            let memory = RowMemory { t, nu, screen };
             let value = match player {
                 Player::Both => oracle.update(s, ahead, tolerance, memory, x, worker, chain),
                 Player::Nature(policy) => {
@@ -362,8 +362,8 @@ impl<'a> Bellman<'a> {
 impl Snapshot for Bellman<'_> {
     fn visit_fields(&mut self, codec: &mut Codec<'_>) {
         self.ahead.visit_fields(codec);
-        let Memory { t, nu, floor } = &mut self.memory;
-        [t, nu, floor].into_iter().for_each(|numbers| codec.numbers(numbers));
+        let Memory { t, nu, screen } = &mut self.memory;
+        [t, nu, screen].into_iter().for_each(|numbers| codec.numbers(numbers));
         codec.numbers(&mut self.policy);
         // Entries that no account has yet.
         let mut entries = self.take_entries();

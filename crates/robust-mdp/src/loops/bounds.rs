@@ -5,7 +5,7 @@
 //! for its fixed point v^T. An allowance for rounding widens both sides.
 
 use crate::model::Model;
-use crate::uncertainty::UncertaintySet;
+use crate::sets::UncertaintySet;
 
 /// Bounds of a value vector, state by state.
 #[derive(Clone, Debug, PartialEq)]

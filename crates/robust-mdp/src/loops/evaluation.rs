@@ -13,8 +13,8 @@ use super::fixed_point::{Operator, bound_fixed_point};
 use crate::chain::Chain;
 use crate::codec::{Codec, Snapshot};
 use crate::model::Model;
+use crate::sets::UncertaintySet;
 use crate::signal::Signal;
-use crate::uncertainty::UncertaintySet;
 
 /// The evaluator of one model and set; remembers multipliers between sweeps.
 pub(crate) struct Evaluation<'a> {

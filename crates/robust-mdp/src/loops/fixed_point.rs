@@ -5,8 +5,8 @@ use super::bounds::{Bounds, macqueen_porteus, rounding};
 use crate::chain::Chain;
 use crate::incumbent::widest;
 use crate::model::Model;
+use crate::sets::UncertaintySet;
 use crate::signal::Signal;
-use crate::uncertainty::UncertaintySet;
 
 /// Rounds before the best bounds so far are returned, whatever the size of the model.
 const MAX_ROUNDS: usize = 20_000;

@@ -293,7 +293,7 @@ impl One<'_> {
     fn interior_point(&self, whole: bool, policy: &mut [f64], worker: &mut Worker) -> Enclosure {
         let Worker { game, programs, y, .. } = worker;
         let game = ExplicitRows::load(self.model, self.layout, self.s, &self.nature.values, game);
-        let state = interior_point::State {
+        let state = interior_point::ConicState {
             set: self.set,
             nature: self.nature,
             s: self.s,

@@ -9,9 +9,9 @@ use super::games::Games;
 use crate::chain::Chain;
 use crate::codec::{Codec, Snapshot};
 use crate::model::Model;
+use crate::sets::UncertaintySet;
 use crate::signal::Signal;
 use crate::solve::Work;
-use crate::uncertainty::UncertaintySet;
 
 /// F, F_x and the linear systems of frozen choices.
 pub(crate) struct Operator<'a> {

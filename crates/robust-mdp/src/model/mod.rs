@@ -16,7 +16,7 @@ mod unlisted;
 pub use builder::ModelBuilder;
 pub(crate) use builder::check_discount;
 pub use distribution::SUM_TOLERANCE;
-pub use row::Row;
+pub use row::NominalRow;
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -142,9 +142,9 @@ impl Model {
     }
 
     /// Row `r`: nominal probabilities, next states and costs.
-    pub fn row(&self, r: usize) -> Row<'_> {
+    pub fn row(&self, r: usize) -> NominalRow<'_> {
         let span = self.span(r);
-        Row {
+        NominalRow {
             prob: &self.prob[span.clone()],
             next: match &self.storage {
                 Storage::Dense => None,

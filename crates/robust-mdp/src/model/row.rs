@@ -1,6 +1,6 @@
 /// One state–action pair: a nominal distribution over next states and its costs.
 #[derive(Clone, Copy, Debug)]
-pub struct Row<'m> {
+pub struct NominalRow<'m> {
     /// Nominal probabilities; they sum to one.
     pub prob: &'m [f64],
     /// Next states in order, again where one has several costs; `None` means entry `i` leads to state
@@ -12,7 +12,7 @@ pub struct Row<'m> {
     pub transition_cost: Option<&'m [f64]>,
 }
 
-impl<'m> Row<'m> {
+impl<'m> NominalRow<'m> {
     /// Stored entries as (next state, probability, further cost).
     pub fn entries(self) -> impl Iterator<Item = (usize, f64, f64)> + Clone + 'm {
         (0..self.prob.len()).map(move |k| {

@@ -1,10 +1,10 @@
 //! Next states that a row does not list. They have probability 0 and cost what the action costs by
 //! itself, which matters to sets that may leave the nominal support.
 
-use super::{Model, Row};
+use super::{Model, NominalRow};
 use crate::error::Error;
 
-impl Row<'_> {
+impl NominalRow<'_> {
     /// The first of so many states that the row does not list.
     pub(crate) fn first_unlisted(self, states: usize) -> Option<usize> {
         let mut first = 0;
@@ -74,8 +74,8 @@ mod tests {
     use super::*;
     use crate::instances::Garnet;
     use crate::model::{ModelBuilder, Objective};
+    use crate::sets::UncertaintySet;
     use crate::solve::{Options, solve};
-    use crate::uncertainty::UncertaintySet;
 
     fn mixed(objective: Objective) -> Model {
         let mut b = ModelBuilder::new(0.5).objective(objective);

@@ -16,7 +16,7 @@ use crate::geometry::Geometry;
 use crate::lanes::{dispatch, exp};
 use crate::model::{Model, range};
 use crate::rows::{Budget, ExplicitRows, Values, widest_row};
-use crate::saddle::{self, Iterate, Method, SaddlePoint, Schedule, Steps, Workspace};
+use crate::saddle::{self, FirstOrderMethod, Iterate, SaddlePoint, Schedule, Steps, Workspace};
 use crate::sets::proximal::Nominal;
 use crate::sets::{Block, Emit, Gain, Mirror, Prox, Scratch, Set, UncertaintySet, Warm};
 use crate::signal::Signal;
@@ -47,7 +47,7 @@ pub(crate) struct FirstOrder<'a> {
     prox: &'static dyn Prox,
     pub(crate) setup: Setup,
     pub(crate) rule: StepRule,
-    pub(crate) method: Method,
+    pub(crate) method: FirstOrderMethod,
     /// Bound of |b|, for the paper's steps: λ·max|c|/(1−λ), or max|c|/(1−λ) where the cost depends on
     /// the next state.
     pub(crate) value_bound: f64,
@@ -95,7 +95,7 @@ pub(crate) struct Hand {
 
 impl Hand {
     /// For states of up to so many rows and entries.
-    pub(crate) fn new(method: Method, rows: usize, entries: usize) -> Hand {
+    pub(crate) fn new(method: FirstOrderMethod, rows: usize, entries: usize) -> Hand {
         Hand {
             scratch: Scratch::new(rows, entries),
             workspace: Workspace::new(method, rows, entries),
@@ -120,7 +120,7 @@ impl<'a> FirstOrder<'a> {
         set: &'a UncertaintySet,
         setup: Setup,
         rule: StepRule,
-        method: Method,
+        method: FirstOrderMethod,
     ) -> Result<FirstOrder<'a>, Error> {
         let (low, high) = model.cost_range(set.leaves_support());
         let bound = low.abs().max(high.abs()) / (1.0 - model.discount());

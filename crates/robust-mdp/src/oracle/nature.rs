@@ -1,7 +1,7 @@
 //! Nature's answer to a policy in one state, F_x(v)_s = max_{y ∈ P_s} Σ_a x_a (c_a + ⟨b_a, y_a⟩), by the
 //! exact oracle from a cold start, for the oracles that have none of their own.
 
-use super::exact::{Exact, RowMemory, Worker};
+use super::exact::{Exact, ExactScratch, RowMemory};
 use crate::chain::ChainRows;
 use crate::model::Model;
 use crate::rows::SweepValues;
@@ -20,9 +20,9 @@ pub(crate) struct Nature<'a> {
 pub(crate) struct Answered {
     t: Vec<f64>,
     nu: Vec<f64>,
-    floor: Vec<f64>,
+    screen: Vec<f64>,
     x: Vec<f64>,
-    worker: Worker,
+    worker: ExactScratch,
 }
 
 impl Answered {
@@ -59,14 +59,14 @@ impl<'a> Nature<'a> {
         answered: &mut Answered,
         chain: Option<&mut ChainRows<'_>>,
     ) -> Enclosure {
-        let Answered { t, nu, floor, x: used, worker } = answered;
-        for (array, cold) in [(&mut *t, 0.0), (&mut *nu, 0.0), (&mut *floor, f64::NEG_INFINITY)] {
+        let Answered { t, nu, screen, x: used, worker } = answered;
+        for (array, cold) in [(&mut *t, 0.0), (&mut *nu, 0.0), (&mut *screen, f64::NEG_INFINITY)] {
             array.clear();
             array.resize(x.len(), cold);
         }
         used.clear();
         used.extend(x.iter().map(|&x| if x <= 1e-18 { 0.0 } else { x }));
-        let memory = RowMemory { t, nu, floor };
+        let memory = RowMemory { t, nu, screen };
         self.exact.respond(s, &self.values, 0.0, memory, used, worker, chain)
     }
 }

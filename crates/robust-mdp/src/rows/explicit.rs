@@ -15,7 +15,7 @@ use pulp::{Simd, WithSimd};
 use super::SweepValues;
 use super::layout::{Layout, shares_budget};
 use crate::lanes::{dispatch, dot};
-use crate::model::{Model, Row, range};
+use crate::model::{Model, NominalRow, range};
 use crate::sets::{Block, Gain, UncertaintySet};
 
 /// Scratch memory for [`ExplicitRows::load`].
@@ -56,12 +56,12 @@ pub(crate) struct ExplicitRows<'a> {
 }
 
 impl<'a> ExplicitRows<'a> {
-    /// Sets up the game of state `s` at the values of `ahead`, whose differences must be there.
+    /// Sets up the game of state `s` at the values of `values`, whose differences must be there.
     pub(crate) fn load(
         model: &'a Model,
         layout: &Layout,
         s: usize,
-        ahead: &'a SweepValues,
+        values: &'a SweepValues,
         memory: &'a mut ExplicitMemory,
     ) -> ExplicitRows<'a> {
         let rows = model.rows_of(s);
@@ -77,10 +77,10 @@ impl<'a> ExplicitRows<'a> {
         let shared = full && !model.has_transition_costs();
         let borrow = full && model.is_dense();
         if !(shared && borrow) {
-            gather(model, rows.clone(), layout, shared, ahead, memory);
+            gather(model, rows.clone(), layout, shared, values, memory);
         }
         if shared {
-            memory.base.extend(rows.clone().map(|r| model.cost[r] + ahead.offset));
+            memory.base.extend(rows.clone().map(|r| model.cost[r] + values.offset));
         } else {
             for (k, r) in rows.clone().enumerate() {
                 let b = &mut memory.gain[memory.offsets[k]..memory.offsets[k + 1]];
@@ -96,7 +96,7 @@ impl<'a> ExplicitRows<'a> {
         } else {
             nominal
         };
-        let gain = if shared { Gain::Shared(&ahead.shared) } else { Gain::PerRow(gain) };
+        let gain = if shared { Gain::Shared(&values.shared) } else { Gain::PerRow(gain) };
         let block = Block { offsets, nominal, gain, nominal_value: &[], radius: 0.0, kappa: None };
         dispatch(Values { block, y: nominal, out: nominal_value });
         let columns = if full { None } else { Some(&columns[..]) };
@@ -182,7 +182,7 @@ fn gather(
     rows: Range<usize>,
     layout: &Layout,
     shared: bool,
-    ahead: &SweepValues,
+    values: &SweepValues,
     memory: &mut ExplicitMemory,
 ) {
     memory.nominal.clear();
@@ -190,19 +190,19 @@ fn gather(
     memory.columns.clear();
     for row in rows.map(|r| model.row(r)) {
         match layout {
-            Layout::Full(_) => memory.spread(row, shared, ahead),
+            Layout::Full(_) => memory.spread(row, shared, values),
             Layout::Everywhere(_) => {
                 let mut listed = row.entries().peekable();
                 for i in 0..model.states() {
                     let mut own = listed.next_if(|e| e.0 == i).or(Some((i, 0.0, 0.0)));
                     while let Some(entry) = own {
-                        memory.push(entry, ahead);
+                        memory.push(entry, values);
                         own = listed.next_if(|e| e.0 == i);
                     }
                 }
             }
             Layout::Positive(_) => {
-                row.entries().filter(|e| e.1 > 0.0).for_each(|entry| memory.push(entry, ahead));
+                row.entries().filter(|e| e.1 > 0.0).for_each(|entry| memory.push(entry, values));
             }
         }
     }
@@ -210,14 +210,14 @@ fn gather(
 
 impl ExplicitMemory {
     /// Takes in a row as one entry for every state; its objective, unless all rows share one.
-    fn spread(&mut self, row: Row<'_>, shared: bool, ahead: &SweepValues) {
+    fn spread(&mut self, row: NominalRow<'_>, shared: bool, values: &SweepValues) {
         let start = self.nominal.len();
-        self.nominal.resize(start + ahead.values.len(), 0.0);
+        self.nominal.resize(start + values.v.len(), 0.0);
         for (next, p, _) in row.entries() {
             self.nominal[start + next] = p;
         }
         if !shared {
-            self.gain.extend(ahead.values.iter().map(|v| ahead.discount * v));
+            self.gain.extend(values.v.iter().map(|v| values.discount * v));
             for (next, _, extra) in row.entries() {
                 self.gain[start + next] += extra;
             }
@@ -225,9 +225,9 @@ impl ExplicitMemory {
     }
 
     /// Takes in an entry with its next state.
-    fn push(&mut self, (next, p, extra): (usize, f64, f64), ahead: &SweepValues) {
+    fn push(&mut self, (next, p, extra): (usize, f64, f64), values: &SweepValues) {
         self.nominal.push(p);
-        self.gain.push(ahead.discount * ahead.values[next] + extra);
+        self.gain.push(values.discount * values.v[next] + extra);
         self.columns.push(next as u32);
     }
 }

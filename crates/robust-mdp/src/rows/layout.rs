@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::model::{Model, Row};
+use crate::model::{Model, NominalRow};
 use crate::sets::{Rectangularity, UncertaintySet};
 
 /// Where each row's entries lie in the flat arrays of the kernel player.
@@ -31,14 +31,14 @@ impl Layout {
         let states = model.states();
         if set.leaves_support() && model.repeated_transitions() > 0 {
             let repeated =
-                |row: Row<'_>| (0..row.prob.len()).filter(|&k| row.is_repeated(k)).count();
+                |row: NominalRow<'_>| (0..row.prob.len()).filter(|&k| row.is_repeated(k)).count();
             return Layout::Everywhere(pointers(model, |row| states + repeated(row)));
         }
         let full = || model.is_dense() && model.positive_transitions() == model.transitions();
         if set.leaves_support() || full() {
             return Layout::Full(states);
         }
-        let positive = |row: Row<'_>| row.prob.iter().filter(|&&p| p > 0.0).count();
+        let positive = |row: NominalRow<'_>| row.prob.iter().filter(|&&p| p > 0.0).count();
         Layout::Positive(pointers(model, positive))
     }
 
@@ -72,7 +72,7 @@ impl Layout {
 }
 
 /// Where rows of these lengths begin.
-fn pointers(model: &Model, length: impl Fn(Row<'_>) -> usize) -> Vec<usize> {
+fn pointers(model: &Model, length: impl Fn(NominalRow<'_>) -> usize) -> Vec<usize> {
     let mut pointers = Vec::with_capacity(model.rows() + 1);
     pointers.push(0);
     (0..model.rows()).for_each(|r| pointers.push(pointers[r] + length(model.row(r))));

@@ -59,7 +59,7 @@ impl WithSimd for Product<'_> {
 
 /// How the rows of a model are read for a set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Reading {
+pub(crate) enum RowForm {
     /// p is borrowed, all rows share w.
     Shared,
     /// p is borrowed, w is the row's own.
@@ -70,38 +70,38 @@ pub(crate) enum Reading {
     Outside,
 }
 
-impl Reading {
+impl RowForm {
     /// For rows that may put mass everywhere, or must not where p = 0, by the set's own nature
     /// (`keeps_support`) or by choice.
-    pub(crate) fn new(model: &Model, everywhere: bool, keeps_support: bool) -> Reading {
+    pub(crate) fn new(model: &Model, everywhere: bool, keeps_support: bool) -> RowForm {
         let full = || model.positive_transitions() == model.transitions();
         match (model.is_dense(), model.has_transition_costs()) {
-            (true, false) if everywhere || keeps_support || full() => Reading::Shared,
+            (true, false) if everywhere || keeps_support || full() => RowForm::Shared,
             // Next states that a row cannot reach must not cost it digits.
-            _ if !everywhere && !full() => Reading::Positive,
-            (true, false) => Reading::Shared,
-            (true, true) => Reading::Own,
-            (false, _) if everywhere => Reading::Outside,
-            (false, _) => Reading::Own,
+            _ if !everywhere && !full() => RowForm::Positive,
+            (true, false) => RowForm::Shared,
+            (true, true) => RowForm::Own,
+            (false, _) if everywhere => RowForm::Outside,
+            (false, _) => RowForm::Own,
         }
     }
 }
 
-impl Reading {
+impl RowForm {
     /// Whether entry `k` of a row is among those read.
-    pub(crate) fn lists(self, row: model::Row<'_>, k: usize) -> bool {
+    pub(crate) fn lists(self, row: model::NominalRow<'_>, k: usize) -> bool {
         match self {
-            Reading::Shared | Reading::Own | Reading::Outside => true,
-            Reading::Positive => row.prob[k] > 0.0,
+            RowForm::Shared | RowForm::Own | RowForm::Outside => true,
+            RowForm::Positive => row.prob[k] > 0.0,
         }
     }
 }
 
 /// What all states' rows have in common.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Source<'a> {
+pub(crate) struct RowSource<'a> {
     pub(crate) model: &'a Model,
-    pub(crate) reading: Reading,
+    pub(crate) reading: RowForm,
     /// Mass may go where p = 0.
     pub(crate) everywhere: bool,
     /// c_a + Σ p·c(s,a,s') of every row.
@@ -136,7 +136,7 @@ struct Loaded {
 /// The rows of one state.
 #[derive(Debug)]
 pub struct Rows<'a> {
-    source: Source<'a>,
+    source: RowSource<'a>,
     first: usize,
     pub(crate) values: &'a SweepValues,
     memory: &'a mut RowsMemory,
@@ -148,7 +148,7 @@ pub struct Rows<'a> {
 
 impl<'a> Rows<'a> {
     pub(crate) fn new(
-        source: Source<'a>,
+        source: RowSource<'a>,
         s: usize,
         values: &'a SweepValues,
         memory: &'a mut RowsMemory,
@@ -158,7 +158,7 @@ impl<'a> Rows<'a> {
         memory.base.extend(source.dearest[rows.clone()].iter().map(|c| c + values.offset));
         memory.maximum.clear();
         memory.maximum.resize(rows.len(), None);
-        let shared = source.reading == Reading::Shared;
+        let shared = source.reading == RowForm::Shared;
         if !shared {
             memory.loaded.clear();
             memory.loaded.resize(rows.len(), Loaded::default());
@@ -168,7 +168,7 @@ impl<'a> Rows<'a> {
             memory.level.clear();
         }
         // Sparse rows are measured by their own next states, not by all of v.
-        let dense = source.model.is_dense() && source.reading != Reading::Positive;
+        let dense = source.model.is_dense() && source.reading != RowForm::Positive;
         let range = if dense { values.range } else { 0.0 };
         Rows { source, first: rows.start, values, memory, range, visited: 0 }
     }
@@ -179,11 +179,11 @@ impl<'a> Rows<'a> {
 
     /// Whether all rows have the same w.
     pub(crate) fn shared(&self) -> bool {
-        self.source.reading == Reading::Shared
+        self.source.reading == RowForm::Shared
     }
 
     pub(crate) fn has_outside(&self) -> bool {
-        self.source.reading == Reading::Outside
+        self.source.reading == RowForm::Outside
     }
 
     /// p of all rows next to each other, where they share w.
@@ -206,9 +206,9 @@ impl<'a> Rows<'a> {
     /// Entries that reading row k visits.
     pub(crate) fn width(&self, k: usize) -> usize {
         match self.source.reading {
-            Reading::Shared => self.values.shared.len(),
-            Reading::Own | Reading::Outside => self.source.model.span(self.first + k).len(),
-            Reading::Positive => self.memory.loaded[k].len,
+            RowForm::Shared => self.values.shared.len(),
+            RowForm::Own | RowForm::Outside => self.source.model.span(self.first + k).len(),
+            RowForm::Positive => self.memory.loaded[k].len,
         }
     }
 
@@ -217,17 +217,17 @@ impl<'a> Rows<'a> {
     pub(crate) fn entries(&self, k: usize) -> (&[f64], &[f64]) {
         let prob = &self.source.model.prob;
         match self.source.reading {
-            Reading::Shared => {
+            RowForm::Shared => {
                 let width = self.values.shared.len();
                 let start = (self.first + k) * width;
                 (&prob[start..start + width], &self.values.shared)
             }
-            Reading::Own | Reading::Outside => {
+            RowForm::Own | RowForm::Outside => {
                 let Loaded { start, len, .. } = self.memory.loaded[k];
                 let span = self.source.model.span(self.first + k);
                 (&prob[span], &self.memory.w[start..start + len])
             }
-            Reading::Positive => {
+            RowForm::Positive => {
                 let Loaded { start, len, .. } = self.memory.loaded[k];
                 (&self.memory.p[start..start + len], &self.memory.w[start..start + len])
             }
@@ -238,9 +238,9 @@ impl<'a> Rows<'a> {
     pub(crate) fn next_states(&self, k: usize) -> Option<&[u32]> {
         let row = self.source.model.row(self.first + k);
         match self.source.reading {
-            Reading::Shared => None,
-            Reading::Own | Reading::Outside => row.next,
-            Reading::Positive => {
+            RowForm::Shared => None,
+            RowForm::Own | RowForm::Outside => row.next,
+            RowForm::Positive => {
                 let Loaded { start, len, .. } = self.memory.loaded[k];
                 Some(&self.memory.columns[start..start + len])
             }
@@ -285,8 +285,8 @@ impl<'a> Rows<'a> {
             // Rows that may use every state are referred to their maxima.
             _ if everywhere => ((0.0, 0.0), 0),
             Some(ranking) => {
-                let (top, mass, seen) = ranking.maximum(p);
-                ((top, mass), seen)
+                let (maximum, mass, seen) = ranking.maximum(p);
+                ((maximum, mass), seen)
             }
             None => (dispatch(Maximum { p, w }), p.len()),
         };
@@ -297,7 +297,7 @@ impl<'a> Rows<'a> {
 
     /// Whether w of every row is referred to the row's own maximum.
     pub(crate) fn maxima_are_zero(&self) -> bool {
-        self.source.everywhere || self.source.reading == Reading::Positive
+        self.source.everywhere || self.source.reading == RowForm::Positive
     }
 
     /// The largest value of row k.
@@ -312,20 +312,20 @@ impl<'a> Rows<'a> {
             return;
         }
         let row = self.source.model.row(self.first + k);
-        let SweepValues { values, shared, discount, referred, offset, range, .. } = self.values;
+        let SweepValues { v, shared, discount, referred, offset, range, .. } = self.values;
         // What objectives are counted from.
         let origin = if *referred { *offset } else { 0.0 };
-        let objective = |i: usize| if *referred { shared[i] } else { discount * values[i] };
+        let objective = |i: usize| if *referred { shared[i] } else { discount * v[i] };
         let RowsMemory { loaded, p, w, columns, level, base, .. } = &mut *self.memory;
         let start = w.len();
         self.visited += row.prob.len() as u64;
         match self.source.reading {
-            Reading::Shared => {}
-            Reading::Own | Reading::Outside => match row.next {
-                None => w.extend((0..values.len()).map(objective)),
+            RowForm::Shared => {}
+            RowForm::Own | RowForm::Outside => match row.next {
+                None => w.extend((0..v.len()).map(objective)),
                 Some(next) => w.extend(next.iter().map(|&i| objective(i as usize))),
             },
-            Reading::Positive => {
+            RowForm::Positive => {
                 for (next, prob, _) in row.entries().filter(|e| e.1 > 0.0) {
                     w.push(objective(next));
                     p.push(prob);
@@ -334,7 +334,7 @@ impl<'a> Rows<'a> {
             }
         }
         let mut best = None;
-        if self.source.reading == Reading::Outside {
+        if self.source.reading == RowForm::Outside {
             let next = row.next.unwrap_or(&[]);
             // The ranking's own numbers, so that both agree on what lies above a border.
             level.extend(next.iter().map(|&i| shared[i as usize]));
@@ -346,32 +346,32 @@ impl<'a> Rows<'a> {
         let own = &mut w[start..];
         match (row.transition_cost, self.source.reading) {
             (None, _) => {}
-            (Some(cost), Reading::Positive) => {
+            (Some(cost), RowForm::Positive) => {
                 let positive = row.prob.iter().zip(cost).filter(|e| *e.0 > 0.0);
                 own.iter_mut().zip(positive).for_each(|(w, (_, c))| *w += c);
             }
             (Some(cost), _) => own.iter_mut().zip(cost).for_each(|(w, c)| *w += c),
         }
         // Plain, since most rows are short.
-        let wider = |(low, top): (f64, f64), &w: &f64| {
-            (if w < low { w } else { low }, if w > top { w } else { top })
+        let wider = |(low, maximum): (f64, f64), &w: &f64| {
+            (if w < low { w } else { low }, if w > maximum { w } else { maximum })
         };
-        let (mut low, mut top) = own.iter().fold((f64::INFINITY, f64::NEG_INFINITY), wider);
+        let (mut low, mut maximum) = own.iter().fold((f64::INFINITY, f64::NEG_INFINITY), wider);
         if let Some(best) = best {
-            (low, top) = (low.min((offset - origin) - range), top.max(best));
+            (low, maximum) = (low.min((offset - origin) - range), maximum.max(best));
         }
-        own.iter_mut().for_each(|w| *w -= top);
-        self.range = self.range.max(top - low);
-        base[k] = row.cost + (origin + top);
-        let (shift, len) = (top - (offset - origin), own.len());
-        let best = best.map(|best| best - top);
+        own.iter_mut().for_each(|w| *w -= maximum);
+        self.range = self.range.max(maximum - low);
+        base[k] = row.cost + (origin + maximum);
+        let (shift, len) = (maximum - (offset - origin), own.len());
+        let best = best.map(|best| best - maximum);
         loaded[k] = Loaded { start, len, shift, best, here: true };
     }
 
     /// c_a + ⟨c + λv, p⟩ of row k. Dense rows are not made for that.
     pub(crate) fn nominals(&mut self, list: &[u32], out: &mut [f64]) {
         let model = self.source.model;
-        if model.is_dense() && self.source.reading != Reading::Positive {
+        if model.is_dense() && self.source.reading != RowForm::Positive {
             self.visited += (list.len() * model.states()) as u64;
             let (first, offset) = (self.first, self.values.offset);
             let (expected, shared) = (self.source.expected, &self.values.shared);
@@ -438,17 +438,17 @@ impl WithSimd for Maximum<'_> {
         let Maximum { p, w } = self;
         let zero = simd.splat_f64s(0.0);
         let lowest = simd.splat_f64s(f64::NEG_INFINITY);
-        let mut top = lowest;
+        let mut maximum = lowest;
         crate::lanes::walk!(simd, [p, w] => |p, w| {
             let usable = simd.less_than_f64s(zero, p);
-            top = simd.max_f64s(top, simd.select_f64s(usable, w, lowest));
+            maximum = simd.max_f64s(maximum, simd.select_f64s(usable, w, lowest));
         });
-        let top = simd.reduce_max_f64s(top);
-        let level = simd.splat_f64s(top);
+        let maximum = simd.reduce_max_f64s(maximum);
+        let level = simd.splat_f64s(maximum);
         let mut mass = zero;
         crate::lanes::walk!(simd, [p, w] => |p, w| {
             mass = simd.add_f64s(mass, simd.select_f64s(simd.equal_f64s(w, level), p, zero));
         });
-        (top, simd.reduce_sum_f64s(mass))
+        (maximum, simd.reduce_sum_f64s(mass))
     }
 }

@@ -64,15 +64,15 @@ impl Ranking {
     pub(crate) fn maximum(&self, p: &[f64]) -> (f64, f64, usize) {
         let found = self.order.iter().position(|&i| p[i as usize] > 0.0);
         let start = found.unwrap_or(0);
-        let top = self.level[start];
+        let maximum = self.level[start];
         let mut mass = 0.0;
         for (seen, &i) in self.order.iter().enumerate().skip(start) {
-            if self.level[seen] < top {
-                return (top, mass, seen + 1);
+            if self.level[seen] < maximum {
+                return (maximum, mass, seen + 1);
             }
             mass += p[i as usize];
         }
-        (top, mass, self.order.len())
+        (maximum, mass, self.order.len())
     }
 
     /// Σ(w − c) and Σ(w − c)² of the first `count` levels.

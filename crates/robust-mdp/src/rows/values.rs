@@ -7,7 +7,8 @@ use crate::codec::{Codec, Snapshot};
 #[derive(Clone, Debug)]
 pub(crate) struct SweepValues {
     pub(crate) discount: f64,
-    pub(crate) values: Vec<f64>,
+    /// v.
+    pub(crate) v: Vec<f64>,
     /// λ(v − max v) ≤ 0; empty where no row reads it.
     pub(crate) shared: Vec<f64>,
     /// λ·max v.
@@ -19,12 +20,12 @@ pub(crate) struct SweepValues {
     pub(crate) referred: bool,
     /// Whether states move one by one.
     pub(crate) in_place: bool,
-    /// Any row's nominal value has fallen by at most −drift since the first sweep: a screening bound
-    /// from an earlier sweep stays one after adding the difference of the drifts.
-    pub(crate) drift: f64,
-    /// The drift to subtract from what is found now: `drift`, but without the falls of the sweep in
+    /// Any row's nominal value has fallen by at most −fall since the first sweep: a screening bound
+    /// from an earlier sweep stays one after adding the difference of the falls.
+    pub(crate) fall: f64,
+    /// What to subtract from what is found now: `fall`, but without the falls of the sweep in
     /// progress when states move one by one.
-    pub(crate) anchor: f64,
+    pub(crate) fall_before: f64,
     /// Sweeps so far, for caches of what depends on the values.
     pub(crate) stamp: u64,
     /// How narrow answers need be until the next values; 0: as narrow as rounding allows.
@@ -46,14 +47,14 @@ impl SweepValues {
     ) -> SweepValues {
         SweepValues {
             discount,
-            values: vec![0.0; states],
+            v: vec![0.0; states],
             shared: vec![0.0; if shared || ranked || outside { states } else { 0 }],
             offset: 0.0,
             range: 0.0,
             referred: false,
             in_place: false,
-            drift: 0.0,
-            anchor: 0.0,
+            fall: 0.0,
+            fall_before: 0.0,
             stamp: 0,
             tolerance: 0.0,
             ranking: (ranked || outside).then(|| Ranking::new(states)),
@@ -64,24 +65,24 @@ impl SweepValues {
     /// From now on rows are made as the verifier of certificates makes them.
     pub(crate) fn refer(&mut self) {
         self.referred = true;
-        self.shared.resize(self.values.len(), 0.0);
+        self.shared.resize(self.v.len(), 0.0);
     }
 
     /// Moves to the values of the next sweep.
     pub(crate) fn set(&mut self, values: &[f64]) {
-        let (mut fall, mut size, mut top) = (f64::INFINITY, 0.0_f64, f64::NEG_INFINITY);
-        for (old, new) in self.values.iter().zip(values) {
-            fall = fall.min(new - old);
+        let (mut change, mut size, mut maximum) = (f64::INFINITY, 0.0_f64, f64::NEG_INFINITY);
+        for (old, new) in self.v.iter().zip(values) {
+            change = change.min(new - old);
             size = size.max(old.abs()).max(new.abs());
-            top = top.max(*new);
+            maximum = maximum.max(*new);
         }
         if self.stamp > 0 {
-            let rounding = 8.0 * f64::EPSILON * (size + self.drift.abs());
-            self.drift += self.discount * fall - rounding;
+            let rounding = 8.0 * f64::EPSILON * (size + self.fall.abs());
+            self.fall += self.discount * change - rounding;
         }
-        self.anchor = self.drift;
-        self.values.copy_from_slice(values);
-        self.refer_to(top);
+        self.fall_before = self.fall;
+        self.v.copy_from_slice(values);
+        self.refer_to(maximum);
         self.tolerance = 0.0;
         self.stamp += 1;
     }
@@ -93,18 +94,18 @@ impl SweepValues {
 
     /// Begins a sweep in which states move one by one.
     pub(crate) fn begin_in_place(&mut self) {
-        self.anchor = self.drift;
+        self.fall_before = self.fall;
         self.in_place = true;
     }
 
     /// Moves one state within such a sweep.
     pub(crate) fn set_one(&mut self, s: usize, value: f64) {
-        let fall = value - self.values[s] - 8.0 * f64::EPSILON * value.abs();
+        let fall = value - self.v[s] - 8.0 * f64::EPSILON * value.abs();
         // A row may have been bounded before or after this change: a rise counts for nothing, and
         // the largest fall counts for all.
-        let rounding = 4.0 * f64::EPSILON * self.anchor.abs();
-        self.drift = self.drift.min(self.anchor + self.discount * fall - rounding);
-        let before = std::mem::replace(&mut self.values[s], value);
+        let rounding = 4.0 * f64::EPSILON * self.fall_before.abs();
+        self.fall = self.fall.min(self.fall_before + self.discount * fall - rounding);
+        let before = std::mem::replace(&mut self.v[s], value);
         let old = self.discount * before - self.offset;
         let new = self.discount * value - self.offset;
         if let Some(shared) = self.shared.get_mut(s) {
@@ -112,8 +113,8 @@ impl SweepValues {
         }
         self.stamp += 1;
         if new > 0.0 || old >= 0.0 || self.outside || self.range <= -old {
-            let top = self.values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-            self.refer_to(top);
+            let maximum = self.v.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+            self.refer_to(maximum);
         } else {
             self.range = self.range.max(-new);
         }
@@ -125,12 +126,12 @@ impl SweepValues {
     /// Rows sum to one up to n/2 roundings for n ≤ S entries, which moves them by as much of
     /// λ·max|v| ≤ |offset| + range. That, `offset` and `range` themselves, and the few sums here round
     /// in proportion to the largest of the terms, with room to spare in 16.
-    pub(crate) fn bound_by_costs(&self, cost: &[f64], terms: f64, floor: &mut [f64]) {
-        let unit = f64::EPSILON * (16.0 + 0.5 * self.values.len() as f64);
-        let size = self.offset.abs() + self.range + self.anchor.abs() + terms;
-        let least = self.offset - self.range - unit * size - self.anchor;
-        for (floor, c) in floor.iter_mut().zip(cost) {
-            *floor = c + least - unit * c.abs();
+    pub(crate) fn bound_by_costs(&self, cost: &[f64], terms: f64, screen: &mut [f64]) {
+        let unit = f64::EPSILON * (16.0 + 0.5 * self.v.len() as f64);
+        let size = self.offset.abs() + self.range + self.fall_before.abs() + terms;
+        let least = self.offset - self.range - unit * size - self.fall_before;
+        for (bound, c) in screen.iter_mut().zip(cost) {
+            *bound = c + least - unit * c.abs();
         }
     }
 
@@ -138,17 +139,16 @@ impl SweepValues {
     pub(crate) fn best_outside(&self, listed: &[u32]) -> Option<f64> {
         let ranking = self.ranking.as_ref()?;
         let outside = |i: &u32| listed.binary_search(i).is_err();
-        if listed.len() >= self.values.len() && (0..self.values.len() as u32).all(|i| !outside(&i))
-        {
+        if listed.len() >= self.v.len() && (0..self.v.len() as u32).all(|i| !outside(&i)) {
             return None;
         }
         let rank = ranking.order.iter().position(outside)?;
         Some(ranking.level[rank])
     }
 
-    fn refer_to(&mut self, top: f64) {
-        self.offset = self.discount * top;
-        let levels = self.values.iter().map(|v| self.discount * (v - top));
+    fn refer_to(&mut self, maximum: f64) {
+        self.offset = self.discount * maximum;
+        let levels = self.v.iter().map(|v| self.discount * (v - maximum));
         self.range = -levels.clone().fold(0.0_f64, f64::min);
         self.shared.iter_mut().zip(levels).for_each(|(shared, level)| *shared = level);
         if let Some(ranking) = &mut self.ranking
@@ -163,9 +163,9 @@ impl Snapshot for SweepValues {
     /// What [`SweepValues::set`] reads of the last sweep, and its range: where another oracle sweeps,
     /// steps are measured by it.
     fn visit_fields(&mut self, codec: &mut Codec<'_>) {
-        codec.numbers(&mut self.values);
+        codec.numbers(&mut self.v);
         codec.number(&mut self.range);
-        codec.number(&mut self.drift);
+        codec.number(&mut self.fall);
         codec.flag(&mut self.in_place);
         codec.count(&mut self.stamp);
     }
@@ -186,9 +186,9 @@ mod tests {
         })
     }
 
-    /// Floors lie below the values that they stand for, and not far below the least of these.
+    /// Screening bounds lie below the values that they stand for, and not far below the least of these.
     #[test]
-    fn floors_hold_before_a_row_is_read() {
+    fn screening_bounds_hold_before_a_row_is_read() {
         let mut random = Xoshiro256::new(7);
         for case in 0..4000 {
             let states = [1, 2, 7, 40, 300][case % 5];
@@ -209,18 +209,18 @@ mod tests {
             let sum: f64 = p.iter().sum();
             p.iter_mut().for_each(|p| *p /= sum);
             normalise(&mut p).expect("nearly one");
-            let mut ahead = SweepValues::new(discount, states, true, false, false);
-            // Later sweeps have an anchor; the floor is as good there.
+            let mut sweep = SweepValues::new(discount, states, true, false, false);
+            // Later sweeps have fallen; the bound is as good there.
             for moved in [0.0, 0.0, 3.0, -1.0] {
                 let at: Vec<f64> = v.iter().map(|v| v + moved * centre).collect();
-                ahead.set(&at);
-                let mut floor = [f64::NEG_INFINITY];
-                ahead.bound_by_costs(&[c], c.abs(), &mut floor);
+                sweep.set(&at);
+                let mut bound = [f64::NEG_INFINITY];
+                sweep.bound_by_costs(&[c], c.abs(), &mut bound);
                 let exact = value(c, discount, &p, &at);
-                let gap = exact.add(-floor[0]).add(-ahead.drift).value();
+                let gap = exact.add(-bound[0]).add(-sweep.fall).value();
                 let largest = at.iter().fold(c.abs(), |m, v| m.max(v.abs()));
                 assert!(gap >= 0.0, "case {case}: {gap} at {largest}");
-                let wide = ahead.range + 1e-12 * (largest + ahead.drift.abs());
+                let wide = sweep.range + 1e-12 * (largest + sweep.fall.abs());
                 assert!(gap <= 1.001 * wide, "case {case}: {gap} above {wide}");
             }
         }

@@ -55,7 +55,7 @@ pub struct Steps {
 /// Which first-order method runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Method {
+pub enum FirstOrderMethod {
     /// Primal–dual algorithm of Chambolle and Pock with Bregman distances.
     #[default]
     Pda,
@@ -117,8 +117,8 @@ pub struct Workspace {
 
 impl Workspace {
     /// Memory for problems up to this size; only mirror prox uses the `m` part.
-    pub fn new(method: Method, n: usize, m: usize) -> Workspace {
-        let m = if method == Method::MirrorProx { m } else { 0 };
+    pub fn new(method: FirstOrderMethod, n: usize, m: usize) -> Workspace {
+        let m = if method == FirstOrderMethod::MirrorProx { m } else { 0 };
         let n = || vec![0.0; n];
         Workspace {
             point: n(),
@@ -133,7 +133,7 @@ impl Workspace {
 
 /// Runs a method and returns the total weight Σ ω_t of the points it added to the sums.
 pub fn run<P: SaddlePoint>(
-    method: Method,
+    method: FirstOrderMethod,
     problem: &mut P,
     steps: Steps,
     schedule: Schedule,
@@ -141,9 +141,13 @@ pub fn run<P: SaddlePoint>(
     workspace: &mut Workspace,
 ) -> f64 {
     match method {
-        Method::Pda => pda::run(problem, steps, schedule, iterate, workspace),
-        Method::MirrorProx => mirror_prox::run(problem, steps, schedule, iterate, workspace),
-        Method::MirrorDescent => mirror_descent::run(problem, steps, schedule, iterate, workspace),
+        FirstOrderMethod::Pda => pda::run(problem, steps, schedule, iterate, workspace),
+        FirstOrderMethod::MirrorProx => {
+            mirror_prox::run(problem, steps, schedule, iterate, workspace)
+        }
+        FirstOrderMethod::MirrorDescent => {
+            mirror_descent::run(problem, steps, schedule, iterate, workspace)
+        }
     }
 }
 

@@ -8,7 +8,7 @@ use pulp::{Simd, WithSimd};
 use super::cone::{Cone, Entry, Moved, Program};
 use super::proximal::{Prox, ProximalEntry, Separable};
 use super::quadratic::{self, Scale};
-use super::set::{Beyond, Kind, Priced, Set};
+use super::set::{Beyond, Priced, RowKind, Set};
 use super::{Distance, UncertaintySet};
 use crate::certificate::verify::lane::Lane;
 use crate::certificate::verify::sums::{Terms, dispatch, steps};
@@ -97,8 +97,8 @@ impl Set for Chi2 {
         quadratic::kernel(self, row, at, y)
     }
 
-    fn kind(&self) -> Kind<'_> {
-        Kind::Quadratic(self)
+    fn kind(&self) -> RowKind<'_> {
+        RowKind::Quadratic(self)
     }
 
     fn cone(&self) -> Option<&dyn Cone> {

@@ -34,9 +34,9 @@ pub struct Moved {
 /// ```
 /// use robust_mdp::sets::{Cone, Entry, Moved, Program};
 ///
-/// struct Ball;
+/// struct Example;
 ///
-/// impl Cone for Ball {
+/// impl Cone for Example {
 ///     fn scale(&self, entry: Entry, _: usize) -> f64 {
 ///         (2.0 * entry.budget / entry.weight).sqrt()
 ///     }
@@ -84,13 +84,13 @@ pub struct Program {
     pub(crate) entries: Vec<f64>,
     pub(crate) bound: Vec<f64>,
     /// Each takes the lines since the one before.
-    pub(crate) parts: Vec<(Part, usize)>,
+    pub(crate) parts: Vec<(ConeKind, usize)>,
     taken: usize,
 }
 
 /// A cone that lines lie in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Part {
+pub(crate) enum ConeKind {
     Zero,
     Nonnegative,
     SecondOrder,
@@ -120,25 +120,25 @@ impl Program {
 
     /// The lines since the last cone are 0.
     pub fn zero(&mut self) {
-        self.close(Part::Zero);
+        self.close(ConeKind::Zero);
     }
 
     /// The lines since the last cone are ≥ 0.
     pub fn nonnegative(&mut self) {
-        self.close(Part::Nonnegative);
+        self.close(ConeKind::Nonnegative);
     }
 
     /// The lines since the last cone are some (s, x) with ‖x‖₂ ≤ s.
     pub fn second_order(&mut self) {
-        self.close(Part::SecondOrder);
+        self.close(ConeKind::SecondOrder);
     }
 
     /// The three lines since the last cone are some (x, y, z) with y > 0 and y·e^{x/y} ≤ z.
     pub fn exponential(&mut self) {
-        self.close(Part::Exponential);
+        self.close(ConeKind::Exponential);
     }
 
-    fn close(&mut self, part: Part) {
+    fn close(&mut self, part: ConeKind) {
         let count = self.bound.len() - self.taken;
         self.taken = self.bound.len();
         if count > 0 {

@@ -8,7 +8,7 @@ use super::proximal::omega::EllipsoidEntropy;
 use super::proximal::ray::Ray;
 use super::proximal::{Prox, Separable};
 use super::quadratic::{self, Scale};
-use super::set::{Beyond, Kind, Priced, Set};
+use super::set::{Beyond, Priced, RowKind, Set};
 use super::{Distance, UncertaintySet};
 use crate::certificate::verify::lane::Lane;
 use crate::certificate::verify::sums::{Terms, dispatch, steps};
@@ -94,8 +94,8 @@ impl Set for Ellipsoid {
         Some(self)
     }
 
-    fn kind(&self) -> Kind<'_> {
-        Kind::Quadratic(self)
+    fn kind(&self) -> RowKind<'_> {
+        RowKind::Quadratic(self)
     }
 
     fn prox(&self, geometry: Geometry) -> Option<&dyn Prox> {

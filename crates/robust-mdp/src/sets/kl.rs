@@ -7,7 +7,7 @@ use super::cone::{Cone, Entry, Moved, Program};
 use super::proximal::omega::KlEuclidean;
 use super::proximal::tilt::Tilted;
 use super::proximal::{Prox, Separable};
-use super::set::{Beyond, Kind, Priced, Set};
+use super::set::{Beyond, Priced, RowKind, Set};
 use super::tilt::{self, Tilt};
 use super::{Distance, UncertaintySet};
 use crate::certificate::verify::exponential::{self, EXP_ERROR, LIMIT};
@@ -95,8 +95,8 @@ impl Set for Kl {
         Some(self)
     }
 
-    fn kind(&self) -> Kind<'_> {
-        Kind::Tilt(self)
+    fn kind(&self) -> RowKind<'_> {
+        RowKind::Tilt(self)
     }
 
     fn prox(&self, geometry: Geometry) -> Option<&dyn Prox> {

@@ -7,7 +7,7 @@
 
 use super::cone::{Cone, Entry, Moved, Program};
 use super::proximal::{Prox, ProximalEntry, Separable};
-use super::set::{Beyond, Kind, Priced, Set};
+use super::set::{Beyond, Priced, RowKind, Set};
 use super::{Distance, UncertaintySet};
 use crate::certificate::{Interval, Proof, ProofRow, Reading};
 use crate::geometry::Geometry;
@@ -172,8 +172,8 @@ impl Set for L1 {
         Beyond::Nothing
     }
 
-    fn kind(&self) -> Kind<'_> {
-        Kind::PiecewiseLinear
+    fn kind(&self) -> RowKind<'_> {
+        RowKind::PiecewiseLinear
     }
 
     fn cone(&self) -> Option<&dyn Cone> {

@@ -5,13 +5,13 @@
 //!   g(u) = min{ d(y, p) : ⟨z, y⟩ ≥ u },   ψ(t) = max_y t⟨z, y⟩ − d(y, p),
 //! which are conjugate, with g' = t and ψ' = ⟨z, y(t)⟩: see [`Set`].
 //!
-//! - [`set`]: what a set says of a row, the trait [`Set`]
-//! - [`registry`]: the names of all sets
-//! - [`uncertainty_set`]: a set of a model, [`UncertaintySet`]
-//! - [`ellipsoid`], [`kl`]: one file a set
-//! - [`quadratic`], [`tilt`], [`bracket`]: the price of a row by its kind
-//! - [`cone`]: the conic form, for the interior-point oracle
-//! - [`proximal`]: steps of the first-order methods
+//! - `set`: what a set says of a row, the trait [`Set`]
+//! - `registry`: the names of all sets
+//! - `uncertainty_set`: a set of a model, [`UncertaintySet`]
+//! - `ellipsoid`, `kl`: one file a set
+//! - `quadratic`, `tilt`, `bracket`: the price of a row by its kind
+//! - `cone`: the conic form, for the interior-point oracle
+//! - `proximal`: steps of the first-order methods
 
 mod bracket;
 mod chi2;
@@ -29,7 +29,7 @@ mod uncertainty_set;
 #[doc(hidden)]
 pub use crate::rows::Rows;
 pub use crate::rows::{Outside, Row};
-pub(crate) use cone::Part;
+pub(crate) use cone::ConeKind;
 pub use cone::{Cone, Entry, Moved, Program};
 pub use proximal::{
     Block, Emit, Enclosure, Gain, Mirror, Prox, ProximalEntry, Scratch, Separable, Warm,
@@ -38,7 +38,7 @@ pub use proximal::{
 pub use quadratic::{At, Quadratic, Sums};
 pub use registry::Distance;
 #[doc(hidden)]
-pub use set::Kind;
+pub use set::RowKind;
 pub use set::{Beyond, Priced, Set};
 #[doc(hidden)]
 pub use tilt::Tilt;

@@ -87,11 +87,11 @@ pub struct At<'a> {
     pub(crate) centre: &'a [f64],
 }
 
-/// What drivers ask of a quadratic set; every [`Scale`] answers.
+/// What drivers ask of a quadratic set; every `Scale` answers.
 pub trait Quadratic: Sync {
     /// The sums of one row over {q + t(w − centre) − ν > 0}.
     fn sums(&self, row: Row<'_>, t: f64, nu: f64, centre: f64) -> Sums;
-    /// The same of the rows `row[j]`, j in `list`, at t[j], ν[j] and centre[j].
+    /// The same of the rows `row[j]`, j in `list`, at `t[j]`, `nu[j]` and `centre[j]`.
     fn read(&self, rows: &Rows<'_>, list: &[u32], at: At<'_>, out: &mut [Sums]);
     /// q is nowhere larger.
     fn most(&self) -> f64;

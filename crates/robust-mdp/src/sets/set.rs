@@ -123,8 +123,8 @@ pub trait Set: Debug + Sync {
 
     /// Which driver solves states of such rows.
     #[doc(hidden)]
-    fn kind(&self) -> Kind<'_> {
-        Kind::Bracketed
+    fn kind(&self) -> RowKind<'_> {
+        RowKind::Bracketed
     }
 
     /// What certificates rest on; `None`: there are none for this set.
@@ -154,7 +154,7 @@ pub(crate) fn root(x: f64, degree: i32) -> f64 {
 
 /// Kinds of rows that have a driver of their own.
 #[derive(Clone, Copy)]
-pub enum Kind<'a> {
+pub enum RowKind<'a> {
     /// By [`Set::price`] alone.
     Bracketed,
     /// d = ½Σ(y − p)²/r.

@@ -7,7 +7,7 @@ use crate::loops::fom_vi::FomSettings;
 use crate::model::{Model, largest};
 use crate::oracle::first_order::Setup;
 use crate::rows::Layout;
-use crate::uncertainty::{Distance, UncertaintySet};
+use crate::sets::{Distance, UncertaintySet};
 
 /// The default gap, as a share of the interval in which all values lie.
 const PRECISION: f64 = 1e-7;
@@ -37,12 +37,12 @@ pub(crate) fn target_gap(
 /// whatever unit costs are given and whatever is added to all of them.
 fn default_gap(model: &Model, set: &UncertaintySet) -> f64 {
     let (least, most) = model.cost_range(set.leaves_support());
-    let horizon = 1.0 / (1.0 - model.discount());
-    let rounding = ROUNDING * least.abs().max(most.abs()) * horizon * horizon;
+    let steps = 1.0 / (1.0 - model.discount());
+    let rounding = ROUNDING * least.abs().max(most.abs()) * steps * steps;
     match (least, most) {
         // Where all costs are 0, so are all values.
         (0.0, 0.0) => PRECISION,
-        _ => (PRECISION * (most - least) * horizon).max(rounding).max(UNDERFLOW),
+        _ => (PRECISION * (most - least) * steps).max(rounding).max(UNDERFLOW),
     }
 }
 

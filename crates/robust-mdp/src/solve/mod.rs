@@ -27,9 +27,9 @@ use crate::model::Model;
 use crate::oracle::first_order::{Setup, prox_of};
 use crate::pool::in_pool;
 use crate::rows::widest_row;
+use crate::sets::UncertaintySet;
 use crate::signal::Interrupt;
 use crate::solution::Solution;
-use crate::uncertainty::UncertaintySet;
 
 /// Solves the robust problem; see [`solve_observed`] for progress and interruption.
 pub fn solve(model: &Model, set: &UncertaintySet, options: &Options) -> Result<Solution, Error> {

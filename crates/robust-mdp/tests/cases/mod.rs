@@ -5,7 +5,7 @@
 #![allow(dead_code)]
 
 use robust_mdp::instances::Xoshiro256;
-use robust_mdp::uncertainty::{Radius, Rectangularity, UncertaintySet};
+use robust_mdp::sets::{Radius, Rectangularity, UncertaintySet};
 use robust_mdp::{Model, ModelBuilder};
 
 use crate::reference::{FAMILIES, Family};
@@ -190,7 +190,7 @@ impl Case {
             0 => pick(random, &usual),
             _ => pick(random, &Money::ALL),
         };
-        let (costs, ahead) = (money(random), money(random));
+        let (costs, worth) = (money(random), money(random));
         let tolls = pick(
             random,
             &[
@@ -206,7 +206,7 @@ impl Case {
         let terminal = pick(random, &[0.0, 0.0, 0.2]);
         let draft = Draft { shape, odds, costs, tolls, discount, terminal };
         let model = draft.model(random);
-        let values = (0..model.states()).map(|_| ahead.draw(random)).collect();
+        let values = (0..model.states()).map(|_| worth.draw(random)).collect();
         let budget = pick(
             random,
             &[
@@ -252,7 +252,7 @@ impl Case {
             format!("shape {shape:?}"),
             format!("odds {odds:?}"),
             format!("costs {costs:?}"),
-            format!("values {ahead:?}"),
+            format!("values {worth:?}"),
             format!("tolls {tolls:?}"),
             format!("discount {discount}"),
             format!("terminal {terminal}"),

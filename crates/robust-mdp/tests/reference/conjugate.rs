@@ -8,7 +8,7 @@ use super::families::Conjugate;
 
 pub(super) struct DualRow {
     entries: Vec<(f64, f64)>,
-    pub(super) top: f64,
+    pub(super) maximum: f64,
     spread: f64,
     /// Σpz.
     nominal: f64,
@@ -22,15 +22,15 @@ const GOLDEN: f64 = 0.618_033_988_749_894_9;
 impl DualRow {
     /// The row with entries (p, b).
     pub(super) fn new(mut entries: Vec<(f64, f64)>, of: Conjugate, kappa: f64) -> DualRow {
-        let top = entries.iter().map(|e| e.1).fold(f64::NEG_INFINITY, f64::max);
-        entries.iter_mut().for_each(|e| e.1 -= top);
+        let maximum = entries.iter().map(|e| e.1).fold(f64::NEG_INFINITY, f64::max);
+        entries.iter_mut().for_each(|e| e.1 -= maximum);
         let spread = entries.iter().fold(0.0, |m: f64, e| m.max(-e.1));
         let nominal = entries.iter().map(|e| e.0 * e.1).sum();
-        DualRow { entries, top, spread, nominal, of, kappa }
+        DualRow { entries, maximum, spread, nominal, of, kappa }
     }
 
     pub(super) fn nominal_value(&self) -> f64 {
-        self.top + self.nominal
+        self.maximum + self.nominal
     }
 
     /// κψ(t/κ), above t·max b.
@@ -85,25 +85,25 @@ fn golden((mut low, mut high): (f64, f64), of: &dyn Fn(f64) -> f64) -> f64 {
 /// F for rows that share a budget.
 pub(super) fn update(rows: &[DualRow], radius: f64) -> f64 {
     let least = |of: &dyn Fn(&DualRow) -> f64| rows.iter().map(of).fold(f64::INFINITY, f64::min);
-    let (floor, ceiling) = (least(&|row| row.nominal_value()), least(&|row| row.top));
+    let (nominal, level) = (least(&|row| row.nominal_value()), least(&|row| row.maximum));
     if radius == 0.0 {
-        return floor;
+        return nominal;
     }
-    let (mut low, mut high, mut best) = (floor, ceiling, ceiling);
-    let mut u = 0.5 * (floor + ceiling);
+    let (mut low, mut high, mut best) = (nominal, level, level);
+    let mut u = 0.5 * (nominal + level);
     for _ in 0..200 {
-        let lifted = rows.iter().filter(|row| row.nominal_value() < u && row.spread > 0.0);
+        let moved = rows.iter().filter(|row| row.nominal_value() < u && row.spread > 0.0);
         let (mut weight, mut worth) = (0.0, 0.0);
-        for row in lifted {
-            let t = row.multiplier(row.top - u);
+        for row in moved {
+            let t = row.multiplier(row.maximum - u);
             weight += t;
-            worth += t * (row.top - u) + row.gain(t);
+            worth += t * (row.maximum - u) + row.gain(t);
         }
         let upper = u + (radius + worth) / weight;
         best = best.min(upper);
         *(if -worth <= radius { &mut low } else { &mut high }) = u;
         let next = if low < upper && upper < high { upper } else { 0.5 * (low + high) };
-        if next <= low || next >= high || (next - u).abs() <= 1e-16 * (ceiling - floor) {
+        if next <= low || next >= high || (next - u).abs() <= 1e-16 * (level - nominal) {
             break;
         }
         u = next;
@@ -115,7 +115,7 @@ pub(super) fn update(rows: &[DualRow], radius: f64) -> f64 {
 pub(super) fn worst(rows: &[(f64, &DualRow)], radius: f64) -> f64 {
     let total =
         |of: &dyn Fn(&DualRow) -> f64| -> f64 { rows.iter().map(|(x, row)| x * of(row)).sum() };
-    let (top, nominal) = (total(&|row| row.top), total(&|row| row.nominal_value()));
+    let (maximum, nominal) = (total(&|row| row.maximum), total(&|row| row.nominal_value()));
     let spread = rows.iter().map(|(x, row)| x * row.spread).fold(0.0, f64::max);
     if radius == 0.0 || spread == 0.0 {
         return nominal;
@@ -126,5 +126,5 @@ pub(super) fn worst(rows: &[(f64, &DualRow)], radius: f64) -> f64 {
     };
     let ends = ((1e-18 / spread).ln(), (1e22 / spread).ln());
     let r = golden(ends, &|r: f64| bound(r.exp())).exp();
-    top + bound(r).min(0.0)
+    maximum + bound(r).min(0.0)
 }

@@ -14,7 +14,7 @@ use super::{Path, Point};
 struct Segment {
     /// Where it starts: multiplier and value above the nominal one.
     from: f64,
-    lift: f64,
+    rise: f64,
     /// Δ, Σ_left y⁰(m − w) and ½(r²/n + Σ_left (y⁰)²).
     delta: f64,
     carried: f64,
@@ -26,17 +26,17 @@ impl Segment {
         self.sunk + 0.5 * t * t * self.delta
     }
 
-    fn lift(&self, t: f64) -> f64 {
+    fn rise(&self, t: f64) -> f64 {
         self.carried + t * self.delta
     }
 }
 
 /// All segments that start within the budget.
 pub(super) struct Projections {
-    top: f64,
+    maximum: f64,
     nominal: f64,
     segments: Vec<Segment>,
-    /// The multiplier and the lift up to which the segments reach.
+    /// The multiplier and the rise up to which the segments reach.
     until: (f64, f64),
     end: f64,
 }
@@ -44,16 +44,16 @@ pub(super) struct Projections {
 impl Projections {
     /// The path of a row with entries (y⁰, b) as far as `radius` can lead.
     pub(super) fn new(entries: Vec<(f64, f64)>, radius: f64) -> Projections {
-        let top = entries.iter().map(|e| e.1).fold(f64::NEG_INFINITY, f64::max);
-        let nominal = top + entries.iter().map(|(p, b)| p * (b - top)).sum::<f64>();
+        let maximum = entries.iter().map(|e| e.1).fold(f64::NEG_INFINITY, f64::max);
+        let nominal = maximum + entries.iter().map(|(p, b)| p * (b - maximum)).sum::<f64>();
         let mut path = Projections {
-            top,
+            maximum,
             nominal,
             segments: Vec::new(),
             until: (f64::INFINITY, f64::INFINITY),
             end: f64::INFINITY,
         };
-        path.walk(at_start(entries.into_iter().map(|(p, b)| (p, b - top)).collect()), radius);
+        path.walk(at_start(entries.into_iter().map(|(p, b)| (p, b - maximum)).collect()), radius);
         path
     }
 
@@ -67,10 +67,10 @@ impl Projections {
             let r = left.iter().map(|e| e.0).sum::<f64>();
             let carried = left.iter().map(|(p, w)| p * (mean - w)).sum();
             let sunk = 0.5 * (r * r / n + left.iter().map(|(p, _)| p * p).sum::<f64>());
-            let mut segment = Segment { from, lift: 0.0, delta, carried, sunk };
-            segment.lift = segment.lift(from);
+            let mut segment = Segment { from, rise: 0.0, delta, carried, sunk };
+            segment.rise = segment.rise(from);
             if segment.spent(from) > radius {
-                self.until = (from, segment.lift);
+                self.until = (from, segment.rise);
                 return;
             }
             self.segments.push(segment);
@@ -111,8 +111,8 @@ impl Path for Projections {
         self.nominal
     }
 
-    fn top(&self) -> f64 {
-        self.top
+    fn maximum(&self) -> f64 {
+        self.maximum
     }
 
     fn end(&self) -> f64 {
@@ -121,24 +121,24 @@ impl Path for Projections {
 
     fn at(&self, t: f64) -> Point {
         if t >= self.until.0 {
-            return Point { value: self.top, spent: f64::INFINITY };
+            return Point { value: self.maximum, spent: f64::INFINITY };
         }
         let k = self.segments.partition_point(|s| s.from <= t).max(1) - 1;
         let segment = &self.segments[k];
-        let lift = segment.lift(t).min(self.top - self.nominal);
-        Point { value: self.nominal + lift, spent: segment.spent(t) }
+        let rise = segment.rise(t).min(self.maximum - self.nominal);
+        Point { value: self.nominal + rise, spent: segment.spent(t) }
     }
 
     fn inside(&self, level: f64) -> f64 {
-        let lift = level - self.nominal;
-        if lift >= self.until.1 {
+        let rise = level - self.nominal;
+        if rise >= self.until.1 {
             return f64::INFINITY;
         }
-        let k = self.segments.partition_point(|s| s.lift <= lift).max(1) - 1;
+        let k = self.segments.partition_point(|s| s.rise <= rise).max(1) - 1;
         let segment = &self.segments[k];
         if segment.delta == 0.0 {
             return segment.sunk;
         }
-        segment.spent(((lift - segment.carried) / segment.delta).max(segment.from))
+        segment.spent(((rise - segment.carried) / segment.delta).max(segment.from))
     }
 }

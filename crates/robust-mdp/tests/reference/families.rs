@@ -4,7 +4,7 @@
 //! separable distance Σ_j δ(y_j, p_j) is known to the tests by its conjugate φ(h, p) = sup_y hy − δ(y, p)
 //! and a maximiser y alone: see `conjugate.rs`.
 
-use robust_mdp::uncertainty::UncertaintySet;
+use robust_mdp::sets::UncertaintySet;
 
 /// φ(h, p) and a maximiser.
 #[derive(Clone, Copy)]

@@ -1,6 +1,6 @@
 //! The path of a row in the KL set: y(t) = y⁰e^{tw}/S, S = Σy⁰e^{tw}, w = b − max b ≤ 0.
 //!
-//! The distance to the top G = −Σy w keeps its relative precision up to saturation; its slope in
+//! The distance to the maximum G = −Σy w keeps its relative precision up to saturation; its slope in
 //! t is −Σy(w + G)². With e_i = ln(y_i/y⁰_i) = tw_i − ln S the budget is
 //! KL = Σy⁰(e·eᵉ − (eᵉ − 1)), whose terms are nonnegative and which an error in ln S changes by
 //! KL times that error only. An error η of a term costs the value η/t, a rounding of the spread.
@@ -12,7 +12,7 @@ use super::{Path, Point};
 pub(super) struct Tilts {
     nominal: Vec<f64>,
     w: Vec<f64>,
-    top: f64,
+    maximum: f64,
     nominal_value: f64,
     spread: f64,
     end: f64,
@@ -30,16 +30,16 @@ struct Tilt {
 impl Tilts {
     /// The path of a row with entries (y⁰ > 0, b).
     pub(super) fn new(entries: Vec<(f64, f64)>) -> Tilts {
-        let top = entries.iter().map(|e| e.1).fold(f64::NEG_INFINITY, f64::max);
-        let w: Vec<f64> = entries.iter().map(|e| e.1 - top).collect();
+        let maximum = entries.iter().map(|e| e.1).fold(f64::NEG_INFINITY, f64::max);
+        let w: Vec<f64> = entries.iter().map(|e| e.1 - maximum).collect();
         let spread = w.iter().fold(0.0, |m: f64, w| m.max(-w));
-        let mass = |at_top: bool| -> f64 {
-            entries.iter().filter(|e| (e.1 == top) == at_top).map(|e| e.0).sum()
+        let mass = |at_maximum: bool| -> f64 {
+            entries.iter().filter(|e| (e.1 == maximum) == at_maximum).map(|e| e.0).sum()
         };
         let (on, off) = (mass(true), mass(false));
         Tilts {
-            top,
-            nominal_value: top + entries.iter().zip(&w).map(|(e, w)| e.0 * w).sum::<f64>(),
+            maximum,
+            nominal_value: maximum + entries.iter().zip(&w).map(|(e, w)| e.0 * w).sum::<f64>(),
             spread,
             end: if off < 0.5 { -(-off).ln_1p() } else { -on.ln() },
             latest: Cell::new(1.0 / spread),
@@ -73,8 +73,8 @@ impl Path for Tilts {
         self.nominal_value
     }
 
-    fn top(&self) -> f64 {
-        self.top
+    fn maximum(&self) -> f64 {
+        self.maximum
     }
 
     fn end(&self) -> f64 {
@@ -83,13 +83,13 @@ impl Path for Tilts {
 
     fn at(&self, t: f64) -> Point {
         let Tilt { log, gap, .. } = self.tilt(t);
-        Point { value: self.top - gap, spent: self.spent(t, log) }
+        Point { value: self.maximum - gap, spent: self.spent(t, log) }
     }
 
     /// Newton's method on ln G(t) = ln(max b − level), kept inside a bracket; every eighth step
     /// is a bisection.
     fn inside(&self, level: f64) -> f64 {
-        let goal = self.top - level;
+        let goal = self.maximum - level;
         let (mut low, mut high) = (0.0, f64::INFINITY);
         let mut t = self.latest.get();
         let mut log = 0.0;

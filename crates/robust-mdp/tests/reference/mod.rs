@@ -1,10 +1,10 @@
 //! A plain robust Bellman update: sorting and bisection, nothing shared with the library.
 //!
-//! For one state F(v)_s = max{ μ : Σ_a d_a(μ) ≤ α }, where d_a(μ) is the least budget that lifts
+//! For one state F(v)_s = max{ μ : Σ_a d_a(μ) ≤ α }, where d_a(μ) is the least budget that raises
 //! row a to value μ: none if its nominal value is there already, that of the point y(t) of value
 //! μ on the row's path otherwise. y(t) is the projection of y⁰ + t·b on the simplex for the
-//! ellipsoid and y⁰e^{tb}/Σ for KL, b_i = c(s,a) + c(s,a,i) + λv_i. No row can be lifted above
-//! its largest b, so μ ≤ min_a max b_a. With a budget a row each row is lifted alone and the
+//! ellipsoid and y⁰e^{tb}/Σ for KL, b_i = c(s,a) + c(s,a,i) + λv_i. No row can be raised above
+//! its largest b, so μ ≤ min_a max b_a. With a budget a row each row is raised alone and the
 //! least one counts. A fixed policy x has the worst case Σ_a x_a⟨b_a, y_a(κx_a)⟩, where κ spends
 //! the budget.
 //!
@@ -23,7 +23,7 @@ mod kl;
 pub(crate) use families::{FAMILIES, Family};
 
 use robust_mdp::Model;
-use robust_mdp::uncertainty::{Distance, Rectangularity, Support, UncertaintySet};
+use robust_mdp::sets::{Distance, Rectangularity, Support, UncertaintySet};
 
 /// What rounding leaves undone, relative to the largest value.
 pub(crate) const PRECISION: f64 = 1e-13;
@@ -40,7 +40,7 @@ pub(crate) trait Path {
     /// ⟨b, y⁰⟩.
     fn nominal_value(&self) -> f64;
     /// max b.
-    fn top(&self) -> f64;
+    fn maximum(&self) -> f64;
     /// What the cheapest point of value max b spends.
     fn end(&self) -> f64;
     /// y(t).
@@ -52,7 +52,7 @@ pub(crate) trait Path {
     fn budget(&self, level: f64) -> f64 {
         if self.nominal_value() >= level {
             0.0
-        } else if level >= self.top() {
+        } else if level >= self.maximum() {
             self.end()
         } else {
             self.inside(level)
@@ -71,8 +71,8 @@ impl Path for Weighted {
         self.path.nominal_value()
     }
 
-    fn top(&self) -> f64 {
-        self.path.top()
+    fn maximum(&self) -> f64 {
+        self.path.maximum()
     }
 
     fn end(&self) -> f64 {
@@ -156,7 +156,7 @@ impl State {
         let least = |f: &dyn Fn(&dyn Path) -> f64| {
             self.rows.iter().map(|row| f(&**row)).fold(f64::INFINITY, f64::min)
         };
-        let (mut low, mut high) = (least(&|row| row.nominal_value()), least(&|row| row.top()));
+        let (mut low, mut high) = (least(&|row| row.nominal_value()), least(&|row| row.maximum()));
         let fits = |level: f64| {
             let budgets = self.rows.iter().map(|row| row.budget(level));
             budgets.sum::<f64>() <= self.radii[0]
@@ -211,9 +211,9 @@ fn entries(
     let everywhere = set.support == Support::All;
     let next = row.entries().chain(rest).filter(|(_, p, _)| everywhere || *p > 0.0);
     let of = |(i, p, extra): (usize, f64, f64)| {
-        let ahead = model.discount() * v[i];
-        let b = row.cost + extra + ahead;
-        for part in [row.cost, extra, ahead, b] {
+        let later = model.discount() * v[i];
+        let b = row.cost + extra + later;
+        for part in [row.cost, extra, later, b] {
             *scale = scale.max(part.abs());
         }
         (p, b)
@@ -226,12 +226,12 @@ fn entries(
 fn worst(rows: &[(f64, &dyn Path)], radius: f64) -> f64 {
     let nominal: f64 = rows.iter().map(|(x, row)| x * row.nominal_value()).sum();
     let mut moving = rows.to_vec();
-    moving.retain(|(x, row)| *x > 0.0 && row.nominal_value() < row.top());
+    moving.retain(|(x, row)| *x > 0.0 && row.nominal_value() < row.maximum());
     if moving.is_empty() || radius == 0.0 {
         return nominal;
     }
     if moving.iter().map(|(_, row)| row.end()).sum::<f64>() <= radius {
-        return rows.iter().map(|(x, row)| x * row.top()).sum();
+        return rows.iter().map(|(x, row)| x * row.maximum()).sum();
     }
     let spent = |k: f64| moving.iter().map(|(x, row)| row.at(k * x).spent).sum::<f64>();
     let (mut low, mut high): (f64, f64) = (1e-120, 1e120);
@@ -242,7 +242,7 @@ fn worst(rows: &[(f64, &dyn Path)], radius: f64) -> f64 {
         }
         *(if spent(middle) <= radius { &mut low } else { &mut high }) = middle;
     }
-    let at = |(x, row): &(f64, &dyn Path)| match *x > 0.0 && row.nominal_value() < row.top() {
+    let at = |(x, row): &(f64, &dyn Path)| match *x > 0.0 && row.nominal_value() < row.maximum() {
         true => x * row.at(low * x).value,
         false => x * row.nominal_value(),
     };

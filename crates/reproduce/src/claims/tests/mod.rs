@@ -9,8 +9,8 @@ use super::contests::{both, look};
 use super::tally::Tally;
 use super::*;
 use crate::cell::{Cell, Counts, Evaluator, FORMAT, Outcome, Seconds, TracePoint};
-use crate::solver::{Course, Geometries};
-use robust_mdp::uncertainty::Distance;
+use crate::solver::{FomSetup, Geometries};
+use robust_mdp::sets::Distance;
 
 fn record(experiment: Experiment, regime: Regime, states: usize, task: Task) -> Record {
     let problem = Problem {
@@ -46,7 +46,7 @@ fn timed(solver: Solver, states: usize, seconds: Option<f64>) -> Record {
 fn traced(regime: Regime, seed: u64, setup: Geometries, dg: f64) -> Vec<Record> {
     [(1, 1), (2, 2)]
         .map(|(p, q)| {
-            let course = Course { setup, p, q, centred: false };
+            let course = FomSetup { setup, p, q, centred: false };
             let mut record = record(Experiment::Setups, regime, 30, Task::Trace(course));
             record.cell.problem.seed = seed;
             record.outcome.trace = vec![
@@ -202,7 +202,7 @@ fn falling_at(
     let mut records = Vec::new();
     for setup in Geometries::ALL {
         for q in [1, 2] {
-            let course = Course { setup, p: 1, q, centred: false };
+            let course = FomSetup { setup, p: 1, q, centred: false };
             let mut record = record(experiment, regime, 10, Task::Trace(course));
             let at = |steps: u64| {
                 let dg = (steps as f64).powf(-k(setup, q));

@@ -7,7 +7,7 @@
 //!
 //! Here z = w − top ≤ 0, rounded once, is exact by definition, and so is t; the nominal row is p over
 //! its exact sum, which is one up to rounding. A set whose rows keep to the nominal support
-//! ([`Set::leaves_support`](crate::uncertainty::Set::leaves_support)) may find entries with p = 0 and
+//! ([`Set::leaves_support`](crate::sets::Set::leaves_support)) may find entries with p = 0 and
 //! any z: they have no mass. Other sets find entries where mass may go only.
 
 use pulp::{Simd, WithSimd};

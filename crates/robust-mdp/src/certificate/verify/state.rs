@@ -9,7 +9,7 @@ use super::proof::{Proof, ProofRow, Reading};
 use super::values::{Scratch, Values};
 use crate::certificate::{Certificate, Multipliers, Weight};
 use crate::model::Model;
-use crate::uncertainty::Rectangularity;
+use crate::sets::Rectangularity;
 
 /// What a state says.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

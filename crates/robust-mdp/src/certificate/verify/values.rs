@@ -9,7 +9,7 @@ use super::proof::ProofRow;
 use super::sums::{Mean, Over, dispatch, steps};
 use super::tail::{Ranking, Unlisted};
 use crate::model::{self, Model};
-use crate::uncertainty::UncertaintySet;
+use crate::sets::UncertaintySet;
 
 /// What all rows need of the values v.
 pub(super) struct Values<'a> {
@@ -88,7 +88,7 @@ impl<'a> Values<'a> {
     }
 
     /// w of the entries where a row may have mass; and p, unless these are all.
-    fn gather(&self, row: model::Row<'_>, Scratch { p, w, bare }: &mut Scratch) {
+    fn gather(&self, row: model::NominalRow<'_>, Scratch { p, w, bare }: &mut Scratch) {
         p.clear();
         w.clear();
         match row.next {
@@ -109,7 +109,7 @@ impl<'a> Values<'a> {
     }
 
     /// The top and the depth of what was gathered, and the size of what was rounded to make it.
-    fn ends(&self, row: model::Row<'_>, Scratch { w, .. }: &Scratch) -> (f64, f64, f64) {
+    fn ends(&self, row: model::NominalRow<'_>, Scratch { w, .. }: &Scratch) -> (f64, f64, f64) {
         let top = w.iter().fold(f64::NEG_INFINITY, |m, w| if *w > m { *w } else { m });
         if row.transition_cost.is_none() {
             // The highest of all states, listed or not.

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use crate::error::Error;
 use crate::io::write_atomically;
-use crate::model::{Model, Objective, Row};
+use crate::model::{Model, NominalRow};
 
 /// Writes a model, without names, discount factor and initial distribution.
 pub(in crate::io) fn write(model: &Model, path: &Path) -> Result<(), Error> {
@@ -19,10 +19,7 @@ pub(in crate::io) fn write(model: &Model, path: &Path) -> Result<(), Error> {
 }
 
 fn write_lines(model: &Model, w: &mut dyn Write) -> io::Result<()> {
-    let (sign, name) = match model.objective() {
-        Objective::MinCost => (1.0, "cost"),
-        Objective::MaxReward => (-1.0, "reward"),
-    };
+    let (sign, name) = (model.objective().sign(), model.objective().noun());
     writeln!(w, "idstatefrom,idaction,idstateto,probability,{name}")?;
     let mut missing = unreached_end(model);
     for s in 0..model.states() {
@@ -32,7 +29,7 @@ fn write_lines(model: &Model, w: &mut dyn Write) -> io::Result<()> {
                 let cost = sign * (row.cost + further) + 0.0;
                 writeln!(w, "{s},{id},{to},{p:?},{cost:?}")?;
             }
-            let reading = Reading::of(row);
+            let reading = RowCosts::of(row);
             let free = missing.take().or_else(|| reading.needs_line(row, model.states()));
             if let Some(to) = free {
                 let cost = sign * reading.cost_of_nothing() + 0.0;
@@ -51,17 +48,17 @@ fn unreached_end(model: &Model) -> Option<usize> {
 }
 
 /// What the reader makes of the costs of a row.
-struct Reading {
+struct RowCosts {
     own: f64,
     /// The cost that all lines have, if they have one.
     shared: Option<f64>,
 }
 
-impl Reading {
-    fn of(row: Row<'_>) -> Reading {
+impl RowCosts {
+    fn of(row: NominalRow<'_>) -> RowCosts {
         let mut costs = row.listed().map(|(.., further)| row.cost + further);
         let first = costs.next();
-        Reading { own: row.cost, shared: first.filter(|first| costs.all(|c| c == *first)) }
+        RowCosts { own: row.cost, shared: first.filter(|first| costs.all(|c| c == *first)) }
     }
 
     /// The own cost that it would find in the lines of transitions alone.
@@ -70,7 +67,7 @@ impl Reading {
     }
 
     /// A next state for one more line, where that lets it find an own cost of 0.
-    fn needs_line(&self, row: Row<'_>, states: usize) -> Option<usize> {
+    fn needs_line(&self, row: NominalRow<'_>, states: usize) -> Option<usize> {
         let misread = self.own == 0.0 && self.found() != 0.0;
         misread.then(|| row.first_unlisted(states)).flatten()
     }
@@ -86,7 +83,7 @@ impl Reading {
 pub(in crate::io) fn unlisted_costs_changed(model: &Model) -> Option<(usize, usize, [f64; 2])> {
     let changed = (0..model.rows()).filter_map(|r| {
         let row = model.row(r);
-        let reading = Reading::of(row);
+        let reading = RowCosts::of(row);
         let differs = reading.own != 0.0 && reading.found() != reading.own;
         (differs && row.first_unlisted(model.states()).is_some())
             .then_some((r, [reading.own, reading.found()]))

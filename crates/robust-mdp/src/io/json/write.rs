@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::{FORMAT, VERSION};
 use crate::error::Error;
-use crate::model::{Model, Objective};
+use crate::model::Model;
 
 pub(in crate::io) fn write(model: &Model, path: &Path) -> Result<(), Error> {
     crate::io::write_atomically(path, |w| write_json(model, w))
@@ -52,13 +52,9 @@ fn write_action(model: &Model, r: usize, w: &mut dyn Write) -> io::Result<()> {
         serde_json::to_writer(&mut *w, &names[r])?;
         w.write_all(b",")?;
     }
-    let key: &[u8] = match model.objective() {
-        Objective::MinCost => b"\"cost\":",
-        Objective::MaxReward => b"\"reward\":",
-    };
     // Adding 0 turns a negative zero into a plain one.
     let user = |cost: f64| model.objective().sign() * cost + 0.0;
-    w.write_all(key)?;
+    write!(w, "\"{}\":", model.objective().noun())?;
     serde_json::to_writer(&mut *w, &user(row.cost))?;
     w.write_all(b",\"next\":[")?;
     for (k, (to, p, further)) in row.listed().enumerate() {

@@ -12,7 +12,7 @@ pub(super) fn feed(
     single: bool,
     builder: &mut ModelBuilder,
 ) -> Result<Vec<usize>, Error> {
-    let mut rows = Rows::read(archive)?;
+    let mut rows = CsrRows::read(archive)?;
     if single {
         for span in rows.indptr.windows(2) {
             rescale_single(&mut rows.data[span[0] as usize..span[1] as usize]);
@@ -42,17 +42,17 @@ pub(super) fn feed(
 }
 
 /// Arrays that fit together.
-struct Rows {
+struct CsrRows {
     data: Vec<f64>,
     indices: Vec<u64>,
     indptr: Vec<u64>,
     state_ptr: Vec<u64>,
 }
 
-impl Rows {
-    fn read(archive: &mut Archive<'_>) -> Result<Rows, Error> {
+impl CsrRows {
+    fn read(archive: &mut Archive<'_>) -> Result<CsrRows, Error> {
         check_format(archive)?;
-        let rows = Rows {
+        let rows = CsrRows {
             indptr: archive.counts("indptr")?,
             state_ptr: archive.counts("state_ptr")?,
             indices: archive.counts("indices")?,

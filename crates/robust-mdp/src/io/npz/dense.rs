@@ -5,7 +5,7 @@
 
 use zip::read::ZipFile;
 
-use super::{Archive, Costs, Packed, array_error, rescale_single};
+use super::{Archive, CostArray, Packed, array_error, rescale_single};
 use crate::error::Error;
 use crate::io::npy::{Array, Wrong};
 use crate::model::{ModelBuilder, Objective};
@@ -38,7 +38,7 @@ pub(super) fn feed(
     // Zeros that are streamed take no room; a small archive must not hold many other numbers.
     let mut room = (len > archive.room).then_some(archive.room);
     let wrong = |w| array_error(path, "P", w);
-    let mut kernel = Kernel::new(archive.array("P")?).map_err(wrong)?;
+    let mut kernel = DenseKernel::new(archive.array("P")?).map_err(wrong)?;
     // Both fit: the rewards or costs of all rows have been read.
     let (states, actions) = (states as usize, actions as usize);
     let mut block = Vec::new();
@@ -70,7 +70,7 @@ pub(super) fn feed(
 /// Returns how many actions state `s` has.
 fn feed_state(
     builder: &mut ModelBuilder,
-    costs: &Costs,
+    costs: &CostArray,
     s: usize,
     actions: usize,
     block: &[f64],
@@ -98,34 +98,34 @@ fn feed_state(
 }
 
 /// The kernel, a state at a time where the file's order allows it.
-enum Kernel<'z, 'p> {
+enum DenseKernel<'z, 'p> {
     Stream(Array<ZipFile<'z, Packed<'p>>>, u64),
     Held(Vec<f64>, usize),
 }
 
-impl<'z, 'p> Kernel<'z, 'p> {
+impl<'z, 'p> DenseKernel<'z, 'p> {
     fn new(array: Array<ZipFile<'z, Packed<'p>>>) -> Result<Self, Wrong> {
         array.len()?;
         let block = array.header.shape[1] * array.header.shape[2];
         match array.header.fortran {
-            true => Ok(Kernel::Held(array.all_floats()?, block as usize)),
-            false => Ok(Kernel::Stream(array, block)),
+            true => Ok(DenseKernel::Held(array.all_floats()?, block as usize)),
+            false => Ok(DenseKernel::Stream(array, block)),
         }
     }
 
     /// Checks what was read against the archive's checksum.
     fn finish(&mut self) -> Result<(), Wrong> {
         match self {
-            Kernel::Stream(array, _) => array.finish(),
-            Kernel::Held(..) => Ok(()),
+            DenseKernel::Stream(array, _) => array.finish(),
+            DenseKernel::Held(..) => Ok(()),
         }
     }
 
     fn block(&mut self, s: usize, out: &mut Vec<f64>) -> Result<(), Wrong> {
         out.clear();
         match self {
-            Kernel::Stream(array, block) => array.floats(*block, out),
-            Kernel::Held(values, block) => {
+            DenseKernel::Stream(array, block) => array.floats(*block, out),
+            DenseKernel::Held(values, block) => {
                 out.extend_from_slice(&values[s * *block..(s + 1) * *block]);
                 Ok(())
             }

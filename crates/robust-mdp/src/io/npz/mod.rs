@@ -22,20 +22,10 @@ use crate::model::distribution::compensated_sum;
 use crate::model::{Model, ModelBuilder, Objective};
 
 /// Arrays a model may have; others are named in a warning.
+#[rustfmt::skip]
 const KNOWN: [&str; 13] = [
-    "P",
-    "R",
-    "C",
-    "R_next",
-    "C_next",
-    "discount",
-    "p0",
-    "data",
-    "indices",
-    "indptr",
-    "shape",
-    "state_ptr",
-    "format",
+    "P", "R", "C", "R_next", "C_next", "discount", "p0",
+    "data", "indices", "indptr", "shape", "state_ptr", "format",
 ];
 
 /// Reads a model; `discount` overrides the file's.
@@ -46,13 +36,8 @@ pub(super) fn read<'a>(
     let source = source.into();
     let (path, mut archive) = (source.path, Archive::open(source)?);
     let mut warnings = archive.unused();
-    let discount = match discount {
-        Some(discount) => Some(discount),
-        None => archive.one_number("discount")?,
-    };
-    let Some(discount) = discount else {
-        return Err(model_error(path, None, ModelError::MissingDiscount));
-    };
+    let discount = discount.map_or_else(|| archive.one_number("discount"), |d| Ok(Some(d)))?;
+    let discount = discount.ok_or_else(|| model_error(path, None, ModelError::MissingDiscount))?;
     let objective = archive.objective()?;
     let mut builder = ModelBuilder::new(discount).objective(objective);
     if archive.has("p0") {
@@ -187,13 +172,8 @@ impl<'p> Archive<'p> {
     fn take_room(&mut self, name: &str) -> Result<(), Error> {
         let path = self.path;
         let len = self.array(name)?.len().map_err(|wrong| array_error(path, name, wrong))?;
-        match self.room.checked_sub(len) {
-            Some(room) => {
-                self.room = room;
-                Ok(())
-            }
-            None => Err(no_room(path, name, len)),
-        }
+        self.room = self.room.checked_sub(len).ok_or_else(|| no_room(path, name, len))?;
+        Ok(())
     }
 
     fn counts(&mut self, name: &str) -> Result<Vec<u64>, Error> {
@@ -220,11 +200,8 @@ impl<'p> Archive<'p> {
         objective: Objective,
         row_shape: &[u64],
         transition_shape: &[u64],
-    ) -> Result<Costs, Error> {
-        let (name, next_name) = match objective {
-            Objective::MinCost => ("C", "C_next"),
-            Objective::MaxReward => ("R", "R_next"),
-        };
+    ) -> Result<CostArray, Error> {
+        let (name, next_name) = cost_names(objective);
         let shape = self.shape(name)?;
         if shape != row_shape && shape != transition_shape {
             return Err(self.wrong(format!(
@@ -234,8 +211,8 @@ impl<'p> Archive<'p> {
         if !self.has(next_name) {
             let values = self.floats(name)?;
             return Ok(match shape == row_shape {
-                true => Costs { own: Some(values), further: None },
-                false => Costs { own: None, further: Some(values) },
+                true => CostArray { own: Some(values), further: None },
+                false => CostArray { own: None, further: Some(values) },
             });
         }
         let next_shape = self.shape(next_name)?;
@@ -246,7 +223,7 @@ impl<'p> Archive<'p> {
             )));
         }
         let own = Some(self.floats(name)?);
-        Ok(Costs { own, further: Some(self.floats(next_name)?) })
+        Ok(CostArray { own, further: Some(self.floats(next_name)?) })
     }
 }
 
@@ -269,17 +246,25 @@ fn no_room(path: &Path, name: &str, len: u64) -> Error {
     array_error(path, name, message)
 }
 
+/// The arrays of costs or rewards: of rows, and further ones of transitions.
+fn cost_names(objective: Objective) -> (&'static str, &'static str) {
+    match objective {
+        Objective::MinCost => ("C", "C_next"),
+        Objective::MaxReward => ("R", "R_next"),
+    }
+}
+
 fn array_error(path: &Path, name: &str, wrong: Wrong) -> Error {
     parse_error(path, None, format!("array `{name}`: {wrong}"))
 }
 
 /// Costs of rows, of transitions, or both.
-struct Costs {
+struct CostArray {
     own: Option<Vec<f64>>,
     further: Option<Vec<f64>>,
 }
 
-impl Costs {
+impl CostArray {
     /// The cost of row `r`, whose transitions lie at `span`, and whether transitions add to it.
     ///
     /// Where only transitions have costs, one that all of a row share is the action's own.

@@ -8,10 +8,11 @@ use std::path::Path;
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
 
+use super::cost_names;
 use crate::error::Error;
 use crate::io::atomic::replace;
 use crate::io::npy::write_header;
-use crate::model::{Model, Objective};
+use crate::model::Model;
 
 /// Writes a model, without names.
 pub(in crate::io) fn write(model: &Model, path: &Path) -> Result<(), Error> {
@@ -49,7 +50,7 @@ pub(in crate::io) fn write_kernel(path: &Path, model: &Model, rows: &Csr) -> Res
         out.counts("indptr", rows.indptr.len(), rows.indptr.iter().copied())?;
         write_shape(model, &mut out)?;
         if let Some(costs) = &rows.costs {
-            out.floats(cost_names(model).0, &[costs.len()], costs.iter().copied())?;
+            out.floats(cost_names(model.objective()).0, &[costs.len()], costs.iter().copied())?;
         }
         out.finish()
     })
@@ -57,7 +58,7 @@ pub(in crate::io) fn write_kernel(path: &Path, model: &Model, rows: &Csr) -> Res
 
 fn write_dense(model: &Model, actions: usize, out: &mut Output<'_>) -> io::Result<()> {
     let (states, sign) = (model.states(), model.objective().sign());
-    let (name, next_name) = cost_names(model);
+    let (name, next_name) = cost_names(model.objective());
     out.floats("P", &[states, actions, states], model.prob.iter().copied())?;
     out.floats(name, &[states, actions], model.cost.iter().map(|c| sign * c + 0.0))?;
     if let Some(costs) = &model.transition_cost {
@@ -69,7 +70,7 @@ fn write_dense(model: &Model, actions: usize, out: &mut Output<'_>) -> io::Resul
 
 fn write_csr(model: &Model, out: &mut Output<'_>) -> io::Result<()> {
     let sign = model.objective().sign();
-    let (name, next_name) = cost_names(model);
+    let (name, next_name) = cost_names(model.objective());
     let lengths = || (0..model.rows()).map(|r| model.row(r).listed().count());
     let count: usize = lengths().sum();
     let entries = || (0..model.rows()).flat_map(|r| model.row(r).listed());
@@ -93,13 +94,6 @@ fn write_shape(model: &Model, out: &mut Output<'_>) -> io::Result<()> {
     out.counts("shape", 2, [model.rows(), model.states()].into_iter())?;
     out.counts("state_ptr", model.states() + 1, model.state_ptr.iter().copied())?;
     out.array("format", "|S3", &[], std::iter::once(*b"csr"))
-}
-
-fn cost_names(model: &Model) -> (&'static str, &'static str) {
-    match model.objective() {
-        Objective::MinCost => ("C", "C_next"),
-        Objective::MaxReward => ("R", "R_next"),
-    }
 }
 
 /// An archive being written.

@@ -12,9 +12,9 @@ use crate::loops::bounds::Bounds;
 use crate::loops::evaluation::Evaluation;
 use crate::model::Model;
 use crate::rows::Layout;
+use crate::sets::UncertaintySet;
 use crate::signal::Signal;
 use crate::solve::{DualityGap, Run, Status};
-use crate::uncertainty::UncertaintySet;
 
 /// Work of a check may be this share of the first-order work.
 const CHECK_SHARE: f64 = 0.09;

@@ -11,8 +11,8 @@ use crate::model::Model;
 use crate::oracle::first_order::Setup;
 use crate::rows::Layout;
 use crate::saddle::Schedule;
+use crate::sets::UncertaintySet;
 use crate::signal::Signal;
-use crate::uncertainty::UncertaintySet;
 
 /// The gap of the answer after an epoch.
 #[derive(Clone, Copy, Debug, PartialEq)]

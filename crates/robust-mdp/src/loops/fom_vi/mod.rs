@@ -28,9 +28,9 @@ use crate::oracle::first_order::{FirstOrder, Hand, Setup, StateSlot, StepRule};
 use crate::oracle::nature::Nature;
 use crate::rows::{ExplicitMemory, ExplicitRows, Layout};
 use crate::saddle::{Iterate, Schedule};
+use crate::sets::UncertaintySet;
 use crate::signal::Signal;
 use crate::solve::{Run, Status};
-use crate::uncertainty::UncertaintySet;
 
 struct Worker {
     game: ExplicitMemory,

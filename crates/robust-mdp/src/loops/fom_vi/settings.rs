@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::oracle::first_order::{Setup, StepRule};
-use crate::saddle::Method;
+use crate::saddle::FirstOrderMethod;
 
 /// Which average is the answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -37,7 +37,7 @@ pub struct FomSettings {
     /// Step sizes.
     pub steps: StepRule,
     /// First-order method.
-    pub method: Method,
+    pub method: FirstOrderMethod,
     /// Which average is the answer.
     pub average: Average,
     /// Whether v moves to the middle of the certified bounds after a check.
@@ -55,7 +55,7 @@ impl Default for FomSettings {
             weights: 2.0,
             epochs: 2.0,
             steps: StepRule::Centred,
-            method: Method::Pda,
+            method: FirstOrderMethod::Pda,
             average: Average::Epoch,
             jump: true,
             head_start: true,

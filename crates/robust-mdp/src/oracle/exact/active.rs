@@ -1,6 +1,6 @@
 //! Active rows and the screening bounds in front of the others.
 //!
-//! A row k that is not active matters only below `screen[k]` + drift, a lower bound of its
+//! A row k that is not active matters only below `screen[k]` + fall, a lower bound of its
 //! nominal value; active rows have screen ∞.
 
 use pulp::{Simd, WithSimd};
@@ -17,8 +17,8 @@ pub(crate) struct RowMemory<'a> {
     /// The second number of that point, see [`Priced`](crate::sets::set::Priced).
     pub(crate) nu: &'a mut [f64],
     /// A screening bound: at most the row's nominal value (its worst case, where rows have budgets of
-    /// their own), less the anchor at that time; −∞ where nothing is known.
-    pub(crate) floor: &'a mut [f64],
+    /// their own), less the fall of values until then; −∞ where nothing is known.
+    pub(crate) screen: &'a mut [f64],
 }
 
 impl RowMemory<'_> {
@@ -30,8 +30,8 @@ impl RowMemory<'_> {
     /// The first row with a multiplier, else the one of the lowest screening bound.
     pub(super) fn in_use(&self) -> usize {
         let lowest = || {
-            let least = dispatch(Least(self.floor));
-            self.floor.iter().position(|floor| *floor == least).unwrap_or(0)
+            let least = dispatch(Least(self.screen));
+            self.screen.iter().position(|bound| *bound == least).unwrap_or(0)
         };
         dispatch(First { of: self.t, above: 0.0 }).unwrap_or_else(lowest)
     }
@@ -55,7 +55,7 @@ impl RowMemory<'_> {
 /// them by whole registers; what lies beyond the last row means nothing.
 pub(super) const PADDING: usize = 8;
 
-/// The active rows: numbers, base costs, multipliers, shifts and floors.
+/// The active rows: numbers, base costs, multipliers, shifts and screening bounds.
 #[derive(Debug, Default)]
 pub(super) struct Active {
     pub(super) row: Vec<u32>,
@@ -63,7 +63,7 @@ pub(super) struct Active {
     pub(super) t: Vec<f64>,
     pub(super) nu: Vec<f64>,
     /// As in [`RowMemory`].
-    pub(super) floor: Vec<f64>,
+    pub(super) bound: Vec<f64>,
     /// κ of the rows.
     pub(super) kappa: Vec<f64>,
     /// Nominal values, where they were read in this sweep.
@@ -75,17 +75,17 @@ pub(super) struct Active {
     /// Multipliers to come.
     pub(super) fresh: Vec<f64>,
     pub(super) fresh_nu: Vec<f64>,
-    pub(super) candidates: Vec<super::saturation::Candidate>,
+    pub(super) candidates: Vec<super::saturation::RowBelow>,
     pub(super) bracket: super::bracketed::Bracket,
 }
 
 impl Active {
     /// No active row.
-    pub(super) fn clear(&mut self, floor: &[f64]) {
+    pub(super) fn clear(&mut self, screen: &[f64]) {
         self.row.clear();
         self.reserve(1);
         self.screen.clear();
-        self.screen.extend_from_slice(floor);
+        self.screen.extend_from_slice(screen);
     }
 
     fn reserve(&mut self, rows: usize) {
@@ -95,7 +95,7 @@ impl Active {
                 &mut self.base,
                 &mut self.t,
                 &mut self.nu,
-                &mut self.floor,
+                &mut self.bound,
                 &mut self.kappa,
                 &mut self.fresh,
                 &mut self.fresh_nu,
@@ -113,14 +113,14 @@ impl Active {
         rows: &mut Rows<'_>,
         kappa: Option<&[f64]>,
     ) {
-        self.clear(memory.floor);
+        self.clear(memory.screen);
         dispatch(Between { of: memory.t, above: 0.0, below: f64::INFINITY, out: &mut self.row });
         self.reserve(self.row.len());
         for (j, &k) in self.row.iter().enumerate() {
             let k = k as usize;
             rows.make(k);
             (self.base[j], self.t[j]) = (rows.base(k), memory.t[k]);
-            (self.nu[j], self.floor[j]) = (memory.nu[k], memory.floor[k]);
+            (self.nu[j], self.bound[j]) = (memory.nu[k], memory.screen[k]);
             self.kappa[j] = kappa.map_or(1.0, |kappa| kappa[k]);
             (self.nominal[j], self.screen[k]) = (None, f64::INFINITY);
         }
@@ -141,7 +141,7 @@ impl Active {
         self.reserve(j + 1);
         self.row.push(k as u32);
         (self.base[j], self.kappa[j], self.t[j], self.nu[j]) = (base, kappa, t, nu);
-        (self.floor[j], self.nominal[j]) = (self.screen[k], None);
+        (self.bound[j], self.nominal[j]) = (self.screen[k], None);
         self.screen[k] = f64::INFINITY;
     }
 
@@ -154,7 +154,7 @@ impl Active {
             &mut self.base,
             &mut self.t,
             &mut self.nu,
-            &mut self.floor,
+            &mut self.bound,
             &mut self.kappa,
             &mut self.fresh,
             &mut self.fresh_nu,
@@ -166,14 +166,14 @@ impl Active {
 
     pub(super) fn truncate(&mut self, len: usize) {
         for j in len..self.row.len() {
-            self.screen[self.row[j] as usize] = self.floor[j];
+            self.screen[self.row[j] as usize] = self.bound[j];
         }
         self.row.truncate(len);
     }
 
     /// What is known of a row that is not active.
-    pub(super) fn set_screen(&mut self, k: usize, floor: f64) {
-        self.screen[k] = floor;
+    pub(super) fn set_screen(&mut self, k: usize, bound: f64) {
+        self.screen[k] = bound;
     }
 
     /// Lists in `pending` the rows not active whose screen lies below `bar`.

@@ -12,10 +12,10 @@
 
 use super::active::{Least, RowMemory};
 use super::driver::admit_below;
-use super::problem::{Lifted, Outcome, Problem};
+use super::problem::{PricedRow, StateOutcome, StateProblem};
 use crate::lanes::dispatch;
+use crate::sets::Enclosure;
 use crate::sets::set::Priced;
-use crate::uncertainty::Enclosure;
 
 const STEPS: usize = 200;
 /// Newton's steps are trusted this far; they may creep along both ends of a bracket.
@@ -23,16 +23,16 @@ const TRUSTED: usize = 60;
 /// Slopes that agree to this share are those of one edge.
 const EDGE: f64 = 1e-12;
 
-/// min over policies, max over the set; `ceiling` is no lower than the lowest maximum.
+/// min over policies, max over the set; `level` is no lower than the saturation level.
 pub(super) fn free(
-    problem: &mut Problem<'_>,
+    problem: &mut StateProblem<'_>,
     memory: &mut RowMemory<'_>,
     tolerance: f64,
-    ceiling: f64,
-) -> Outcome {
-    let (ceiling, lowest) = lowest_maximum(problem, memory, ceiling);
+    level: f64,
+) -> StateOutcome {
+    let (level, lowest) = lowest_maximum(problem, memory, level);
     let mut scratch = std::mem::take(&mut problem.active.bracket);
-    let outcome = search(problem, memory, tolerance, ceiling, lowest, &mut scratch);
+    let outcome = search(problem, memory, tolerance, level, lowest, &mut scratch);
     problem.active.bracket = scratch;
     outcome
 }
@@ -40,51 +40,50 @@ pub(super) fn free(
 /// Memory of the search.
 #[derive(Debug, Default)]
 pub(super) struct Bracket {
-    pub(super) lifted: Vec<Option<Lifted>>,
+    pub(super) priced: Vec<Option<PricedRow>>,
     /// The rows of the best upper bound; empty: there is none.
-    kept: Vec<Lifted>,
-    at: Vec<Lifted>,
+    kept: Vec<PricedRow>,
+    at: Vec<PricedRow>,
 }
 
 fn search(
-    problem: &mut Problem<'_>,
+    problem: &mut StateProblem<'_>,
     memory: &mut RowMemory<'_>,
     tolerance: f64,
-    ceiling: f64,
+    level: f64,
     lowest: usize,
-    Bracket { lifted, kept, .. }: &mut Bracket,
-) -> Outcome {
-    lifted.clear();
+    Bracket { priced, kept, .. }: &mut Bracket,
+) -> StateOutcome {
+    priced.clear();
     kept.clear();
-    let mut mu = match warm_value(problem, lifted) {
-        mu if mu < ceiling => mu,
+    let mut mu = match warm_value(problem, priced) {
+        mu if mu < level => mu,
         _ => {
-            admit_below(problem, memory, ceiling);
-            0.5 * (dispatch(Least(memory.floor)) + problem.values().drift).max(-1e300)
-                + 0.5 * ceiling
+            admit_below(problem, memory, level);
+            0.5 * (dispatch(Least(memory.screen)) + problem.values().fall).max(-1e300) + 0.5 * level
         }
     };
-    let (mut low, mut high) = (f64::NEG_INFINITY, ceiling);
-    let mut best = Enclosure { lower: f64::NEG_INFINITY, upper: ceiling };
+    let (mut low, mut high) = (f64::NEG_INFINITY, level);
+    let mut best = Enclosure { lower: f64::NEG_INFINITY, upper: level };
     for trial in 0..STEPS {
         admit_below(problem, memory, mu);
-        let sums = price_all(problem, memory, mu, 0.1 * tolerance, lifted);
-        best.lower = best.lower.max(sums.least.min(ceiling));
-        if sums.weight == 0.0 && sums.spent == 0.0 && !admit_below(problem, memory, ceiling) {
+        let sums = price_all(problem, memory, mu, 0.1 * tolerance, priced);
+        best.lower = best.lower.max(sums.least.min(level));
+        if sums.weight == 0.0 && sums.spent == 0.0 && !admit_below(problem, memory, level) {
             let nominal = problem.active.nominal[..problem.active.len()].iter().flatten();
-            if nominal.fold(f64::INFINITY, |m, v| m.min(*v)) >= ceiling {
+            if nominal.fold(f64::INFINITY, |m, v| m.min(*v)) >= level {
                 // No row lies below the lowest maximum.
-                (best.lower, best.upper) = (ceiling, ceiling);
+                (best.lower, best.upper) = (level, level);
                 break;
             }
         }
         let upper = mu + (sums.above + (problem.radius - sums.spent)) / sums.weight;
         let enough = tolerance.max(problem.noise(mu));
         // Within rounding the later rows, which are nearer to where the bounds meet.
-        if upper < best.upper + 0.25 * problem.noise(mu) && upper < ceiling {
+        if upper < best.upper + 0.25 * problem.noise(mu) && upper < level {
             best.upper = upper;
             kept.clear();
-            kept.extend(lifted.iter().map(|row| row.unwrap_or(NOMINAL)));
+            kept.extend(priced.iter().map(|row| row.unwrap_or(NOMINAL)));
         }
         // Bounds meet to second order in μ, rows of that value to first.
         if best.upper - best.lower <= enough && (mu - best.upper).abs() <= enough {
@@ -102,7 +101,7 @@ fn search(
                     * (high - best.lower.max(mu - problem.rows.range)).abs().max(problem.noise(mu))
             }
         };
-        let step = newton(problem.radius, sums.spent, sums.weight, ceiling - mu);
+        let step = newton(problem.radius, sums.spent, sums.weight, level - mu);
         let trusted = trial < TRUSTED || trial % 2 == 1;
         let fresh = Some(mu + step).filter(|fresh| trusted && *fresh > low && *fresh < high);
         let fresh = fresh.unwrap_or(middle);
@@ -120,22 +119,22 @@ fn search(
         }
         if problem.active.t[..rows].iter().any(|t| *t > 0.0) {
             on_edges(problem, best.lower);
-            return Outcome::Met(best);
+            return StateOutcome::Met(best);
         }
     }
-    best.upper = ceiling;
+    best.upper = level;
     memory.t.fill(0.0);
-    for (row, &k) in lifted.iter().zip(&problem.active.row) {
+    for (row, &k) in priced.iter().zip(&problem.active.row) {
         if let Some(at) = row.map(|row| row.at).filter(|at| at.t.is_finite()) {
             (memory.t[k as usize], memory.nu[k as usize]) = (at.t, at.nu);
         }
     }
     memory.t[lowest] = f64::INFINITY;
-    Outcome::Saturated { row: lowest, bounds: best }
+    StateOutcome::Saturated { row: lowest, bounds: best }
 }
 
 /// Puts rows that have edges at their multipliers where these have the value μ: upper bounds do not tell.
-fn on_edges(problem: &mut Problem<'_>, mu: f64) {
+fn on_edges(problem: &mut StateProblem<'_>, mu: f64) {
     for j in 0..problem.active.len() {
         let (k, t) = (problem.active.row[j] as usize, problem.active.t[j]);
         if t > 0.0 {
@@ -148,15 +147,19 @@ fn on_edges(problem: &mut Problem<'_>, mu: f64) {
     }
 }
 
-/// A row that needs no lift.
-const NOMINAL: Lifted = Lifted { at: Priced::NOMINAL, value: 0.0, price: 0.0, weight: 0.0 };
+/// A row that stays nominal.
+const NOMINAL: PricedRow = PricedRow { at: Priced::NOMINAL, value: 0.0, price: 0.0, weight: 0.0 };
 
 /// The lowest maximum, and the row that has it.
-fn lowest_maximum(problem: &mut Problem<'_>, memory: &RowMemory<'_>, ceiling: f64) -> (f64, usize) {
-    let drift = problem.values().drift;
+fn lowest_maximum(
+    problem: &mut StateProblem<'_>,
+    memory: &RowMemory<'_>,
+    bound: f64,
+) -> (f64, usize) {
+    let fall = problem.values().fall;
     let (mut level, mut lowest) = (f64::INFINITY, 0);
     for k in 0..problem.rows.len() {
-        if memory.floor[k] + drift <= level.min(ceiling)
+        if memory.screen[k] + fall <= level.min(bound)
             || level.is_infinite() && k + 1 == problem.rows.len()
         {
             let largest = problem.rows.largest(k);
@@ -169,7 +172,10 @@ fn lowest_maximum(problem: &mut Problem<'_>, memory: &RowMemory<'_>, ceiling: f6
 }
 
 /// Newton's value at the multipliers that the active rows have; ∞ without any.
-pub(super) fn warm_value(problem: &mut Problem<'_>, lifted: &mut Vec<Option<Lifted>>) -> f64 {
+pub(super) fn warm_value(
+    problem: &mut StateProblem<'_>,
+    priced: &mut Vec<Option<PricedRow>>,
+) -> f64 {
     let (mut weight, mut worth) = (0.0, 0.0);
     let origin = problem.active.base.first().copied().unwrap_or(0.0);
     for j in 0..problem.active.len() {
@@ -177,13 +183,13 @@ pub(super) fn warm_value(problem: &mut Problem<'_>, lifted: &mut Vec<Option<Lift
             (problem.active.row[j] as usize, problem.active.t[j], problem.active.nu[j]);
         let point = Priced { t, nu, value: 0.0, price: 0.0 };
         if !(t > 0.0 && t.is_finite()) {
-            lifted.push(None);
+            priced.push(None);
             continue;
         }
         let row = problem.at(k, t * problem.kappa(k), Some(point));
         weight += row.weight;
         worth += row.weight * (row.value - origin) - row.price;
-        lifted.push(Some(row));
+        priced.push(Some(row));
     }
     let mu = origin + (worth + problem.radius) / weight;
     if mu.is_nan() { f64::INFINITY } else { mu }
@@ -201,15 +207,15 @@ pub(super) struct Prices {
 
 /// Prices the active rows at μ, give or take `slack`.
 pub(super) fn price_all(
-    problem: &mut Problem<'_>,
+    problem: &mut StateProblem<'_>,
     memory: &mut RowMemory<'_>,
     mu: f64,
     slack: f64,
-    lifted: &mut Vec<Option<Lifted>>,
+    priced: &mut Vec<Option<PricedRow>>,
 ) -> Prices {
     let mut sums = Prices { spent: 0.0, weight: 0.0, above: 0.0, least: f64::INFINITY };
     let rows = problem.active.len();
-    lifted.resize(rows, None);
+    priced.resize(rows, None);
     for j in 0..rows {
         let k = problem.active.row[j] as usize;
         let nominal = match problem.active.nominal[j] {
@@ -217,18 +223,18 @@ pub(super) fn price_all(
             None => {
                 let nominal = problem.nominal(k);
                 problem.active.nominal[j] = Some(nominal);
-                let floor = nominal - problem.slack(k, nominal) - problem.values().anchor;
-                (memory.floor[k], problem.active.floor[j]) = (floor, floor);
+                let bound = nominal - problem.slack(k, nominal) - problem.values().fall_before;
+                (memory.screen[k], problem.active.bound[j]) = (bound, bound);
                 nominal
             }
         };
-        let near = lifted[j].map(|row| row.at);
+        let near = priced[j].map(|row| row.at);
         let need = nominal < mu - problem.noise(mu) && problem.rows.largest(k) > nominal;
-        lifted[j] = need.then(|| match problem.rows.largest(k) {
+        priced[j] = need.then(|| match problem.rows.largest(k) {
             largest if mu >= largest => problem.on_maximum(k),
             _ => problem.price(k, mu, slack, near),
         });
-        if let Some(row) = lifted[j] {
+        if let Some(row) = priced[j] {
             sums.spent += row.price;
             if row.at.t.is_finite() {
                 sums.weight += row.weight;
@@ -239,8 +245,8 @@ pub(super) fn price_all(
     let share = problem.shrink(sums.spent);
     for j in 0..rows {
         let nominal = problem.active.nominal[j].unwrap_or(f64::NEG_INFINITY);
-        let mixed = |row: Lifted| share * row.value + (1.0 - share) * nominal;
-        sums.least = sums.least.min(lifted[j].map_or(nominal, mixed));
+        let mixed = |row: PricedRow| share * row.value + (1.0 - share) * nominal;
+        sums.least = sums.least.min(priced[j].map_or(nominal, mixed));
     }
     // Rows that are not active lie above μ.
     sums.least = sums.least.min(mu);
@@ -248,7 +254,7 @@ pub(super) fn price_all(
 }
 
 /// Newton's step from μ, where D = `spent` has the slope T, to D = `radius`: on √D, nearly linear
-/// in μ at first; on D against −ln(ceiling − μ), `below` being that difference, where D has come to
+/// in μ at first; on D against −ln(level − μ), `below` being that difference, where D has come to
 /// grow like it; plain where it has spent too much.
 fn newton(radius: f64, spent: f64, weight: f64, below: f64) -> f64 {
     if spent >= radius {
@@ -262,33 +268,39 @@ fn newton(radius: f64, spent: f64, weight: f64, below: f64) -> f64 {
 
 /// A point of the curve of a policy: Σx·value, counted from the maxima, and ΣD at r.
 #[derive(Clone, Copy)]
-struct Point {
+struct CurvePoint {
     r: f64,
     value: f64,
     spent: f64,
 }
 
 /// max over the set for a fixed policy: the active rows are `rows`, of weights `x`.
-pub(super) fn fixed(problem: &mut Problem<'_>, rows: &[u32], x: &[f64], tolerance: f64) -> Outcome {
+pub(super) fn fixed(
+    problem: &mut StateProblem<'_>,
+    rows: &[u32],
+    x: &[f64],
+    tolerance: f64,
+) -> StateOutcome {
     let total: f64 = x.iter().sum();
     // Values are counted from the maxima, so that slopes of chords keep their digits.
     let (mut origin, mut nominal) = (0.0, 0.0);
-    let mut top = Point { r: f64::INFINITY, value: 0.0, spent: 0.0 };
+    let mut maximum = CurvePoint { r: f64::INFINITY, value: 0.0, spent: 0.0 };
     for (&k, &x) in rows.iter().zip(x) {
         nominal += x / total * problem.below_maximum(k as usize);
         let row = problem.on_maximum(k as usize);
         origin += x / total * row.value;
-        top.spent += row.price;
+        maximum.spent += row.price;
     }
     let mut best = Enclosure { lower: nominal, upper: 0.0 };
-    let mut low = Point { r: 0.0, value: nominal, spent: 0.0 };
-    let mut high = top;
+    let mut low = CurvePoint { r: 0.0, value: nominal, spent: 0.0 };
+    let mut high = maximum;
     let mut scratch = std::mem::take(&mut problem.active.bracket);
     let Bracket { kept, at: at_rows, .. } = &mut scratch;
     kept.clear();
     let warm = problem.active.t[0] * problem.kappa(rows[0] as usize) / x[0];
-    let chord =
-        |low: &Point, high: &Point| (high.spent - low.spent) / (total * (high.value - low.value));
+    let chord = |low: &CurvePoint, high: &CurvePoint| {
+        (high.spent - low.spent) / (total * (high.value - low.value))
+    };
     let usable = |r: &f64| *r > 0.0 && r.is_finite();
     let mut r = Some(warm).filter(usable).unwrap_or_else(|| chord(&low, &high));
     if !usable(&r) {
@@ -346,7 +358,7 @@ pub(super) fn fixed(problem: &mut Problem<'_>, rows: &[u32], x: &[f64], toleranc
     }
     if edge {
         let r = chord(&low, &high);
-        let ends: Vec<[Lifted; 2]> =
+        let ends: Vec<[PricedRow; 2]> =
             rows.iter().zip(x).map(|(&k, &x)| problem.ends(k as usize, r * x)).collect();
         mix(problem, &ends);
     } else {
@@ -355,11 +367,11 @@ pub(super) fn fixed(problem: &mut Problem<'_>, rows: &[u32], x: &[f64], toleranc
         }
     }
     problem.active.bracket = scratch;
-    Outcome::Met(Enclosure { lower: origin + best.lower, upper: origin + best.upper })
+    StateOutcome::Met(Enclosure { lower: origin + best.lower, upper: origin + best.upper })
 }
 
 /// Gives the active rows the share of the way between their ends that spends the budget.
-pub(super) fn mix(problem: &mut Problem<'_>, ends: &[[Lifted; 2]]) -> f64 {
+pub(super) fn mix(problem: &mut StateProblem<'_>, ends: &[[PricedRow; 2]]) -> f64 {
     let (low, high) = ends.iter().fold((0.0, 0.0), |(l, h), e| (l + e[0].price, h + e[1].price));
     let share = if high > low { (problem.radius - low) / (high - low) } else { 0.0 };
     let share = share.clamp(0.0, 1.0);
@@ -371,7 +383,7 @@ pub(super) fn mix(problem: &mut Problem<'_>, ends: &[[Lifted; 2]]) -> f64 {
 }
 
 /// ln D against ln r is nearly linear: from both ends, or from r alone where D grows like r².
-fn secant(radius: f64, r: f64, low: &Point, high: &Point) -> f64 {
+fn secant(radius: f64, r: f64, low: &CurvePoint, high: &CurvePoint) -> f64 {
     if low.r > 0.0 && high.r.is_finite() {
         let share = (radius / low.spent).ln() / (high.spent / low.spent).ln();
         return low.r * ((high.r / low.r).ln() * share).exp();
@@ -380,15 +392,15 @@ fn secant(radius: f64, r: f64, low: &Point, high: &Point) -> f64 {
 }
 
 fn evaluate(
-    problem: &mut Problem<'_>,
+    problem: &mut StateProblem<'_>,
     rows: &[u32],
     x: &[f64],
     total: f64,
     r: f64,
-    near: &[Lifted],
-    out: &mut Vec<Lifted>,
-) -> Point {
-    let mut at = Point { r, value: 0.0, spent: 0.0 };
+    near: &[PricedRow],
+    out: &mut Vec<PricedRow>,
+) -> CurvePoint {
+    let mut at = CurvePoint { r, value: 0.0, spent: 0.0 };
     out.clear();
     for (j, (&k, &x)) in rows.iter().zip(x).enumerate() {
         let row = problem.at(k as usize, r * x, near.get(j).map(|row| row.at));

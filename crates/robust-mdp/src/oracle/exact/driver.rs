@@ -3,23 +3,24 @@
 //! F = max{ u : Σ_a κ_a·g_a(u) ≤ α } (see [`crate::sets::set`]). Hence
 //! - rows with nominal value ≥ F do not matter: an old nominal value and the fall of v since bound it
 //!   from below, so that most rows of a warm sweep are not even read (screening);
-//! - F ≤ min_a max b_a, attained if the budget suffices to lift every row there ([`super::saturation`]).
+//! - F ≤ min_a max b_a, attained if the budget suffices to raise every row there ([`super::saturation`]).
 //!
 //! A [`Joint`] driver moves the multipliers of all active rows at once, [`super::piecewise_linear`] those
 //! of piecewise linear ones; where they do not settle, and for sets of no kind, [`super::bracketed`] does.
 
 use super::active::{Active, Least, RowMemory};
 use super::bracketed;
-use super::joint::{Joint, Moved};
+use super::joint::{Joint, Stepped};
 use super::piecewise_linear;
-use super::problem::{Outcome, Problem};
+use super::problem::{StateOutcome, StateProblem};
 use super::saturation::{saturated, saturated_fixed, saturated_unread};
 use crate::lanes::dispatch;
-use crate::uncertainty::Enclosure;
+use crate::rows::SweepValues;
+use crate::sets::Enclosure;
 
 /// Joint steps before the bracketed driver takes over.
 const JOINT_STEPS: usize = 16;
-/// Steps that aim beyond the ceiling before saturation is tested.
+/// Steps that aim beyond the saturation level before saturation is tested.
 const STRIKES: usize = 3;
 /// A step that changes multipliers by no more than this share is a small one.
 const SMALL: f64 = 1e-6;
@@ -36,48 +37,48 @@ pub(super) enum Driver<'a> {
 
 /// min over policies, max over the set: F(v)_s.
 pub(super) fn free(
-    problem: &mut Problem<'_>,
+    problem: &mut StateProblem<'_>,
     driver: Driver<'_>,
     memory: &mut RowMemory<'_>,
     tolerance: f64,
-) -> Outcome {
-    let mut ceiling = dispatch(Least(problem.rows.bases()));
+) -> StateOutcome {
+    let mut level = dispatch(Least(problem.rows.bases()));
     if memory.saturated().is_some() {
-        if let Some(outcome) = saturated_unread(problem, memory, ceiling) {
+        if let Some(outcome) = saturated_unread(problem, memory, level) {
             return outcome;
         }
-        match saturated(problem, memory, ceiling) {
+        match saturated(problem, memory, level) {
             Ok(outcome) => return outcome,
-            Err(lowest) => ceiling = lowest,
+            Err(lowest) => level = lowest,
         }
     }
-    let Problem { active, rows, kappa, .. } = &mut *problem;
+    let StateProblem { active, rows, kappa, .. } = &mut *problem;
     active.resume(memory, rows, *kappa);
     if problem.active.len() == 0
-        && let Some(outcome) = saturated_unread(problem, memory, ceiling)
+        && let Some(outcome) = saturated_unread(problem, memory, level)
     {
         return outcome;
     }
     let joint = match driver {
         Driver::Joint(joint) => joint,
         Driver::PiecewiseLinear => {
-            return piecewise_linear::free(problem, memory, tolerance, ceiling);
+            return piecewise_linear::free(problem, memory, tolerance, level);
         }
-        Driver::Bracketed => return bracketed::free(problem, memory, tolerance, ceiling),
+        Driver::Bracketed => return bracketed::free(problem, memory, tolerance, level),
     };
     if problem.active.len() > 0 {
         joint.begin(problem);
-        let outcome = step(problem, joint, memory, tolerance, ceiling, f64::NEG_INFINITY);
+        let outcome = step(problem, joint, memory, tolerance, level, f64::NEG_INFINITY);
         joint.finish(problem);
         if let Some(outcome) = outcome {
             return outcome;
         }
         // Multipliers of other values may be worse than none.
-        problem.active.clear(memory.floor);
+        problem.active.clear(memory.screen);
     }
     joint.begin(problem);
-    let outcome = match begin(problem, joint, memory, ceiling) {
-        Begun::At(known) => step(problem, joint, memory, tolerance, ceiling, known),
+    let outcome = match begin(problem, joint, memory, level) {
+        Begun::At(known) => step(problem, joint, memory, tolerance, level, known),
         Begun::Saturated(outcome) => return outcome,
         Begun::Stuck => None,
     };
@@ -85,7 +86,7 @@ pub(super) fn free(
     if let Some(outcome) = outcome {
         return outcome;
     }
-    match saturated(problem, memory, ceiling) {
+    match saturated(problem, memory, level) {
         Ok(outcome) => outcome,
         Err(lowest) => bracketed::free(problem, memory, tolerance, lowest),
     }
@@ -94,36 +95,36 @@ pub(super) fn free(
 enum Begun {
     /// Multipliers are set; no nominal value is lower than this.
     At(f64),
-    Saturated(Outcome),
+    Saturated(StateOutcome),
     Stuck,
 }
 
 /// Multipliers for a state that has none.
 fn begin(
-    problem: &mut Problem<'_>,
+    problem: &mut StateProblem<'_>,
     joint: &mut dyn Joint,
     memory: &mut RowMemory<'_>,
-    ceiling: f64,
+    level: f64,
 ) -> Begun {
-    if admit_below(problem, memory, ceiling) {
+    if admit_below(problem, memory, level) {
         joint.admit(problem, 0);
     }
-    let known = dispatch(Least(memory.floor)) + problem.values().drift;
-    if let Some(outcome) = saturated_unread(problem, memory, ceiling) {
+    let known = dispatch(Least(memory.screen)) + problem.values().fall;
+    if let Some(outcome) = saturated_unread(problem, memory, level) {
         return Begun::Saturated(outcome);
     }
     for _ in 0..JOINT_STEPS {
         if problem.active.len() == 0 {
             break;
         }
-        let ceiling = ceiling.min(joint.ceiling(problem));
+        let level = level.min(joint.level(problem));
         let mu = joint.assess(problem, false).mu;
         // Without a reading the rows may seem to reach beyond their maxima.
-        let mu = if mu < ceiling { mu } else { 0.5 * (known + ceiling) };
+        let mu = if mu < level { mu } else { 0.5 * (known + level) };
         match joint.raise(problem, mu) {
-            Moved::All => return Begun::At(known),
-            Moved::Dropped => {}
-            Moved::Stuck => break,
+            Stepped::All => return Begun::At(known),
+            Stepped::Dropped => {}
+            Stepped::Stuck => break,
         }
     }
     Begun::Stuck
@@ -131,45 +132,45 @@ fn begin(
 
 /// Joint steps until the bounds meet; `None` if they do not.
 fn step(
-    problem: &mut Problem<'_>,
+    problem: &mut StateProblem<'_>,
     joint: &mut dyn Joint,
     memory: &mut RowMemory<'_>,
     tolerance: f64,
-    mut ceiling: f64,
+    mut level: f64,
     mut known: f64,
-) -> Option<Outcome> {
-    let (mut strikes, mut highest) = (0, ceiling);
+) -> Option<StateOutcome> {
+    let (mut strikes, mut highest) = (0, level);
     for _ in 0..JOINT_STEPS {
-        ceiling = ceiling.min(joint.ceiling(problem));
+        level = level.min(joint.level(problem));
         joint.read(problem);
         let mut at = joint.assess(problem, false);
         let upper = at.bounds.upper;
-        highest = highest.min(upper).min(ceiling);
+        highest = highest.min(upper).min(level);
         // The active rows alone: a bound once all others are known to lie above it.
         let lower = at.bounds.lower.max(known);
         if upper.is_finite() && upper - lower <= tolerance.max(problem.noise(upper)) {
             let lower = lower.min(upper);
             let from = problem.active.len();
             if !admit_below(problem, memory, lower) {
-                return Some(Outcome::Met(Enclosure { lower, upper }));
+                return Some(StateOutcome::Met(Enclosure { lower, upper }));
             }
             joint.admit(problem, from);
-            known = known.max(dispatch(Least(memory.floor)) + problem.values().drift);
+            known = known.max(dispatch(Least(memory.screen)) + problem.values().fall);
             at = joint.assess(problem, false);
         }
         let mut moved = false;
         for _ in 0..JOINT_STEPS {
             let mut mu = at.mu;
-            if mu.is_nan() || mu >= ceiling {
+            if mu.is_nan() || mu >= level {
                 mu = lower + joint.stride(mu - lower, highest - lower) * (highest - lower);
-                // An upper bound below the ceiling rules saturation out.
-                strikes += usize::from(highest == ceiling);
+                // An upper bound below the level rules saturation out.
+                strikes += usize::from(highest == level);
             }
             if strikes == STRIKES {
                 strikes += 1;
-                match saturated(problem, memory, ceiling) {
+                match saturated(problem, memory, level) {
                     Ok(outcome) => return Some(outcome),
-                    Err(lowest) => ceiling = lowest,
+                    Err(lowest) => level = lowest,
                 }
             }
             if !mu.is_finite() {
@@ -182,9 +183,9 @@ fn step(
                 continue;
             }
             match joint.raise(problem, mu) {
-                Moved::All => moved = true,
-                Moved::Dropped => at = joint.assess(problem, false),
-                Moved::Stuck => return None,
+                Stepped::All => moved = true,
+                Stepped::Dropped => at = joint.assess(problem, false),
+                Stepped::Stuck => return None,
             }
             if moved {
                 break;
@@ -198,9 +199,13 @@ fn step(
 }
 
 /// Makes every row active whose nominal value lies below μ; whether there were any.
-pub(super) fn admit_below(problem: &mut Problem<'_>, memory: &mut RowMemory<'_>, mu: f64) -> bool {
-    let (drift, anchor) = (problem.values().drift, problem.values().anchor);
-    problem.active.list_below(mu - drift);
+pub(super) fn admit_below(
+    problem: &mut StateProblem<'_>,
+    memory: &mut RowMemory<'_>,
+    mu: f64,
+) -> bool {
+    let SweepValues { fall, fall_before, .. } = *problem.values();
+    problem.active.list_below(mu - fall);
     if problem.active.pending.is_empty() {
         return false;
     }
@@ -211,9 +216,9 @@ pub(super) fn admit_below(problem: &mut Problem<'_>, memory: &mut RowMemory<'_>,
     let before = problem.active.len();
     for (&k, &nominal) in pending.iter().zip(&value) {
         let k = k as usize;
-        memory.floor[k] = nominal - problem.slack(k, nominal) - anchor;
-        problem.active.set_screen(k, memory.floor[k]);
-        // The anchor's rounding belongs to what is remembered, not to what was just read.
+        memory.screen[k] = nominal - problem.slack(k, nominal) - fall_before;
+        problem.active.set_screen(k, memory.screen[k]);
+        // The rounding of that fall belongs to what is remembered, not to what was just read.
         if nominal < mu - 16.0 * f64::EPSILON * (nominal.abs() + problem.rows.range) {
             problem.rows.make(k);
             let (base, kappa) = (problem.rows.base(k), problem.kappa(k));
@@ -228,14 +233,14 @@ pub(super) fn admit_below(problem: &mut Problem<'_>, memory: &mut RowMemory<'_>,
 
 /// max over the set for a fixed policy: `rows` of positive weight `x` share the budget.
 pub(super) fn fixed(
-    problem: &mut Problem<'_>,
+    problem: &mut StateProblem<'_>,
     driver: Driver<'_>,
     memory: &mut RowMemory<'_>,
     rows: &[u32],
     x: &[f64],
     tolerance: f64,
-) -> Outcome {
-    problem.active.clear(memory.floor);
+) -> StateOutcome {
+    problem.active.clear(memory.screen);
     let points = || rows.iter().map(|&k| memory.point(k as usize));
     let warm = points().all(|point| point.is_some());
     let weights = rows.iter().map(|&k| memory.t[k as usize] * problem.kappa(k as usize));
@@ -249,7 +254,7 @@ pub(super) fn fixed(
         problem.active.push(k, base, kappa, t, nu);
         // Rows with budgets of their own remember worst cases in place of nominal values.
         let j = problem.active.len() - 1;
-        problem.active.floor[j] = base - problem.rows.range - problem.values().drift;
+        problem.active.bound[j] = base - problem.rows.range - problem.values().fall;
     }
     if !warm && let Some(outcome) = saturated_fixed(problem, rows, x) {
         return outcome;
@@ -277,7 +282,7 @@ pub(super) fn fixed(
                 last_digits(problem, joint, x);
             }
             joint.finish(problem);
-            return Outcome::Met(Enclosure { lower: known.min(at.upper), upper: at.upper });
+            return StateOutcome::Met(Enclosure { lower: known.min(at.upper), upper: at.upper });
         }
         moving = joint.scale(problem, x);
     }
@@ -288,7 +293,7 @@ pub(super) fn fixed(
 
 /// Bounds meet where the budget is spent to half of the digits only. One more step, if it is a small
 /// one, spends it to the last.
-fn last_digits(problem: &mut Problem<'_>, joint: &mut dyn Joint, x: &[f64]) {
+fn last_digits(problem: &mut StateProblem<'_>, joint: &mut dyn Joint, x: &[f64]) {
     let rows = problem.active.len();
     let Active { t, nu, fresh, fresh_nu, .. } = &mut *problem.active;
     fresh[..rows].copy_from_slice(&t[..rows]);

@@ -1,8 +1,8 @@
 //! Joint steps: a driver of a kind of rows moves the multipliers of all active rows of a state at
 //! once, where the bracketed driver would price row by row.
 
-use super::problem::Problem;
-use crate::uncertainty::Enclosure;
+use super::problem::StateProblem;
+use crate::sets::Enclosure;
 
 /// Bounds at the present multipliers, and Newton's next value.
 #[derive(Clone, Copy, Debug)]
@@ -14,9 +14,9 @@ pub(super) struct Assessed {
 
 /// What became of the multipliers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Moved {
+pub(super) enum Stepped {
     All,
-    /// Nothing moved, but rows that need no lift are gone.
+    /// Nothing moved, but rows that need no multiplier are gone.
     Dropped,
     /// There is no way there.
     Stuck,
@@ -25,22 +25,22 @@ pub(super) enum Moved {
 /// A driver of one kind of rows.
 pub(super) trait Joint {
     /// Forgets other states; the active rows have multipliers of an earlier sweep.
-    fn begin(&mut self, problem: &mut Problem<'_>);
+    fn begin(&mut self, problem: &mut StateProblem<'_>);
     /// Prepares the active rows from the j-th on, which have no multiplier yet.
-    fn admit(&mut self, problem: &mut Problem<'_>, from: usize);
+    fn admit(&mut self, problem: &mut StateProblem<'_>, from: usize);
     /// Reads the active rows where earlier readings do not hold.
-    fn read(&mut self, problem: &mut Problem<'_>);
+    fn read(&mut self, problem: &mut StateProblem<'_>);
     /// Bounds and the next value. For a `fixed` policy the lower bound is the mean row value, else
     /// the least.
-    fn assess(&mut self, problem: &mut Problem<'_>, fixed: bool) -> Assessed;
+    fn assess(&mut self, problem: &mut StateProblem<'_>, fixed: bool) -> Assessed;
     /// Moves the multipliers towards the value μ.
-    fn raise(&mut self, problem: &mut Problem<'_>, mu: f64) -> Moved;
+    fn raise(&mut self, problem: &mut StateProblem<'_>, mu: f64) -> Stepped;
     /// Moves the multipliers κt = r·x to the budget; false if that is out of reach.
-    fn scale(&mut self, problem: &mut Problem<'_>, x: &[f64]) -> bool;
+    fn scale(&mut self, problem: &mut StateProblem<'_>, x: &[f64]) -> bool;
     /// The least of the largest values of the active rows, as far as these are known.
-    fn ceiling(&self, problem: &Problem<'_>) -> f64;
-    /// The share to go of the room up to the ceiling, where Newton's step would lead beyond it.
+    fn level(&self, problem: &StateProblem<'_>) -> f64;
+    /// The share to go of the room up to the level, where Newton's step would lead beyond it.
     fn stride(&self, step: f64, room: f64) -> f64;
     /// Leaves the multipliers as they are remembered.
-    fn finish(&mut self, problem: &mut Problem<'_>);
+    fn finish(&mut self, problem: &mut StateProblem<'_>);
 }

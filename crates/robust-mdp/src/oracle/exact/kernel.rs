@@ -3,11 +3,11 @@
 
 use super::active::RowMemory;
 use super::chain_row::entries_beyond;
-use super::{Exact, Worker};
-use crate::model::Row;
+use super::{Exact, ExactScratch};
+use crate::model::NominalRow;
 use crate::rows::SweepValues;
+use crate::sets::Rectangularity;
 use crate::sets::set::{Beyond, Priced, Set, shrink};
-use crate::uncertainty::Rectangularity;
 
 /// A row of a kernel: next states, y and p.
 #[derive(Default)]
@@ -18,7 +18,7 @@ struct Entries {
 }
 
 /// Entries of a row whose next states it lists at several costs, with these.
-fn repeated(row: Row<'_>) -> impl Iterator<Item = (usize, usize)> + '_ {
+fn repeated(row: NominalRow<'_>) -> impl Iterator<Item = (usize, usize)> + '_ {
     let last = row.prob.len().saturating_sub(1);
     let shared = move |k: &usize| row.is_repeated(*k) || *k < last && row.is_repeated(*k + 1);
     let next = row.next.filter(|_| row.transition_cost.is_some()).unwrap_or(&[]);
@@ -35,7 +35,7 @@ impl Exact<'_> {
         values: &SweepValues,
         memory: RowMemory<'_>,
         x: &[f64],
-        worker: &mut Worker,
+        worker: &mut ExactScratch,
         mut visit: impl FnMut(usize, usize, f64),
     ) {
         let first = self.model.rows_of(s).start;

@@ -10,7 +10,7 @@
 //! - [`piecewise_linear`], and below them all [`bracketed`]: row by row, for every set
 //! - [`saturation`]: budgets that do not bind
 //! - [`problem`], [`active`]: one state, its active rows, what rows remember
-//! - [`chain_row`], [`kernel`], [`lifts`]: nature's rows, for chains, answers and certificates
+//! - [`chain_row`], [`kernel`], [`multipliers`]: nature's rows, for chains, answers and certificates
 //! - [`nominal`]: states without uncertainty
 
 mod active;
@@ -19,7 +19,7 @@ mod chain_row;
 mod driver;
 mod joint;
 mod kernel;
-mod lifts;
+mod multipliers;
 mod nominal;
 mod piecewise_linear;
 mod problem;
@@ -29,20 +29,20 @@ mod table;
 mod tilt;
 
 pub(crate) use active::RowMemory;
-pub(crate) use lifts::{Goal, Points};
+pub(crate) use multipliers::{Goal, Points};
 
 use self::active::{Active, Least};
 use self::driver::{Driver, fixed, free};
-use self::problem::{Outcome, Problem};
+use self::problem::{StateOutcome, StateProblem};
 use self::quadratic::{Forms, QuadraticRows};
-use self::table::Table;
+use self::table::MomentTable;
 use self::tilt::{Cumulants, TiltedRows};
 use crate::chain::ChainRows;
 use crate::lanes::dispatch;
 use crate::model::Model;
-use crate::rows::{Reading, Rows, RowsMemory, Source, SweepValues};
-use crate::sets::set::{Kind, Set};
-use crate::uncertainty::{Enclosure, Radius, Rectangularity, UncertaintySet};
+use crate::rows::{RowForm, RowSource, Rows, RowsMemory, SweepValues};
+use crate::sets::set::{RowKind, Set};
+use crate::sets::{Enclosure, Radius, Rectangularity, UncertaintySet};
 
 /// The exact oracle of a model and a set.
 #[derive(Clone, Debug)]
@@ -51,7 +51,7 @@ pub(crate) struct Exact<'a> {
     pub(crate) uncertainty: &'a UncertaintySet,
     /// `None`: no state has any uncertainty.
     set: Option<&'static dyn Set>,
-    reading: Reading,
+    reading: RowForm,
     /// c_a + Σ p·c(s,a,s'), and the largest cost of a step, of every row.
     expected: &'a [f64],
     dearest: &'a [f64],
@@ -63,12 +63,12 @@ pub(crate) struct Exact<'a> {
 
 /// Working memory of a thread.
 #[derive(Debug, Default)]
-pub(crate) struct Worker {
+pub(crate) struct ExactScratch {
     rows: RowsMemory,
     active: Active,
     forms: Forms,
     cumulants: Cumulants,
-    table: Table,
+    table: MomentTable,
     list: Vec<u32>,
     weight: Vec<f64>,
     value: Vec<f64>,
@@ -76,7 +76,7 @@ pub(crate) struct Worker {
     entries: u64,
 }
 
-impl Worker {
+impl ExactScratch {
     /// Row entries visited since the last call.
     pub(crate) fn take_entries(&mut self) -> u64 {
         std::mem::take(&mut self.entries)
@@ -93,7 +93,7 @@ impl<'a> Exact<'a> {
         let set = uncertainty.distance.set();
         let set = set.filter(|_| uncertainty.radius != Radius::Uniform(0.0));
         let keeps_support = set.is_none_or(|set| !set.leaves_support());
-        let reading = Reading::new(model, uncertainty.leaves_support(), keeps_support);
+        let reading = RowForm::new(model, uncertainty.leaves_support(), keeps_support);
         let (expected, dearest) = (model.expected_costs(), model.dearest_costs());
         let largest = model.largest_term();
         Exact { model, uncertainty, set, reading, expected, dearest, largest, bracketed: false }
@@ -101,19 +101,19 @@ impl<'a> Exact<'a> {
 
     /// Whether rows may put mass on states that they do not list.
     pub(crate) fn spreads(&self) -> bool {
-        self.reading == Reading::Outside && self.set.is_some()
+        self.reading == RowForm::Outside && self.set.is_some()
     }
 
     /// The values of a sweep, for this oracle.
     pub(crate) fn values(&self) -> SweepValues {
         let (discount, states) = (self.model.discount(), self.model.states());
         let keeps_support = self.set.is_some_and(|set| !set.leaves_support());
-        let ranked = self.reading == Reading::Shared && keeps_support;
+        let ranked = self.reading == RowForm::Shared && keeps_support;
         SweepValues::new(discount, states, self.model.is_dense(), ranked, self.spreads())
     }
 
-    fn source(&self) -> Source<'_> {
-        Source {
+    fn source(&self) -> RowSource<'_> {
+        RowSource {
             model: self.model,
             reading: self.reading,
             everywhere: self.uncertainty.leaves_support(),
@@ -124,9 +124,9 @@ impl<'a> Exact<'a> {
 
     /// Gives rows of which nothing is known the screening bounds that their costs tell.
     fn screen(&self, s: usize, values: &SweepValues, memory: &mut RowMemory<'_>) {
-        if memory.floor.first() == Some(&f64::NEG_INFINITY) {
+        if memory.screen.first() == Some(&f64::NEG_INFINITY) {
             let expected = &self.expected[self.model.rows_of(s)];
-            values.bound_by_costs(expected, self.largest, memory.floor);
+            values.bound_by_costs(expected, self.largest, memory.screen);
         }
     }
 
@@ -137,14 +137,15 @@ impl<'a> Exact<'a> {
         values: &'w SweepValues,
         tolerance: f64,
         memory: RowMemory<'w>,
-        worker: &'w mut Worker,
+        worker: &'w mut ExactScratch,
     ) -> State<'w> {
-        let Worker { rows, active, forms, cumulants, table, list, weight, value, entries } = worker;
+        let ExactScratch { rows, active, forms, cumulants, table, list, weight, value, entries } =
+            worker;
         let rows = Rows::new(self.source(), s, values, rows);
         let weights = self.uncertainty.weights.as_ref();
         let kappa = weights.map(|weights| &weights[self.model.rows_of(s)]);
-        let problem = Problem { set, rows, radius: 0.0, kappa, active };
-        let kind = if self.bracketed { Kind::Bracketed } else { set.kind() };
+        let problem = StateProblem { set, rows, radius: 0.0, kappa, active };
+        let kind = if self.bracketed { RowKind::Bracketed } else { set.kind() };
         State {
             oracle: self,
             s,
@@ -170,7 +171,7 @@ impl<'a> Exact<'a> {
         tolerance: f64,
         mut memory: RowMemory<'_>,
         x: &mut [f64],
-        worker: &mut Worker,
+        worker: &mut ExactScratch,
         chain: Option<&mut ChainRows<'_>>,
     ) -> Enclosure {
         self.screen(s, values, &mut memory);
@@ -200,7 +201,7 @@ impl<'a> Exact<'a> {
         values: &SweepValues,
         memory: RowMemory<'_>,
         x: &[f64],
-        worker: &mut Worker,
+        worker: &mut ExactScratch,
         chain: &mut ChainRows<'_>,
     ) {
         let Some(set) = self.set else { return self.nominal_chain_row(s, x, chain) };
@@ -217,7 +218,7 @@ impl<'a> Exact<'a> {
         tolerance: f64,
         mut memory: RowMemory<'_>,
         x: &[f64],
-        worker: &mut Worker,
+        worker: &mut ExactScratch,
         chain: Option<&mut ChainRows<'_>>,
     ) -> Enclosure {
         self.screen(s, values, &mut memory);
@@ -241,17 +242,17 @@ impl<'a> Exact<'a> {
     }
 }
 
-/// One state under work.
+/// One state that is being solved.
 struct State<'w> {
     oracle: &'w Exact<'w>,
     s: usize,
-    kind: Kind<'w>,
+    kind: RowKind<'w>,
     tolerance: f64,
     memory: RowMemory<'w>,
-    problem: Problem<'w>,
+    problem: StateProblem<'w>,
     forms: &'w mut Forms,
     cumulants: &'w mut Cumulants,
-    table: &'w mut Table,
+    table: &'w mut MomentTable,
     list: &'w mut Vec<u32>,
     weight: &'w mut Vec<f64>,
     value: &'w mut Vec<f64>,
@@ -270,16 +271,16 @@ impl State<'_> {
     /// Runs a driver of the kind of these rows.
     fn drive<T>(
         &mut self,
-        drive: impl FnOnce(&mut Problem<'_>, Driver<'_>, &mut RowMemory<'_>) -> T,
+        drive: impl FnOnce(&mut StateProblem<'_>, Driver<'_>, &mut RowMemory<'_>) -> T,
     ) -> T {
         let State { problem, memory, forms, cumulants, table, .. } = self;
         match self.kind {
-            Kind::Bracketed => drive(problem, Driver::Bracketed, memory),
-            Kind::PiecewiseLinear => drive(problem, Driver::PiecewiseLinear, memory),
-            Kind::Quadratic(set) => {
+            RowKind::Bracketed => drive(problem, Driver::Bracketed, memory),
+            RowKind::PiecewiseLinear => drive(problem, Driver::PiecewiseLinear, memory),
+            RowKind::Quadratic(set) => {
                 drive(problem, Driver::Joint(&mut QuadraticRows { set, forms }), memory)
             }
-            Kind::Tilt(set) => {
+            RowKind::Tilt(set) => {
                 drive(problem, Driver::Joint(&mut TiltedRows { set, cumulants, table }), memory)
             }
         }
@@ -293,7 +294,7 @@ impl State<'_> {
             self.drive(|problem, driver, memory| free(problem, driver, memory, tolerance));
         x.fill(0.0);
         match outcome {
-            Outcome::Met(value) => {
+            StateOutcome::Met(value) => {
                 let active = &*self.problem.active;
                 self.memory.keep(active);
                 let weight = |j: usize| active.kappa[j] * active.t[j];
@@ -303,7 +304,7 @@ impl State<'_> {
                 }
                 value
             }
-            Outcome::Saturated { row, bounds } => {
+            StateOutcome::Saturated { row, bounds } => {
                 x[row] = 1.0;
                 bounds
             }
@@ -317,9 +318,9 @@ impl State<'_> {
         let mut best = self.row_value(first);
         let mut chosen = first;
         let mut lower = best.lower;
-        let drift = self.problem.values().drift;
+        let fall = self.problem.values().fall;
         for k in 0..rows {
-            if k == first || self.memory.floor[k] + drift >= best.upper {
+            if k == first || self.memory.screen[k] + fall >= best.upper {
                 continue;
             }
             let value = self.row_value(k);
@@ -339,25 +340,25 @@ impl State<'_> {
     /// than another can ever be worth are not read.
     fn likely_best(&mut self) -> usize {
         let State { problem, memory, list, value, .. } = self;
-        let lowest = |floor: &[f64]| {
-            let least = dispatch(Least(floor));
-            floor.iter().position(|floor| *floor == least).unwrap_or(0)
+        let lowest = |screen: &[f64]| {
+            let least = dispatch(Least(screen));
+            screen.iter().position(|bound| *bound == least).unwrap_or(0)
         };
         if memory.t.iter().any(|t| *t > 0.0) {
-            return lowest(memory.floor);
+            return lowest(memory.screen);
         }
-        let (drift, anchor) = (problem.values().drift, problem.values().anchor);
-        let bar = dispatch(Least(problem.rows.bases())) - drift;
+        let (fall, before) = (problem.values().fall, problem.values().fall_before);
+        let bar = dispatch(Least(problem.rows.bases())) - fall;
         list.clear();
-        list.extend((0..problem.rows.len() as u32).filter(|&k| memory.floor[k as usize] < bar));
+        list.extend((0..problem.rows.len() as u32).filter(|&k| memory.screen[k as usize] < bar));
         value.resize(list.len(), 0.0);
         problem.rows.nominals(list, value);
         for (&k, &nominal) in list.iter().zip(&**value) {
-            let bound = nominal - problem.slack(k as usize, nominal) - anchor;
-            let floor = &mut memory.floor[k as usize];
-            *floor = floor.max(bound);
+            let bound = nominal - problem.slack(k as usize, nominal) - before;
+            let known = &mut memory.screen[k as usize];
+            *known = known.max(bound);
         }
-        lowest(memory.floor)
+        lowest(memory.screen)
     }
 
     /// The worst case of row k alone.
@@ -377,7 +378,7 @@ impl State<'_> {
             Enclosure { lower: value, upper: value }
         };
         let slack = self.problem.slack(k, value.lower);
-        self.memory.floor[k] = value.lower - slack - self.problem.values().anchor;
+        self.memory.screen[k] = value.lower - slack - self.problem.values().fall_before;
         value
     }
 

@@ -10,22 +10,22 @@ use crate::chain::ChainRows;
 use crate::lanes::{dispatch, dot};
 use crate::model::{Model, Storage};
 use crate::rows::SweepValues;
-use crate::uncertainty::Enclosure;
+use crate::sets::Enclosure;
 
 impl Exact<'_> {
     /// The least row value; `x` becomes that row.
     pub(super) fn nominal_update(
         &self,
         s: usize,
-        ahead: &SweepValues,
+        values: &SweepValues,
         memory: RowMemory<'_>,
         x: &mut [f64],
         entries: &mut u64,
     ) -> Enclosure {
         let before = memory.in_use();
-        let RowMemory { t, floor, .. } = memory;
+        let RowMemory { t, screen, .. } = memory;
         let first_row = self.model.rows_of(s).start;
-        let sweep = Least { model: self.model, ahead, first_row, before, floor, entries };
+        let sweep = LeastRow { model: self.model, values, first_row, before, screen, entries };
         let (chosen, value) = dispatch(sweep);
         t[before] = 0.0;
         t[chosen] = 1.0;
@@ -38,12 +38,12 @@ impl Exact<'_> {
     pub(super) fn nominal_response(
         &self,
         s: usize,
-        ahead: &SweepValues,
+        values: &SweepValues,
         x: &[f64],
         entries: &mut u64,
     ) -> Enclosure {
         let first_row = self.model.rows_of(s).start;
-        let value = dispatch(Mean { model: self.model, ahead, first_row, x, entries });
+        let value = dispatch(Mean { model: self.model, values, first_row, x, entries });
         Enclosure { lower: value, upper: value }
     }
 
@@ -65,26 +65,26 @@ impl Exact<'_> {
 
 /// c_a + Σ_i p_i (c_i + λv_i) of row `r`.
 #[inline(always)]
-fn read<S: Simd>(simd: S, model: &Model, ahead: &SweepValues, r: usize) -> f64 {
+fn read<S: Simd>(simd: S, model: &Model, values: &SweepValues, r: usize) -> f64 {
     let span = model.span(r);
     let prob = &model.prob[span.clone()];
     let mut total = model.cost[r];
     match &model.storage {
         // Not through λ(v − max v): states that the row cannot reach must not cost it digits.
-        Storage::Dense => total += ahead.discount * dot(simd, prob, &ahead.values),
+        Storage::Dense => total += values.discount * dot(simd, prob, &values.v),
         Storage::Sparse { next, .. } => {
             let mut sums = [0.0; 4];
             let (quads, last) = prob.as_chunks::<4>();
             let (next_quads, last_next) = next[span.clone()].as_chunks::<4>();
             for (p, i) in quads.iter().zip(next_quads) {
                 for j in 0..4 {
-                    sums[j] += p[j] * ahead.values[i[j] as usize];
+                    sums[j] += p[j] * values.v[i[j] as usize];
                 }
             }
             for (p, &i) in last.iter().zip(last_next) {
-                sums[0] += p * ahead.values[i as usize];
+                sums[0] += p * values.v[i as usize];
             }
-            total += ahead.discount * ((sums[0] + sums[1]) + (sums[2] + sums[3]));
+            total += values.discount * ((sums[0] + sums[1]) + (sums[2] + sums[3]));
         }
     }
     if let Some(costs) = &model.transition_cost {
@@ -95,43 +95,43 @@ fn read<S: Simd>(simd: S, model: &Model, ahead: &SweepValues, r: usize) -> f64 {
 
 /// What stays true of a row's value until v falls.
 #[inline(always)]
-fn remembered(value: f64, ahead: &SweepValues) -> f64 {
-    let size = value.abs() + ahead.offset.abs() + ahead.range + ahead.anchor.abs();
-    value - 16.0 * f64::EPSILON * size - ahead.anchor
+fn remembered(value: f64, values: &SweepValues) -> f64 {
+    let size = value.abs() + values.offset.abs() + values.range + values.fall_before.abs();
+    value - 16.0 * f64::EPSILON * size - values.fall_before
 }
 
-struct Least<'a> {
+struct LeastRow<'a> {
     model: &'a Model,
-    ahead: &'a SweepValues,
+    values: &'a SweepValues,
     first_row: usize,
     before: usize,
-    floor: &'a mut [f64],
+    screen: &'a mut [f64],
     entries: &'a mut u64,
 }
 
-impl WithSimd for Least<'_> {
+impl WithSimd for LeastRow<'_> {
     type Output = (usize, f64);
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) -> (usize, f64) {
-        let Least { model, ahead, first_row, before, floor, entries } = self;
-        let (mut chosen, mut best) = (before, read(simd, model, ahead, first_row + before));
-        floor[before] = remembered(best, ahead);
+        let LeastRow { model, values, first_row, before, screen, entries } = self;
+        let (mut chosen, mut best) = (before, read(simd, model, values, first_row + before));
+        screen[before] = remembered(best, values);
         *entries += model.span(first_row + before).len() as u64;
         let lanes = size_of::<S::f64s>() / 8;
-        let drift = simd.splat_f64s(ahead.drift);
-        for (i, floor) in floor.chunks_mut(lanes).enumerate() {
-            if let [floor] = S::as_simd_f64s(floor).0 {
-                let below = simd.add_f64s(*floor, drift);
+        let fall = simd.splat_f64s(values.fall);
+        for (i, bounds) in screen.chunks_mut(lanes).enumerate() {
+            if let [bound] = S::as_simd_f64s(bounds).0 {
+                let below = simd.add_f64s(*bound, fall);
                 let below = simd.less_than_f64s(below, simd.splat_f64s(best));
                 if simd.first_true_m64s(below) >= lanes {
                     continue;
                 }
             }
-            for (k, floor) in (i * lanes..).zip(floor) {
-                if *floor + ahead.drift < best && k != before {
-                    let value = read(simd, model, ahead, first_row + k);
-                    *floor = remembered(value, ahead);
+            for (k, bound) in (i * lanes..).zip(bounds) {
+                if *bound + values.fall < best && k != before {
+                    let value = read(simd, model, values, first_row + k);
+                    *bound = remembered(value, values);
                     *entries += model.span(first_row + k).len() as u64;
                     if value < best {
                         (chosen, best) = (k, value);
@@ -145,7 +145,7 @@ impl WithSimd for Least<'_> {
 
 struct Mean<'a> {
     model: &'a Model,
-    ahead: &'a SweepValues,
+    values: &'a SweepValues,
     first_row: usize,
     x: &'a [f64],
     entries: &'a mut u64,
@@ -156,10 +156,10 @@ impl WithSimd for Mean<'_> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) -> f64 {
-        let Mean { model, ahead, first_row, x, entries } = self;
+        let Mean { model, values, first_row, x, entries } = self;
         let mut total = 0.0;
         for (k, x) in x.iter().enumerate().filter(|(_, x)| **x > 0.0) {
-            total += x * read(simd, model, ahead, first_row + k);
+            total += x * read(simd, model, values, first_row + k);
             *entries += model.span(first_row + k).len() as u64;
         }
         total

@@ -11,87 +11,92 @@
 use super::active::{Least, RowMemory};
 use super::bracketed::{self, mix, price_all, warm_value};
 use super::driver::admit_below;
-use super::problem::{Lifted, Outcome, Problem};
+use super::problem::{PricedRow, StateOutcome, StateProblem};
 use super::saturation::saturated;
 use crate::lanes::dispatch;
+use crate::sets::Enclosure;
 use crate::sets::set::Priced;
-use crate::uncertainty::Enclosure;
 
 const STEPS: usize = 60;
 
-/// min over policies, max over the set; `ceiling` is no lower than the lowest maximum.
+/// min over policies, max over the set; `level` is no lower than the saturation level.
 pub(super) fn free(
-    problem: &mut Problem<'_>,
+    problem: &mut StateProblem<'_>,
     memory: &mut RowMemory<'_>,
     tolerance: f64,
-    mut ceiling: f64,
-) -> Outcome {
-    let mut lifted = std::mem::take(&mut problem.active.bracket.lifted);
-    lifted.clear();
-    let mut u = warm_value(problem, &mut lifted);
+    mut level: f64,
+) -> StateOutcome {
+    let mut priced = std::mem::take(&mut problem.active.bracket.priced);
+    priced.clear();
+    let mut u = warm_value(problem, &mut priced);
     let mut tested = false;
     let mut found = None;
     for _ in 0..STEPS {
-        let reached = u.is_nan() || u >= ceiling;
+        let reached = u.is_nan() || u >= level;
         if reached && !tested {
             tested = true;
-            match saturated(problem, memory, ceiling) {
+            match saturated(problem, memory, level) {
                 Ok(outcome) => {
                     found = Some(outcome);
                     break;
                 }
-                Err(lowest) => ceiling = lowest,
+                Err(lowest) => level = lowest,
             }
         }
         if reached {
-            admit_below(problem, memory, ceiling);
-            let known = dispatch(Least(memory.floor)) + problem.values().drift;
-            u = 0.5 * known + 0.5 * ceiling;
+            admit_below(problem, memory, level);
+            let known = dispatch(Least(memory.screen)) + problem.values().fall;
+            u = 0.5 * known + 0.5 * level;
         }
         admit_below(problem, memory, u);
-        let at = price_all(problem, memory, u, 0.0, &mut lifted);
+        let at = price_all(problem, memory, u, 0.0, &mut priced);
         let upper = u + (at.above + (problem.radius - at.spent)) / at.weight;
         if !(upper.is_finite() && at.weight.is_finite()) {
             break;
         }
         let enough = tolerance.max(problem.noise(u));
-        let steep = lifted.iter().flatten().any(|row| row.at.t.is_infinite());
+        let steep = priced.iter().flatten().any(|row| row.at.t.is_infinite());
         if (upper - u).abs() <= enough && upper - at.least <= enough && !steep {
-            let point = |row: &Option<Lifted>| row.map_or(Priced::NOMINAL, |row| row.at);
-            for (j, Priced { t, nu, .. }) in lifted.iter().map(point).enumerate() {
+            let point = |row: &Option<PricedRow>| row.map_or(Priced::NOMINAL, |row| row.at);
+            for (j, Priced { t, nu, .. }) in priced.iter().map(point).enumerate() {
                 (problem.active.t[j], problem.active.nu[j]) = (t, nu);
             }
-            found = Some(Outcome::Met(Enclosure { lower: at.least.min(upper), upper }));
+            found = Some(StateOutcome::Met(Enclosure { lower: at.least.min(upper), upper }));
             break;
         }
         u = upper;
     }
-    problem.active.bracket.lifted = lifted;
-    found.unwrap_or_else(|| bracketed::free(problem, memory, tolerance, ceiling))
+    problem.active.bracket.priced = priced;
+    found.unwrap_or_else(|| bracketed::free(problem, memory, tolerance, level))
 }
 
 /// max over the set for a fixed policy: the active rows are `rows`, of weights `x`.
-pub(super) fn fixed(problem: &mut Problem<'_>, rows: &[u32], x: &[f64], tolerance: f64) -> Outcome {
+pub(super) fn fixed(
+    problem: &mut StateProblem<'_>,
+    rows: &[u32],
+    x: &[f64],
+    tolerance: f64,
+) -> StateOutcome {
     let total: f64 = x.iter().sum();
     let mean = |points: &mut dyn Iterator<Item = f64>| {
         points.zip(x).map(|(value, x)| x / total * value).sum::<f64>()
     };
     // Values are counted from the maxima, so that slopes of chords keep their digits.
     let nominal = mean(&mut rows.iter().map(|&k| problem.below_maximum(k as usize)));
-    let tops: Vec<Lifted> = rows.iter().map(|&k| problem.on_maximum(k as usize)).collect();
-    let origin = mean(&mut tops.iter().map(|row| row.value));
-    let mut high = (0.0, tops.iter().map(|row| row.price).sum::<f64>());
+    let maxima: Vec<PricedRow> = rows.iter().map(|&k| problem.on_maximum(k as usize)).collect();
+    let origin = mean(&mut maxima.iter().map(|row| row.value));
+    let mut high = (0.0, maxima.iter().map(|row| row.price).sum::<f64>());
     let (mut low, mut best) = ((nominal, 0.0), Enclosure { lower: nominal, upper: 0.0 });
     let warm = problem.active.t[0] * problem.kappa(rows[0] as usize) / x[0];
     // The rows of the best upper bound.
-    let mut kept: Option<Vec<[Lifted; 2]>> = None;
+    let mut kept: Option<Vec<[PricedRow; 2]>> = None;
     let usable = |r: f64| r > 0.0 && r.is_finite();
     let mut r = if usable(warm) { warm } else { (high.1 - low.1) / (total * (high.0 - low.0)) };
     for _ in 0..STEPS {
         if !usable(r) {
             break;
         }
-        let ends: Vec<[Lifted; 2]> =
+        let ends: Vec<[PricedRow; 2]> =
             rows.iter().zip(x).map(|(&k, x)| problem.ends(k as usize, r * x)).collect();
         let [from, to] = [0, 1].map(|end: usize| {
             let value = mean(&mut ends.iter().map(|row| row[end].at.value));
@@ -127,5 +132,5 @@ pub(super) fn fixed(problem: &mut Problem<'_>, rows: &[u32], x: &[f64], toleranc
         // Nothing to gain: the rows are nominal.
         None => problem.active.t[..rows.len()].fill(0.0),
     }
-    Outcome::Met(Enclosure { lower: origin + best.lower, upper: origin + best.upper })
+    StateOutcome::Met(Enclosure { lower: origin + best.lower, upper: origin + best.upper })
 }

@@ -1,12 +1,12 @@
-//! One state under work: its rows, their set, their common budget, and what follows for one row.
+//! One state: its rows, their set, their common budget, and what follows for one row.
 
 use super::active::Active;
 use crate::rows::{Rows, SweepValues};
+use crate::sets::Enclosure;
 use crate::sets::set::{Priced, Set, shrink};
-use crate::uncertainty::Enclosure;
 
 /// max over kernels with Σ_a κ_a·d(y_a, p_a) ≤ α of the rows of a state.
-pub(super) struct Problem<'a> {
+pub(super) struct StateProblem<'a> {
     pub(super) set: &'a dyn Set,
     pub(super) rows: Rows<'a>,
     pub(super) radius: f64,
@@ -17,7 +17,7 @@ pub(super) struct Problem<'a> {
 
 /// A row with a value that it attains at a price, κ included.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Lifted {
+pub(super) struct PricedRow {
     pub(super) at: Priced,
     pub(super) value: f64,
     pub(super) price: f64,
@@ -27,22 +27,22 @@ pub(super) struct Lifted {
 
 /// What came out of an update.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Outcome {
+pub(super) enum StateOutcome {
     /// The bounds have met, or rounding keeps them apart; the multipliers are the upper bound's.
     Met(Enclosure),
     /// The budget does not bind: this row ends on its maximum, alone.
     Saturated { row: usize, bounds: Enclosure },
 }
 
-impl Outcome {
+impl StateOutcome {
     pub(super) fn bounds(self) -> Enclosure {
         match self {
-            Outcome::Met(bounds) | Outcome::Saturated { bounds, .. } => bounds,
+            StateOutcome::Met(bounds) | StateOutcome::Saturated { bounds, .. } => bounds,
         }
     }
 }
 
-impl Problem<'_> {
+impl StateProblem<'_> {
     pub(super) fn values(&self) -> &SweepValues {
         self.rows.values
     }
@@ -56,10 +56,10 @@ impl Problem<'_> {
         32.0 * f64::EPSILON * (value.abs() + self.rows.range)
     }
 
-    /// Rounding of a nominal value of row k, and of its difference from the anchor.
+    /// Rounding of a nominal value of row k, and of what is subtracted to remember it.
     pub(super) fn slack(&self, k: usize, nominal: f64) -> f64 {
         let size = nominal.abs() + self.rows.range + self.rows.base(k).abs();
-        16.0 * f64::EPSILON * (size + self.values().anchor.abs())
+        16.0 * f64::EPSILON * (size + self.values().fall_before.abs())
     }
 
     pub(super) fn nominal(&mut self, k: usize) -> f64 {
@@ -81,41 +81,47 @@ impl Problem<'_> {
         kappa * set.face(self.rows.look_at(k))
     }
 
-    fn lifted(&mut self, k: usize, at: Priced) -> Lifted {
+    fn in_state(&mut self, k: usize, at: Priced) -> PricedRow {
         let (kappa, value) = (self.kappa(k), self.rows.largest(k) + at.value);
-        Lifted { at, value, price: kappa * at.price, weight: kappa * at.t }
+        PricedRow { at, value, price: kappa * at.price, weight: kappa * at.t }
     }
 
     /// Row k at the value μ, between its nominal and its largest one, give or take `slack`.
-    pub(super) fn price(&mut self, k: usize, mu: f64, slack: f64, near: Option<Priced>) -> Lifted {
+    pub(super) fn price(
+        &mut self,
+        k: usize,
+        mu: f64,
+        slack: f64,
+        near: Option<Priced>,
+    ) -> PricedRow {
         let set = self.set;
         let u = mu - self.rows.largest(k);
         self.rows.visited += 2 * self.rows.width(k) as u64;
         let at = set.price(self.rows.look_at(k), u, slack, near);
-        self.lifted(k, at)
+        self.in_state(k, at)
     }
 
     /// Row k at the multiplier t of κ·d.
-    pub(super) fn at(&mut self, k: usize, t: f64, near: Option<Priced>) -> Lifted {
+    pub(super) fn at(&mut self, k: usize, t: f64, near: Option<Priced>) -> PricedRow {
         let (set, kappa) = (self.set, self.kappa(k));
         self.rows.visited += 2 * self.rows.width(k) as u64;
         let at = set.at(self.rows.look_at(k), t / kappa, near);
-        self.lifted(k, at)
+        self.in_state(k, at)
     }
 
     /// The ends of row k at the multiplier t of κ·d.
-    pub(super) fn ends(&mut self, k: usize, t: f64) -> [Lifted; 2] {
+    pub(super) fn ends(&mut self, k: usize, t: f64) -> [PricedRow; 2] {
         let (set, kappa) = (self.set, self.kappa(k));
         self.rows.visited += 2 * self.rows.width(k) as u64;
         let ends = set.ends(self.rows.look_at(k), t / kappa);
-        ends.map(|at| self.lifted(k, at))
+        ends.map(|at| self.in_state(k, at))
     }
 
     /// Row k on its maximum.
-    pub(super) fn on_maximum(&mut self, k: usize) -> Lifted {
+    pub(super) fn on_maximum(&mut self, k: usize) -> PricedRow {
         let (price, value) = (self.face(k), self.rows.largest(k));
         let at = Priced { t: f64::INFINITY, nu: 0.0, value: 0.0, price };
-        Lifted { at, value, price, weight: f64::INFINITY }
+        PricedRow { at, value, price, weight: f64::INFINITY }
     }
 
     /// The share of the way from the nominal rows that the budget allows.

@@ -1,6 +1,6 @@
 //! Joint steps for [quadratic](crate::sets::quadratic) rows.
 //!
-//! With all active sets fixed, lifting every row to one value μ costs a quadratic in μ:
+//! With all active sets fixed, raising every row to one value μ costs a quadratic in μ:
 //!   μ = m̄ + √{[2α − Σκ(ρ²/R + L) − Σk(m − m̄)²]/Σk},  k = κ/det, m = base + Pw + ρ·Rw/R,
 //! m̄ the k-weighted mean of m; a policy x has κt = r·x and one r instead. A row keeps its active set,
 //! and need not be read again, while tw − ν moves by less than the margin of its last reading. Bounds:
@@ -10,11 +10,11 @@
 use pulp::{Simd, WithSimd};
 
 use super::active::{Active, PADDING};
-use super::joint::{Assessed, Joint, Moved};
-use super::problem::Problem;
+use super::joint::{Assessed, Joint, Stepped};
+use super::problem::StateProblem;
 use crate::lanes::dispatch;
+use crate::sets::Enclosure;
 use crate::sets::quadratic::{At, Quadratic, Sums};
-use crate::uncertainty::Enclosure;
 
 /// A determinant below this share of Rww is rounding.
 const FLAT: f64 = 1e-13;
@@ -127,7 +127,7 @@ pub(super) struct QuadraticRows<'a> {
 impl QuadraticRows<'_> {
     /// Gives rows without an active set all of their entries, and those whose set tells no direction
     /// unless they may stay there; whether there are any.
-    fn mend(&mut self, problem: &mut Problem<'_>, may_stay: bool) -> bool {
+    fn mend(&mut self, problem: &mut StateProblem<'_>, may_stay: bool) -> bool {
         let mut any = false;
         for j in 0..problem.active.len() {
             let moves = may_stay || self.forms.curve[j] < f64::INFINITY;
@@ -145,12 +145,12 @@ impl QuadraticRows<'_> {
         any
     }
 
-    fn assessed(&mut self, problem: &Problem<'_>, fixed: bool) -> Assessed {
+    fn assessed(&mut self, problem: &StateProblem<'_>, fixed: bool) -> Assessed {
         dispatch(Assess {
             active: problem.active,
             forms: self.forms,
             radius: problem.radius,
-            drift: problem.values().drift,
+            fall: problem.values().fall,
             most: self.set.most(),
             fixed,
         })
@@ -158,7 +158,7 @@ impl QuadraticRows<'_> {
 }
 
 /// ν of memory is counted above t·max w, here above t·centre.
-fn refer(problem: &mut Problem<'_>, centre: &[f64], sign: f64) {
+fn refer(problem: &mut StateProblem<'_>, centre: &[f64], sign: f64) {
     for j in 0..problem.active.len() {
         let maximum = match problem.rows.maxima_are_zero() {
             true => 0.0,
@@ -171,18 +171,18 @@ fn refer(problem: &mut Problem<'_>, centre: &[f64], sign: f64) {
 }
 
 impl Joint for QuadraticRows<'_> {
-    fn begin(&mut self, problem: &mut Problem<'_>) {
+    fn begin(&mut self, problem: &mut StateProblem<'_>) {
         self.forms.rows = 0;
         self.forms.resize(problem.active.len());
         refer(problem, &self.forms.centre, 1.0);
     }
 
-    fn finish(&mut self, problem: &mut Problem<'_>) {
+    fn finish(&mut self, problem: &mut StateProblem<'_>) {
         self.forms.resize(problem.active.len());
         refer(problem, &self.forms.centre, -1.0);
     }
 
-    fn admit(&mut self, problem: &mut Problem<'_>, from: usize) {
+    fn admit(&mut self, problem: &mut StateProblem<'_>, from: usize) {
         let rows = problem.active.len();
         self.forms.resize(rows);
         // On all entries a row is its nominal one at t = 0.
@@ -194,7 +194,7 @@ impl Joint for QuadraticRows<'_> {
         (from..rows).for_each(|j| self.forms.make_nominal(j));
     }
 
-    fn read(&mut self, problem: &mut Problem<'_>) {
+    fn read(&mut self, problem: &mut StateProblem<'_>) {
         self.forms.resize(problem.active.len());
         let Active { row, t, nu, base, pending, .. } = &mut *problem.active;
         self.forms.list_stale(pending);
@@ -223,7 +223,7 @@ impl Joint for QuadraticRows<'_> {
         self.forms.read = read;
     }
 
-    fn assess(&mut self, problem: &mut Problem<'_>, fixed: bool) -> Assessed {
+    fn assess(&mut self, problem: &mut StateProblem<'_>, fixed: bool) -> Assessed {
         let at = self.assessed(problem, fixed);
         // Mended rows have t = 0, which is another policy.
         if fixed || at.mu.is_finite() || !self.mend(problem, false) {
@@ -232,7 +232,7 @@ impl Joint for QuadraticRows<'_> {
         self.assessed(problem, fixed)
     }
 
-    fn raise(&mut self, problem: &mut Problem<'_>, mu: f64) -> Moved {
+    fn raise(&mut self, problem: &mut StateProblem<'_>, mu: f64) -> Stepped {
         let (active, forms, range) = (&mut *problem.active, &mut *self.forms, problem.rows.range);
         let least = dispatch(Raise { active, forms, mu, range });
         if least > 0.0 {
@@ -241,8 +241,8 @@ impl Joint for QuadraticRows<'_> {
             std::mem::swap(&mut forms.safety, &mut forms.fresh_safety);
             forms.closed[..forms.rows].fill(1.0);
             return match active.multipliers().iter().all(|t| *t < f64::INFINITY) {
-                true => Moved::All,
-                false => Moved::Stuck,
+                true => Stepped::All,
+                false => Stepped::Stuck,
             };
         }
         // The last rows take the places of those that go.
@@ -250,7 +250,7 @@ impl Joint for QuadraticRows<'_> {
         while j < kept {
             let t = active.fresh[j];
             if t.is_nan() {
-                return Moved::Stuck;
+                return Stepped::Stuck;
             }
             if t > 0.0 {
                 j += 1;
@@ -262,10 +262,10 @@ impl Joint for QuadraticRows<'_> {
         }
         active.truncate(kept);
         forms.resize(kept);
-        if kept > 0 { Moved::Dropped } else { Moved::Stuck }
+        if kept > 0 { Stepped::Dropped } else { Stepped::Stuck }
     }
 
-    fn scale(&mut self, problem: &mut Problem<'_>, x: &[f64]) -> bool {
+    fn scale(&mut self, problem: &mut StateProblem<'_>, x: &[f64]) -> bool {
         let weights = problem.active.t.iter().zip(&problem.active.kappa).take(x.len());
         let before = weights.map(|(t, kappa)| t * kappa).sum::<f64>() / x.iter().sum::<f64>();
         if self.mend(problem, true) {
@@ -296,15 +296,15 @@ impl Joint for QuadraticRows<'_> {
             let nu = t * forms.mean[j] + forms.rest[j];
             let (dt, dnu) = (t - forms.read_t[j], nu - forms.read_nu[j]);
             // Of t(w − centre) − ν, at both ends of w.
-            let top = dnu + dt * forms.centre[j];
-            let moved = top.abs().max((top + dt * problem.rows.range).abs());
+            let first = dnu + dt * forms.centre[j];
+            let moved = first.abs().max((first + dt * problem.rows.range).abs());
             (forms.safety[j], forms.closed[j]) = (forms.margin[j] - moved, 1.0);
             (active.t[j], active.nu[j]) = (t, nu);
         }
         true
     }
 
-    fn ceiling(&self, _: &Problem<'_>) -> f64 {
+    fn level(&self, _: &StateProblem<'_>) -> f64 {
         f64::INFINITY
     }
 
@@ -319,7 +319,7 @@ struct Assess<'a> {
     active: &'a Active,
     forms: &'a mut Forms,
     radius: f64,
-    drift: f64,
+    fall: f64,
     most: f64,
     fixed: bool,
 }
@@ -329,7 +329,7 @@ impl WithSimd for Assess<'_> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) -> Assessed {
-        let Assess { active, forms, radius, drift, most, fixed } = self;
+        let Assess { active, forms, radius, fall, most, fixed } = self;
         let rows = active.len();
         let lanes = size_of::<S::f64s>() / 8;
         let splat = |x: f64| simd.splat_f64s(x);
@@ -343,8 +343,8 @@ impl WithSimd for Assess<'_> {
         let reference = splat(origin);
         let (mut sk, mut skm, mut skmm, mut constant) = (zero, zero, zero, zero);
         let (mut total, mut value, mut used, mut fitted) = (zero, zero, zero, zero);
-        let (mut mean_value, mut mean_floor) = (zero, zero);
-        let (mut least, mut least_floor) = (infinity, infinity);
+        let (mut mean_value, mut mean_bound) = (zero, zero);
+        let (mut least, mut least_bound) = (infinity, infinity);
         let mut at = 0;
         while at < rows {
             let live = simd.less_than_f64s(iota, splat((rows - at) as f64));
@@ -353,7 +353,7 @@ impl WithSimd for Assess<'_> {
             let keep = |x: S::f64s| simd.select_f64s(live, x, zero);
             let (r, rw, rww) = (load(&forms.r), load(&forms.rw), load(&forms.rww));
             let (pw, left, p) = (load(&forms.pw), load(&forms.left), load(&forms.p));
-            let (t, base, floor) = (load(&active.t), load(&active.base), load(&active.floor));
+            let (t, base, bound) = (load(&active.t), load(&active.base), load(&active.bound));
             let kappa = load(&active.kappa);
             let inverse = simd.div_f64s(one, r);
             let mean = simd.mul_f64s(rw, inverse);
@@ -382,12 +382,12 @@ impl WithSimd for Assess<'_> {
             let own = simd.sub_f64s(load(&active.nu), simd.mul_f64s(t, mean));
             let closed = simd.less_than_f64s(half, load(&forms.closed));
             let bend = simd.select_f64s(closed, rest, own);
-            let lifted = simd.mul_f64s(t, det);
-            let row = simd.sub_f64s(simd.add_f64s(pw, lifted), simd.mul_f64s(bend, rw));
+            let gain = simd.mul_f64s(t, det);
+            let row = simd.sub_f64s(simd.add_f64s(pw, gain), simd.mul_f64s(bend, rw));
             let bent = simd.mul_f64s(r, bend);
             let mass = simd.sub_f64s(p, bent);
             let excess = simd.sub_f64s(mass, one);
-            let square = simd.mul_add_e_f64s(t, lifted, simd.mul_f64s(bent, bend));
+            let square = simd.mul_add_e_f64s(t, gain, simd.mul_f64s(bent, bend));
             let distance = simd.mul_f64s(half, simd.add_f64s(square, left));
             let nu = simd.mul_add_e_f64s(t, mean, bend);
             let row_value = simd.add_f64s(base, row);
@@ -408,22 +408,22 @@ impl WithSimd for Assess<'_> {
             fitted = simd.add_f64s(fitted, keep(simd.mul_f64s(kappa, fit)));
             let scaled = simd.add_f64s(base, simd.mul_add_e_f64s(scale, row, row));
             least = simd.min_f64s(least, simd.select_f64s(live, scaled, infinity));
-            least_floor = simd.min_f64s(least_floor, simd.select_f64s(live, floor, infinity));
+            least_bound = simd.min_f64s(least_bound, simd.select_f64s(live, bound, infinity));
             if fixed {
                 mean_value = simd.add_f64s(mean_value, keep(simd.mul_f64s(weight, scaled)));
-                mean_floor = simd.add_f64s(mean_floor, keep(simd.mul_f64s(weight, floor)));
+                mean_bound = simd.add_f64s(mean_bound, keep(simd.mul_f64s(weight, bound)));
             }
             at += lanes;
         }
         let sum = |x: S::f64s| simd.reduce_sum_f64s(x);
         let (total, fitted) = (sum(total), sum(fitted));
         let share = if fitted <= radius { 1.0 } else { (radius / fitted).sqrt() };
-        let (row, floor) = if fixed {
-            (sum(mean_value) / total, sum(mean_floor) / total + drift)
+        let (row, bound) = if fixed {
+            (sum(mean_value) / total, sum(mean_bound) / total + fall)
         } else {
-            (simd.reduce_min_f64s(least), simd.reduce_min_f64s(least_floor) + drift)
+            (simd.reduce_min_f64s(least), simd.reduce_min_f64s(least_bound) + fall)
         };
-        let lower = if share < 1.0 { share * row + (1.0 - share) * floor } else { row };
+        let lower = if share < 1.0 { share * row + (1.0 - share) * bound } else { row };
         let upper = origin + (sum(value) + (radius - sum(used))) / total;
         let sk = sum(sk);
         let mean = sum(skm) / sk;
@@ -463,15 +463,15 @@ impl WithSimd for Raise<'_> {
             let live = simd.less_than_f64s(iota, simd.splat_f64s((rows - at) as f64));
             let load = |x: &[f64]| S::as_simd_f64s(&x[at..at + lanes]).0[0];
             let store = |x: &mut [f64], y| S::as_mut_simd_f64s(&mut x[at..at + lanes]).0[0] = y;
-            let lift = simd.sub_f64s(mu, load(&forms.start));
-            let t = simd.mul_f64s(lift, load(&forms.curve));
+            let rise = simd.sub_f64s(mu, load(&forms.start));
+            let t = simd.mul_f64s(rise, load(&forms.curve));
             let nu = simd.mul_add_e_f64s(t, load(&forms.mean), load(&forms.rest));
             let dt = simd.sub_f64s(t, load(&forms.read_t));
             let dnu = simd.sub_f64s(nu, load(&forms.read_nu));
             // Of t(w − centre) − ν, at both ends of w.
-            let top = simd.mul_add_e_f64s(dt, load(&forms.centre), dnu);
-            let other = simd.abs_f64s(simd.mul_add_e_f64s(dt, range, top));
-            let change = simd.max_f64s(simd.abs_f64s(top), other);
+            let first = simd.mul_add_e_f64s(dt, load(&forms.centre), dnu);
+            let other = simd.abs_f64s(simd.mul_add_e_f64s(dt, range, first));
+            let change = simd.max_f64s(simd.abs_f64s(first), other);
             let safety = simd.sub_f64s(load(&forms.margin), change);
             store(&mut active.fresh, t);
             store(&mut active.fresh_nu, nu);

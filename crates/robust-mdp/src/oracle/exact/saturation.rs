@@ -1,11 +1,11 @@
-//! Saturation: the budget lifts every row to the lowest of their maxima, F = min_a max b_a, and the
+//! Saturation: the budget raises every row to the lowest of their maxima, F = min_a max b_a, and the
 //! policy is that row alone.
 
 use super::active::{Between, Least, RowMemory};
-use super::problem::{Outcome, Problem};
+use super::problem::{StateOutcome, StateProblem};
 use crate::lanes::dispatch;
+use crate::sets::Enclosure;
 use crate::sets::set::Priced;
-use crate::uncertainty::Enclosure;
 
 /// Rows are priced a little above the level, as a share of the way up to their maxima, so that less
 /// care arrives.
@@ -13,43 +13,43 @@ const ABOVE: f64 = 1e-3;
 
 /// A row that lies below the level.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Candidate {
+pub(super) struct RowBelow {
     row: usize,
     /// At most its nominal value.
-    floor: f64,
+    bound: f64,
     largest: f64,
     face: f64,
-    /// At most this much lifts it to the level, and at least that.
+    /// At most this much raises it to the level, and at least that.
     price: f64,
     least: f64,
     point: Option<Priced>,
 }
 
-fn at(row: usize, value: f64) -> Outcome {
-    Outcome::Saturated { row, bounds: Enclosure { lower: value, upper: value } }
+fn at(row: usize, value: f64) -> StateOutcome {
+    StateOutcome::Saturated { row, bounds: Enclosure { lower: value, upper: value } }
 }
 
 /// Saturation that follows from screening bounds alone, where a row's base is its largest value: every
 /// row is moved straight towards its maximum, at no more than the set's diameter for the whole way.
 pub(super) fn saturated_unread(
-    problem: &mut Problem<'_>,
+    problem: &mut StateProblem<'_>,
     memory: &mut RowMemory<'_>,
     level: f64,
-) -> Option<Outcome> {
+) -> Option<StateOutcome> {
     let diameter = problem.set.diameter();
     // One row at least goes all the way.
     if !(problem.rows.shared() && diameter <= problem.radius) {
         return None;
     }
-    let drift = problem.values().drift;
-    if dispatch(Least(memory.floor)) == f64::NEG_INFINITY {
+    let fall = problem.values().fall;
+    if dispatch(Least(memory.screen)) == f64::NEG_INFINITY {
         return None;
     }
     let mut spent = 0.0;
     for (k, &base) in problem.rows.bases().iter().enumerate() {
-        let floor = memory.floor[k] + drift;
-        if floor < level {
-            let share = if level < base { (level - floor) / (base - floor) } else { 1.0 };
+        let bound = memory.screen[k] + fall;
+        if bound < level {
+            let share = if level < base { (level - bound) / (base - bound) } else { 1.0 };
             spent += problem.kappa(k) * problem.part(share, diameter);
         }
     }
@@ -62,13 +62,13 @@ pub(super) fn saturated_unread(
     Some(at(row, level))
 }
 
-/// Whether the budget lifts every row to the lowest maximum. If not, that, or the `bound` where none
+/// Whether the budget raises every row to the lowest maximum. If not, that, or the `bound` where none
 /// is lower.
 pub(super) fn saturated(
-    problem: &mut Problem<'_>,
+    problem: &mut StateProblem<'_>,
     memory: &mut RowMemory<'_>,
     bound: f64,
-) -> Result<Outcome, f64> {
+) -> Result<StateOutcome, f64> {
     let mut rows = std::mem::take(&mut problem.active.candidates);
     let lowest = list(problem, memory, bound, &mut rows);
     let level = lowest.map_or(bound, |row| problem.rows.largest(row));
@@ -77,7 +77,7 @@ pub(super) fn saturated(
         if problem.face(row) > problem.radius {
             return false;
         }
-        rows.retain(|row| row.floor < level);
+        rows.retain(|row| row.bound < level);
         affordable(problem, memory, &mut rows, level)
     });
     if let Some(row) = found {
@@ -96,21 +96,21 @@ pub(super) fn saturated(
 /// Lists the rows that may lie below the lowest maximum; returns which one has it, if it is no higher
 /// than `bound`.
 fn list(
-    problem: &mut Problem<'_>,
+    problem: &mut StateProblem<'_>,
     memory: &RowMemory<'_>,
     bound: f64,
-    rows: &mut Vec<Candidate>,
+    rows: &mut Vec<RowBelow>,
 ) -> Option<usize> {
-    let drift = problem.values().drift;
+    let fall = problem.values().fall;
     let mut below = std::mem::take(&mut problem.active.pending);
     let all = f64::NEG_INFINITY;
-    dispatch(Between { of: memory.floor, above: all, below: bound - drift, out: &mut below });
+    dispatch(Between { of: memory.screen, above: all, below: bound - fall, out: &mut below });
     let (mut level, mut lowest) = (bound, None);
     rows.clear();
     for row in below.iter().map(|&k| k as usize) {
-        let floor = memory.floor[row] + drift;
+        let bound = memory.screen[row] + fall;
         // A row whose nominal value is above another's maximum matters no more.
-        if floor > level {
+        if bound > level {
             continue;
         }
         let largest = problem.rows.largest(row);
@@ -118,18 +118,18 @@ fn list(
             (level, lowest) = (largest, Some(row));
         }
         let (face, price, least) = (0.0, 0.0, 0.0);
-        rows.push(Candidate { row, floor, largest, face, price, least, point: None });
+        rows.push(RowBelow { row, bound, largest, face, price, least, point: None });
     }
     problem.active.pending = below;
     lowest
 }
 
-/// Whether the budget lifts these rows to the level: by chords of their price curves, and where these
+/// Whether the budget raises these rows to the level: by chords of their price curves, and where these
 /// do not tell by prices.
 fn affordable(
-    problem: &mut Problem<'_>,
+    problem: &mut StateProblem<'_>,
     memory: &RowMemory<'_>,
-    rows: &mut [Candidate],
+    rows: &mut [RowBelow],
     level: f64,
 ) -> bool {
     for row in &mut *rows {
@@ -137,14 +137,14 @@ fn affordable(
         row.price = row.face;
         if row.largest <= level {
             row.least = row.face;
-        } else if row.floor > f64::NEG_INFINITY {
-            let share = (level - row.floor) / (row.largest - row.floor);
+        } else if row.bound > f64::NEG_INFINITY {
+            let share = (level - row.bound) / (row.largest - row.bound);
             row.price = problem.part(share, row.face);
         }
     }
     let mut price: f64 = rows.iter().map(|row| row.price).sum();
     let mut least: f64 = rows.iter().map(|row| row.least).sum();
-    let open = |row: &&mut Candidate| row.largest > level;
+    let open = |row: &&mut RowBelow| row.largest > level;
     for row in rows.iter_mut().filter(open) {
         if price <= problem.radius || least > problem.radius {
             break;
@@ -156,11 +156,11 @@ fn affordable(
         } else {
             let above = ABOVE * (row.largest - level);
             let near = memory.point(row.row);
-            let lifted = problem.price(row.row, level + above, above, near);
-            row.point = Some(lifted.at);
-            row.least = (lifted.price + lifted.weight * (level - lifted.value)).max(0.0);
-            row.price = row.price.min(match lifted.value >= level {
-                true => lifted.price * ((level - nominal) / (lifted.value - nominal)).min(1.0),
+            let priced = problem.price(row.row, level + above, above, near);
+            row.point = Some(priced.at);
+            row.least = (priced.price + priced.weight * (level - priced.value)).max(0.0);
+            row.price = row.price.min(match priced.value >= level {
+                true => priced.price * ((level - nominal) / (priced.value - nominal)).min(1.0),
                 false => row.price,
             });
         }
@@ -173,10 +173,10 @@ fn affordable(
 
 /// Whether the budget puts every row of a fixed policy on its maximum.
 pub(super) fn saturated_fixed(
-    problem: &mut Problem<'_>,
+    problem: &mut StateProblem<'_>,
     rows: &[u32],
     x: &[f64],
-) -> Option<Outcome> {
+) -> Option<StateOutcome> {
     let (mut spent, mut value, mut total) = (0.0, 0.0, 0.0);
     for (&k, &x) in rows.iter().zip(x) {
         spent += problem.face(k as usize);
@@ -189,5 +189,5 @@ pub(super) fn saturated_fixed(
     let rows = problem.active.len();
     problem.active.t[..rows].fill(f64::INFINITY);
     let value = value / total;
-    Some(Outcome::Met(Enclosure { lower: value, upper: value }))
+    Some(StateOutcome::Met(Enclosure { lower: value, upper: value }))
 }

@@ -46,7 +46,7 @@ pub(super) fn reach(tolerance: f64, range: f64) -> f64 {
 
 /// Bases of the cells used so far, for one value vector.
 #[derive(Debug, Default)]
-pub(super) struct Table {
+pub(super) struct MomentTable {
     /// By state, φ_0 to φ_7 next to each other; then φ_0 of all states.
     bases: Vec<Vec<f64>>,
     /// Sweep for which a cell was filled; 0: never.
@@ -94,7 +94,7 @@ impl Grid<'_> {
     }
 }
 
-impl Table {
+impl MomentTable {
     fn prepare(&mut self) {
         if self.bases.is_empty() {
             self.bases = vec![Vec::new(); CELLS + 1];
@@ -110,7 +110,7 @@ impl Table {
             self.next.resize(t.len(), NONE);
         }
         self.used.resize(stale.len() + 1, 0);
-        let Table { first, next, used, .. } = self;
+        let MomentTable { first, next, used, .. } = self;
         let (mut cells, mut left) = (0, 0);
         for i in 0..stale.len() {
             let j = stale[i];
@@ -173,11 +173,11 @@ impl Table {
 
 /// What the moments of rows are read from.
 pub(super) struct MomentPass<'a> {
-    pub(super) table: &'a mut Table,
+    pub(super) table: &'a mut MomentTable,
     pub(super) grid: Grid<'a>,
     /// y⁰ of all rows of the state.
     pub(super) nominal: &'a [f64],
-    /// Places among the rows under work that are to be read; those beyond the table are left.
+    /// Places among the active rows that are to be read; those beyond the table are left.
     pub(super) stale: &'a mut Vec<u32>,
     pub(super) row: &'a [u32],
     pub(super) t: &'a [f64],

@@ -11,14 +11,14 @@
 use pulp::{Simd, WithSimd};
 
 use super::active::{Active, PADDING};
-use super::joint::{Assessed, Joint, Moved};
-use super::problem::Problem;
+use super::joint::{Assessed, Joint, Stepped};
+use super::problem::StateProblem;
 use super::quadratic::IOTA;
-use super::table::{Grid, MomentPass, ORDER, REACH, REST, Table, block};
+use super::table::{Grid, MomentPass, MomentTable, ORDER, REACH, REST, block};
 use crate::lanes::{dispatch, ln, ln_1p_small};
+use crate::sets::Enclosure;
 use crate::sets::set::{Set, root};
 use crate::sets::tilt::Tilt;
-use crate::uncertainty::Enclosure;
 
 /// Multipliers beyond this, in units of 1/range, are left to the bracketed driver.
 const STEEPEST: f64 = 1e4;
@@ -106,17 +106,17 @@ impl Cumulants {
 pub(super) struct TiltedRows<'a> {
     pub(super) set: &'a dyn Tilt,
     pub(super) cumulants: &'a mut Cumulants,
-    pub(super) table: &'a mut Table,
+    pub(super) table: &'a mut MomentTable,
 }
 
 impl TiltedRows<'_> {
-    fn tabled(&self, problem: &Problem<'_>) -> bool {
+    fn tabled(&self, problem: &StateProblem<'_>) -> bool {
         let values = problem.values();
         problem.rows.shared() && !values.in_place && values.range > 0.0 && self.set.is_exponential()
     }
 
     /// After rows have come from memory, so that looking for their maxima need not wait for it.
-    fn find_maxima(&mut self, problem: &mut Problem<'_>) {
+    fn find_maxima(&mut self, problem: &mut StateProblem<'_>) {
         for j in self.cumulants.maxima..problem.active.len() {
             let k = problem.active.row[j] as usize;
             self.cumulants.maximum[j] = problem.rows.maximum(k).0;
@@ -125,7 +125,7 @@ impl TiltedRows<'_> {
     }
 
     /// Rows whose moments reach the new multipliers need not be read again.
-    fn moved(&mut self, problem: &Problem<'_>) {
+    fn moved(&mut self, problem: &StateProblem<'_>) {
         if self.tabled(problem) && self.cumulants.readings > 0 {
             let (active, range) = (&*problem.active, problem.rows.range);
             dispatch(Evaluate { active, out: self.cumulants, range });
@@ -135,7 +135,7 @@ impl TiltedRows<'_> {
     }
 
     /// The value that rows of normal distribution would reach together.
-    fn first_value(&self, problem: &Problem<'_>) -> f64 {
+    fn first_value(&self, problem: &StateProblem<'_>) -> f64 {
         let Cumulants { mean, variance, .. } = &*self.cumulants;
         let Active { base, kappa, .. } = &*problem.active;
         let rows = 0..problem.active.len();
@@ -153,22 +153,22 @@ impl TiltedRows<'_> {
 }
 
 impl Joint for TiltedRows<'_> {
-    fn begin(&mut self, problem: &mut Problem<'_>) {
+    fn begin(&mut self, problem: &mut StateProblem<'_>) {
         let reach = if self.tabled(problem) { Grid::of(problem.values()).reach } else { 0.0 };
         (self.cumulants.rows, self.cumulants.readings, self.cumulants.reach) = (0, 0, reach);
         self.cumulants.maxima = 0;
         self.cumulants.resize(problem.active.len());
     }
 
-    fn finish(&mut self, _: &mut Problem<'_>) {}
+    fn finish(&mut self, _: &mut StateProblem<'_>) {}
 
-    fn admit(&mut self, problem: &mut Problem<'_>, from: usize) {
+    fn admit(&mut self, problem: &mut StateProblem<'_>, from: usize) {
         let rows = problem.active.len();
         problem.active.t[from..rows].fill(0.0);
         self.read(problem);
     }
 
-    fn read(&mut self, problem: &mut Problem<'_>) {
+    fn read(&mut self, problem: &mut StateProblem<'_>) {
         self.cumulants.resize(problem.active.len());
         self.cumulants.readings += 1;
         let by_moments = self.tabled(problem) && self.cumulants.readings <= READINGS;
@@ -207,18 +207,18 @@ impl Joint for TiltedRows<'_> {
         problem.active.pending = stale;
     }
 
-    fn assess(&mut self, problem: &mut Problem<'_>, fixed: bool) -> Assessed {
+    fn assess(&mut self, problem: &mut StateProblem<'_>, fixed: bool) -> Assessed {
         let (active, cumulants) = (&*problem.active, &*self.cumulants);
-        let (radius, drift) = (problem.radius, problem.values().drift);
+        let (radius, fall) = (problem.radius, problem.values().fall);
         let (range, degree) = (problem.rows.range, Set::degree(problem.set));
-        let mut at = dispatch(Assess { active, cumulants, radius, drift, range, degree, fixed });
+        let mut at = dispatch(Assess { active, cumulants, radius, fall, range, degree, fixed });
         if active.multipliers().iter().all(|t| *t == 0.0) {
             at.mu = self.first_value(problem);
         }
         at
     }
 
-    fn raise(&mut self, problem: &mut Problem<'_>, mu: f64) -> Moved {
+    fn raise(&mut self, problem: &mut StateProblem<'_>, mu: f64) -> Stepped {
         let longest = LONGEST / problem.rows.range;
         let (active, cumulants) = (&mut *problem.active, &mut *self.cumulants);
         let rows = active.len();
@@ -231,7 +231,7 @@ impl Joint for TiltedRows<'_> {
                 let (k, t) = (problem.active.row[j] as usize, problem.active.t[j]);
                 let fresh = problem.active.fresh[j];
                 if fresh.is_nan() || fresh <= 0.0 {
-                    // Either the row needs no lift, or the step was too long.
+                    // Either the row needs no multiplier, or the step was too long.
                     let nominal = match problem.active.nominal[j] {
                         Some(nominal) => nominal,
                         None => problem.nominal(k),
@@ -240,7 +240,7 @@ impl Joint for TiltedRows<'_> {
                         continue;
                     }
                     if t == 0.0 {
-                        return Moved::Stuck;
+                        return Stepped::Stuck;
                     }
                     problem.active.fresh[j] = 0.25 * t;
                 }
@@ -252,22 +252,22 @@ impl Joint for TiltedRows<'_> {
             problem.active.truncate(kept);
             self.cumulants.resize(kept);
             if kept == 0 {
-                return Moved::Stuck;
+                return Stepped::Stuck;
             }
             if dropped {
-                return Moved::Dropped;
+                return Stepped::Dropped;
             }
         }
         std::mem::swap(&mut problem.active.t, &mut problem.active.fresh);
         self.moved(problem);
         let steepest = STEEPEST / problem.rows.range;
         match problem.active.multipliers().iter().all(|t| *t <= steepest) {
-            true => Moved::All,
-            false => Moved::Stuck,
+            true => Stepped::All,
+            false => Stepped::Stuck,
         }
     }
 
-    fn scale(&mut self, problem: &mut Problem<'_>, x: &[f64]) -> bool {
+    fn scale(&mut self, problem: &mut StateProblem<'_>, x: &[f64]) -> bool {
         let Cumulants { log, mean, variance, .. } = &*self.cumulants;
         let Active { t, kappa, .. } = &mut *problem.active;
         let (mut weight, mut bend, mut used) = (0.0, 0.0, 0.0);
@@ -291,7 +291,7 @@ impl Joint for TiltedRows<'_> {
         fresh > 0.0 && fresh * range <= STEEPEST
     }
 
-    fn ceiling(&self, problem: &Problem<'_>) -> f64 {
+    fn level(&self, problem: &StateProblem<'_>) -> f64 {
         let known = self.cumulants.maxima;
         let largest = problem.active.base[..known].iter().zip(&self.cumulants.maximum);
         largest.fold(f64::INFINITY, |least, (base, maximum)| least.min(base + maximum))
@@ -369,7 +369,7 @@ struct Assess<'a> {
     active: &'a Active,
     cumulants: &'a Cumulants,
     radius: f64,
-    drift: f64,
+    fall: f64,
     range: f64,
     degree: i32,
     fixed: bool,
@@ -380,7 +380,7 @@ impl WithSimd for Assess<'_> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) -> Assessed {
-        let Assess { active, cumulants, radius, drift, range, degree, fixed } = self;
+        let Assess { active, cumulants, radius, fall, range, degree, fixed } = self;
         let rows = active.len();
         let lanes = size_of::<S::f64s>() / 8;
         let (zero, infinity) = (simd.splat_f64s(0.0), simd.splat_f64s(f64::INFINITY));
@@ -388,8 +388,8 @@ impl WithSimd for Assess<'_> {
         let origin = active.base[0];
         let reference = simd.splat_f64s(origin);
         let (mut total, mut value, mut logs, mut used) = (zero, zero, zero, zero);
-        let (mut mean_value, mut mean_floor, mut check) = (zero, zero, zero);
-        let (mut least, mut least_floor) = (infinity, infinity);
+        let (mut mean_value, mut mean_bound, mut check) = (zero, zero, zero);
+        let (mut least, mut least_bound) = (infinity, infinity);
         // What the series leave out, where it is more than rounding.
         let wide = cumulants.reach > REACH;
         let rest = simd.splat_f64s(if wide { REST } else { 0.0 });
@@ -401,7 +401,7 @@ impl WithSimd for Assess<'_> {
             let live = simd.less_than_f64s(iota, simd.splat_f64s((rows - at) as f64));
             let load = |x: &[f64]| S::as_simd_f64s(&x[at..at + lanes]).0[0];
             let keep = |x: S::f64s| simd.select_f64s(live, x, zero);
-            let (t, base, floor) = (load(&active.t), load(&active.base), load(&active.floor));
+            let (t, base, bound) = (load(&active.t), load(&active.base), load(&active.bound));
             let (log, mean) = (load(&cumulants.log), load(&cumulants.mean));
             let z = simd.mul_f64s(half, load(&cumulants.off));
             let z2 = simd.mul_f64s(z, z);
@@ -424,22 +424,22 @@ impl WithSimd for Assess<'_> {
             used = simd.add_f64s(used, keep(spent));
             check = simd.add_f64s(check, keep(cost));
             least = simd.min_f64s(least, simd.select_f64s(live, row_value, infinity));
-            least_floor = simd.min_f64s(least_floor, simd.select_f64s(live, floor, infinity));
+            least_bound = simd.min_f64s(least_bound, simd.select_f64s(live, bound, infinity));
             if fixed {
                 mean_value = simd.add_f64s(mean_value, keep(simd.mul_f64s(weight, row_value)));
-                mean_floor = simd.add_f64s(mean_floor, keep(simd.mul_f64s(weight, floor)));
+                mean_bound = simd.add_f64s(mean_bound, keep(simd.mul_f64s(weight, bound)));
             }
             at += lanes;
         }
         let sum = |x: S::f64s| simd.reduce_sum_f64s(x);
         let (total, used) = (sum(total), sum(used));
         let share = if used <= radius { 1.0 } else { root(radius / used, degree) };
-        let (row, floor) = if fixed {
-            (sum(mean_value) / total, sum(mean_floor) / total + drift)
+        let (row, bound) = if fixed {
+            (sum(mean_value) / total, sum(mean_bound) / total + fall)
         } else {
-            (simd.reduce_min_f64s(least), simd.reduce_min_f64s(least_floor) + drift)
+            (simd.reduce_min_f64s(least), simd.reduce_min_f64s(least_bound) + fall)
         };
-        let lower = if share < 1.0 { share * row + (1.0 - share) * floor } else { row };
+        let lower = if share < 1.0 { share * row + (1.0 - share) * bound } else { row };
         let upper = origin + (sum(value) + (radius + sum(logs))) / total;
         // Minima and maxima may lose a NaN, sums do not.
         let sound = !upper.is_nan() && sum(check).is_finite() && lower.is_finite();

@@ -42,7 +42,7 @@ impl Programs {
 }
 
 /// The game of a state, its objectives referenced at their maxima.
-pub(crate) struct State<'a> {
+pub(crate) struct ConicState<'a> {
     pub(crate) set: &'a UncertaintySet,
     pub(crate) nature: &'a Nature<'a>,
     pub(crate) s: usize,
@@ -52,7 +52,7 @@ pub(crate) struct State<'a> {
     pub(crate) whole: bool,
 }
 
-impl State<'_> {
+impl ConicState<'_> {
     /// Encloses F(v)_s. The policy whose worst case is the upper bound goes to `x`, the kernel of the
     /// lower bound to `y`, in the game's layout.
     pub(crate) fn update(
@@ -127,14 +127,18 @@ impl State<'_> {
         y.copy_from_slice(block.nominal);
         one_hot(x, least(&nominal));
         let from = nominal[least(&nominal)];
-        let top = base[least(base)];
-        if block.radius <= 0.0 || top <= from {
+        let level = base[least(base)];
+        if block.radius <= 0.0 || level <= from {
             return from;
         }
-        if !self.whole && saturate(set, block, base, top, y) {
+        if !self.whole && saturate(set, block, base, level, y) {
             one_hot(x, least(base));
         } else {
-            let to = if self.whole { f64::INFINITY } else { self.ceiling(span, programs).min(top) };
+            let to = if self.whole {
+                f64::INFINITY
+            } else {
+                self.least_worst_case(span, programs).min(level)
+            };
             let rows: Vec<usize> = (0..nominal.len()).filter(|&k| nominal[k] < to).collect();
             y.copy_from_slice(block.nominal);
             let candidate = solve(set, block, &rows, &nominal, from);
@@ -151,7 +155,7 @@ impl State<'_> {
 
     /// A bound of μ that needs no solver, for sparing it the rows that cannot matter: the least worst
     /// case of a single action.
-    fn ceiling(&self, rows: Range<usize>, programs: &mut Programs) -> f64 {
+    fn least_worst_case(&self, rows: Range<usize>, programs: &mut Programs) -> f64 {
         let mut alone = vec![0.0; self.game.actions()];
         let worst = rows.map(|k| {
             one_hot(&mut alone, k);
@@ -179,12 +183,12 @@ fn solve(
     Asked { block, rows, excess: &excess, weights: &weights, budget }.solve(set.cone()?)
 }
 
-/// Lifts every row to `top`, the least of the largest row values, and says whether that is within
-/// the budget: then `top` is F(v)_s, where the programs have no interior multipliers.
-fn saturate(set: &dyn Set, block: Block<'_>, base: &[f64], top: f64, y: &mut [f64]) -> bool {
+/// Raises every row to `level`, the least of the largest row values, and says whether that is within
+/// the budget: then `level` is F(v)_s, where the programs have no interior multipliers.
+fn saturate(set: &dyn Set, block: Block<'_>, base: &[f64], level: f64, y: &mut [f64]) -> bool {
     let mut used = 0.0;
     for k in 0..block.rows() {
-        let (below, allowed) = (-block.nominal_value[k], base[k] - top);
+        let (below, allowed) = (-block.nominal_value[k], base[k] - level);
         if below <= allowed {
             continue;
         }

@@ -6,7 +6,7 @@ use clarabel::solver::SupportedConeT::{
 };
 use clarabel::solver::{DefaultSettings, DefaultSolver, IPSolver, SolverStatus};
 
-use crate::sets::{Block, Cone, Entry, Moved, Part, Program};
+use crate::sets::{Block, Cone, ConeKind, Entry, Moved, Program};
 
 /// Gaps and residuals to reach, in units in which the programs here are of the order of one.
 const TOLERANCE: f64 = 1e-9;
@@ -70,9 +70,9 @@ impl Asked<'_> {
         }
         program.zero();
         for (span, excess) in spans().zip(self.excess) {
-            let lifted = moved[span.clone()].iter().zip(&gain[span]);
-            let lifted = lifted.map(|(z, b)| (z.variable, -b * (z.scale / unit)));
-            program.line(excess / unit, std::iter::once((0, 1.0)).chain(lifted));
+            let moves = moved[span.clone()].iter().zip(&gain[span]);
+            let moves = moves.map(|(z, b)| (z.variable, -b * (z.scale / unit)));
+            program.line(excess / unit, std::iter::once((0, 1.0)).chain(moves));
         }
         for z in moved.iter().filter(|z| cone.may_vanish(z.entry)) {
             program.line(z.entry.p / z.scale, [(z.variable, -1.0)]);
@@ -132,10 +132,10 @@ fn solve(program: Program) -> Option<Answer> {
     let cones: Vec<SupportedConeT<f64>> = parts
         .into_iter()
         .map(|(part, lines)| match part {
-            Part::Zero => ZeroConeT(lines),
-            Part::Nonnegative => NonnegativeConeT(lines),
-            Part::SecondOrder => SecondOrderConeT(lines),
-            Part::Exponential => ExponentialConeT(),
+            ConeKind::Zero => ZeroConeT(lines),
+            ConeKind::Nonnegative => NonnegativeConeT(lines),
+            ConeKind::SecondOrder => SecondOrderConeT(lines),
+            ConeKind::Exponential => ExponentialConeT(),
         })
         .collect();
     let matrix = CscMatrix::new_from_triplets(bound.len(), variables, lines, columns, entries);

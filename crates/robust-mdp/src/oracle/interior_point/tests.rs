@@ -30,7 +30,7 @@ fn visit(set: &UncertaintySet, mut check: impl FnMut(&ExplicitRows<'_>, &Updated
         let (mut x, mut y) = (vec![f64::NAN; actions], vec![f64::NAN; game.nominal().len()]);
         let first_row = model.rows_of(s).start;
         for whole in [false, true] {
-            let state = State { set, nature: &nature, s, first_row, game, whole };
+            let state = ConicState { set, nature: &nature, s, first_row, game, whole };
             let value = state.update(&mut x, &mut y, &mut programs);
             check(game, &Updated { value, x: x.clone(), y: y.clone() });
         }

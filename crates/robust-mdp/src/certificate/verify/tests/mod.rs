@@ -18,7 +18,7 @@ use super::tail::{Ranking, Tail, Unlisted};
 use super::values::{Scratch, Values};
 use crate::certificate::Multipliers;
 use crate::instances::{Costs, Garnet, Xoshiro256};
-use crate::uncertainty::UncertaintySet;
+use crate::sets::UncertaintySet;
 use crate::{Model, ModelBuilder, Options, Rejection, certify, solve, verify};
 
 thread_local! {

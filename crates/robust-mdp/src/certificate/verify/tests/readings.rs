@@ -4,7 +4,7 @@ use super::super::proof::ProofRow;
 use super::super::tail::{Ranking, Unlisted};
 use super::wide::{Wide, exact_exp, exact_ln};
 use crate::instances::Xoshiro256;
-use crate::uncertainty::Distance;
+use crate::sets::Distance;
 
 /// a ≤ b, up to digits that even these numbers do not have.
 fn at_most(a: &Wide, b: &Wide) -> bool {

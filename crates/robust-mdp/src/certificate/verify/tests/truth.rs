@@ -4,7 +4,7 @@ use super::super::state::{Check, Hand};
 use crate::certificate::{Certificate, Claim, Multipliers, Weight};
 use crate::instances::Xoshiro256;
 use crate::model::{Model, Objective, RowStarts, Storage};
-use crate::uncertainty::{Distance, Radius, Rectangularity, Support, UncertaintySet};
+use crate::sets::{Distance, Radius, Rectangularity, Support, UncertaintySet};
 use crate::{Method, Oracle};
 
 /// A row where it may have mass: probabilities of mass one, and objectives less the largest.

@@ -5,11 +5,11 @@ use std::path::Path;
 use serde_json::error::Category;
 
 use super::value::Wanted;
-use super::{Depth, Reading};
+use super::{Depth, JsonReader};
 use crate::error::{Error, Label};
 use crate::io::{model_error, parse_error};
 
-impl Reading {
+impl JsonReader {
     /// What `error` means at the place that was reached.
     pub(super) fn explain(&self, path: &Path, error: serde_json::Error) -> Error {
         // An error at a line's end is one of that line, though the parser is at the next one.

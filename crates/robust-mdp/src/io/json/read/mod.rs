@@ -27,10 +27,10 @@ pub(in crate::io) fn read<'a>(
     discount: Option<f64>,
 ) -> Result<Model, Error> {
     let source = source.into();
-    let mut reading = Reading::new();
+    let mut reading = JsonReader::new();
     reading.file(source).map_err(|error| match source.is_file() {
         // Read again up to the place, for its line. A pipe cannot be.
-        true => Reading::for_lines(None).file(source).err().unwrap_or(error),
+        true => JsonReader::for_lines(None).file(source).err().unwrap_or(error),
         false => error,
     })?;
     if let Some(discount) = discount.or(reading.discount) {
@@ -39,7 +39,7 @@ pub(in crate::io) fn read<'a>(
     reading.builder.build().map_err(|error| {
         // Found out only at the end.
         let place = error.place().filter(|_| source.is_file());
-        let line = match place.map(|_| Reading::for_lines(place).file(source)) {
+        let line = match place.map(|_| JsonReader::for_lines(place).file(source)) {
             Some(Err(Error::Parse { line, .. })) => line,
             _ => None,
         };
@@ -59,7 +59,7 @@ enum Depth {
 }
 
 /// What has been read so far.
-struct Reading {
+struct JsonReader {
     builder: ModelBuilder,
     discount: Option<f64>,
     objective: Option<Objective>,
@@ -82,9 +82,9 @@ struct Reading {
     lines: Lines,
 }
 
-impl Reading {
+impl JsonReader {
     fn new() -> Self {
-        Reading {
+        JsonReader {
             builder: ModelBuilder::undiscounted(),
             discount: None,
             objective: None,
@@ -103,7 +103,7 @@ impl Reading {
 
     /// One that learns the line of an error, or else of the place given, and stops there.
     fn for_lines(stop_at: Option<(usize, Option<usize>)>) -> Self {
-        Reading { stop_at, lines: Lines::counted(), ..Reading::new() }
+        JsonReader { stop_at, lines: Lines::counted(), ..JsonReader::new() }
     }
 
     fn file(&mut self, source: Source<'_>) -> Result<(), Error> {

@@ -3,10 +3,10 @@
 use serde::de::{MapAccess, SeqAccess};
 
 use super::super::{FORMAT, VERSION};
-use super::Reading;
+use super::JsonReader;
 use super::value::{Keys, Wanted, quoted};
 
-impl Reading {
+impl JsonReader {
     pub(super) fn read_model<'de, A: MapAccess<'de>>(
         &mut self,
         mut map: A,

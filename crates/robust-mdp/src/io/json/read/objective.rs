@@ -2,11 +2,11 @@
 
 use serde::de::Error;
 
-use super::Reading;
+use super::JsonReader;
 use super::value::{Wanted, quoted};
 use crate::model::Objective;
 
-impl Reading {
+impl JsonReader {
     pub(super) fn set_objective<E: Error>(&mut self, name: String) -> Result<(), E> {
         let objective = match name.as_str() {
             "min-cost" => Objective::MinCost,

@@ -5,11 +5,11 @@ use std::fmt;
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 
 use super::value::{Value, Wanted};
-use super::{Depth, Reading};
+use super::{Depth, JsonReader};
 
 /// Something of the file. Objects and lists are read on the way and leave `null`.
 pub(super) struct Part<'r> {
-    reading: &'r mut Reading,
+    reading: &'r mut JsonReader,
     wanted: Wanted,
 }
 
@@ -93,7 +93,7 @@ impl<'de> Visitor<'de> for Part<'_> {
     }
 }
 
-impl Reading {
+impl JsonReader {
     pub(super) fn part(&mut self, wanted: Wanted) -> Part<'_> {
         Part { reading: self, wanted }
     }

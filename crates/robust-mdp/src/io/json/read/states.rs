@@ -4,10 +4,10 @@ use serde::de::{Error, IgnoredAny, MapAccess, SeqAccess};
 
 use super::objective::keys_of;
 use super::value::{Keys, Wanted};
-use super::{Depth, Reading};
+use super::{Depth, JsonReader};
 use crate::model::Objective;
 
-impl Reading {
+impl JsonReader {
     pub(super) fn read_state<'de, A: MapAccess<'de>>(
         &mut self,
         mut map: A,

@@ -1,11 +1,11 @@
 //! The kernel of a lower bound, row by row, as multipliers.
 
 use super::active::RowMemory;
-use super::problem::Problem;
-use super::{Exact, Worker};
+use super::problem::StateProblem;
+use super::{Exact, ExactScratch};
 use crate::rows::SweepValues;
-use crate::sets::set::{Kind, Priced};
-use crate::uncertainty::Rectangularity;
+use crate::sets::Rectangularity;
+use crate::sets::set::{Priced, RowKind};
 
 /// What the rows of a state are to be worth.
 #[derive(Clone, Copy, Debug)]
@@ -13,25 +13,25 @@ pub(crate) enum Goal {
     /// About the lower bound of the update, this one: its multipliers serve as they are.
     Near(f64),
     /// As `Near`, where a row is on its maximum or rows have budgets of their own; nothing elsewhere.
-    Peaks(f64),
+    Maxima(f64),
     /// This level, below the lower bound of the update, to rounding.
     Level(f64),
 }
 
-/// A row to be lifted: (action, t, ν), ν counted above t·max w.
-pub(crate) type RowLift = (usize, f64, f64);
+/// A row with its multipliers: (action, t, ν), ν counted above t·max w.
+pub(crate) type RowMultipliers = (usize, f64, f64);
 
 impl Exact<'_> {
-    /// Shows the rows that must be lifted to the goal, and how; t = ∞ is a row's maximum. An update has
+    /// Shows the multipliers of the rows that must be raised to the goal; t = ∞ is a row's maximum. An update has
     /// left the multipliers near which to look.
-    pub(crate) fn lifts(
+    pub(crate) fn multipliers(
         &self,
         s: usize,
         values: &SweepValues,
         goal: Goal,
         memory: RowMemory<'_>,
-        worker: &mut Worker,
-        visit: impl FnOnce(&[RowLift], Points<'_, '_>),
+        worker: &mut ExactScratch,
+        visit: impl FnOnce(&[RowMultipliers], Points<'_, '_>),
     ) {
         let shared = self.uncertainty.rectangularity == Rectangularity::State;
         let first = self.model.rows_of(s).start;
@@ -44,15 +44,16 @@ impl Exact<'_> {
         // Where a row is on its maximum, others have the multipliers of their prices.
         let on_maximum = shared && memory.t.contains(&f64::INFINITY);
         let (near, level) = match goal {
-            Goal::Peaks(_) if shared && !on_maximum => return,
-            Goal::Near(level) | Goal::Peaks(level) => (!on_maximum, level),
+            Goal::Maxima(_) if shared && !on_maximum => return,
+            Goal::Near(level) | Goal::Maxima(level) => (!on_maximum, level),
             Goal::Level(level) => (false, level),
         };
         let mut state = self.state(set, s, values, 0.0, memory, worker);
-        let task = Task { level, shared, radii: &radii };
+        let task = Raised { level, shared, radii: &radii };
         let as_left = near.then(|| task.as_left(&mut state.problem, &state.memory)).flatten();
-        let lifts = as_left.unwrap_or_else(|| task.to_level(&mut state.problem, &state.memory));
-        visit(&lifts, Points(&mut state.problem));
+        let multipliers =
+            as_left.unwrap_or_else(|| task.to_level(&mut state.problem, &state.memory));
+        visit(&multipliers, Points(&mut state.problem));
         state.count();
     }
 
@@ -64,11 +65,11 @@ impl Exact<'_> {
         values: &SweepValues,
         x: &[f64],
         memory: &mut RowMemory<'_>,
-        worker: &mut Worker,
+        worker: &mut ExactScratch,
     ) {
         let (Some(set), false) = (self.set, x.is_empty()) else { return };
-        let RowMemory { t, nu, floor } = memory;
-        let memory = RowMemory { t, nu, floor };
+        let RowMemory { t, nu, screen } = memory;
+        let memory = RowMemory { t, nu, screen };
         let mut state = self.state(set, s, values, 0.0, memory, worker);
         for k in (0..x.len()).filter(|&k| x[k] > 0.0) {
             if let Some(Priced { t, nu, .. }) = state.memory.point(k) {
@@ -80,7 +81,7 @@ impl Exact<'_> {
 }
 
 /// The point of row k at t: y(t), or where y(t) is an edge what `nu` says of it.
-fn point(problem: &mut Problem<'_>, k: usize, t: f64, nu: f64) -> Priced {
+fn point(problem: &mut StateProblem<'_>, k: usize, t: f64, nu: f64) -> Priced {
     let [from, to] = problem.ends(k, problem.kappa(k) * t).map(|end| end.at);
     match from.nu == to.nu {
         true => from,
@@ -88,12 +89,12 @@ fn point(problem: &mut Problem<'_>, k: usize, t: f64, nu: f64) -> Priced {
     }
 }
 
-fn has_edges(problem: &Problem<'_>) -> bool {
-    matches!(problem.set.kind(), Kind::PiecewiseLinear)
+fn has_edges(problem: &StateProblem<'_>) -> bool {
+    matches!(problem.set.kind(), RowKind::PiecewiseLinear)
 }
 
 /// Points of the price curves of a state's rows.
-pub(crate) struct Points<'p, 'a>(&'p mut Problem<'a>);
+pub(crate) struct Points<'p, 'a>(&'p mut StateProblem<'a>);
 
 impl Points<'_, '_> {
     /// The second number of row k at t, near `nu` if there is a choice, and what it takes of the budget.
@@ -108,17 +109,21 @@ impl Points<'_, '_> {
     }
 }
 
-/// Every row lifted to a level that the budget allows.
-struct Task<'a> {
+/// Every row raised to a level that the budget allows.
+struct Raised<'a> {
     level: f64,
     /// One budget for all, and screening bounds are those of nominal values.
     shared: bool,
     radii: &'a [f64],
 }
 
-impl Task<'_> {
+impl Raised<'_> {
     /// The multipliers of the update; `None` if a row that needs one has none.
-    fn as_left(&self, problem: &mut Problem<'_>, memory: &RowMemory<'_>) -> Option<Vec<RowLift>> {
+    fn as_left(
+        &self,
+        problem: &mut StateProblem<'_>,
+        memory: &RowMemory<'_>,
+    ) -> Option<Vec<RowMultipliers>> {
         let mut out = Vec::new();
         for k in (0..problem.rows.len()).filter(|&k| self.radii[k] > 0.0) {
             let t = memory.t[k];
@@ -135,13 +140,17 @@ impl Task<'_> {
         Some(out)
     }
 
-    fn to_level(&self, problem: &mut Problem<'_>, memory: &RowMemory<'_>) -> Vec<RowLift> {
-        let Task { level, shared, radii } = *self;
+    fn to_level(
+        &self,
+        problem: &mut StateProblem<'_>,
+        memory: &RowMemory<'_>,
+    ) -> Vec<RowMultipliers> {
+        let Raised { level, shared, radii } = *self;
         let edges = has_edges(problem);
-        let (slack, drift) = (problem.noise(level) / 64.0, problem.values().drift);
+        let (slack, fall) = (problem.noise(level) / 64.0, problem.values().fall);
         let mut below = Vec::new();
         for k in (0..problem.rows.len()).filter(|&k| radii[k] > 0.0) {
-            let out_of_question = shared && memory.floor[k] + drift >= level;
+            let out_of_question = shared && memory.screen[k] + fall >= level;
             if !out_of_question && problem.nominal(k) < level {
                 below.push((k, problem.rows.largest(k), problem.face(k)));
             }
@@ -156,8 +165,8 @@ impl Task<'_> {
                 continue;
             }
             let goal = level.min(largest - slack);
-            let lifted = problem.price(k, goal, slack, memory.point(k));
-            out.push((k, lifted.at.t, lifted.at.nu));
+            let priced = problem.price(k, goal, slack, memory.point(k));
+            out.push((k, priced.at.t, priced.at.nu));
         }
         out
     }

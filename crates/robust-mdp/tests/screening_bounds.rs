@@ -1,9 +1,9 @@
 //! Rows that are left unread because of their costs change nothing: the same model with part of every
-//! cost paid on the transitions, where no floor is known in advance, has the same values.
+//! cost paid on the transitions, where no screening bound is known in advance, has the same values.
 
 use robust_mdp::instances::Xoshiro256;
 use robust_mdp::measure::{bellman, exact_in_place};
-use robust_mdp::uncertainty::{Rectangularity, UncertaintySet};
+use robust_mdp::sets::{Rectangularity, UncertaintySet};
 use robust_mdp::{Model, ModelBuilder, Options, Oracle, Status, Stop, solve};
 
 const STATES: usize = 9;
@@ -58,7 +58,7 @@ fn extremes() -> Vec<(f64, f64, f64)> {
 }
 
 #[test]
-fn updates_are_those_of_models_without_floors() {
+fn updates_are_those_of_models_without_screening() {
     for (seed, (discount, scale, spread)) in extremes().into_iter().enumerate() {
         let seed = seed as u64;
         let plain = model(seed, discount, scale, spread, 0.0);
@@ -108,7 +108,7 @@ fn sweeps_in_place_begin_alike() {
 }
 
 #[test]
-fn answers_are_those_of_models_without_floors() {
+fn answers_are_those_of_models_without_screening() {
     for (seed, (discount, scale, spread)) in extremes().into_iter().enumerate() {
         let plain = model(seed as u64, discount, scale, spread, 0.0);
         let paid = model(seed as u64, discount, scale, spread, 0.25);
