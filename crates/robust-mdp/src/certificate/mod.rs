@@ -46,7 +46,7 @@ pub use file::seal_certificate;
 pub use rejection::{Rejection, Shortfall};
 pub use verify::interval::{Interval, TINY, UNIT, above, roundings};
 pub use verify::proof::{Proof, ProofRow, Reading};
-pub use verify::tail::{Tail, Unlisted};
+pub use verify::tail::Unlisted;
 
 use crate::model::Objective;
 use crate::solve::{Method, Oracle};

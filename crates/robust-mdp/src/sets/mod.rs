@@ -16,6 +16,7 @@
 mod bracket;
 mod cone;
 pub(crate) mod ellipsoid;
+pub(crate) mod exponential;
 pub(crate) mod kl;
 pub(crate) mod proximal;
 pub(crate) mod quadratic;
@@ -23,6 +24,7 @@ mod registry;
 pub(crate) mod set;
 pub(crate) mod tilt;
 mod uncertainty_set;
+pub(crate) mod unlisted;
 
 #[doc(hidden)]
 pub use crate::rows::Rows;
