@@ -80,7 +80,7 @@ pub struct Certificate {
     /// (s,a)-rectangular; 0: nature may put every row on its maximum.
     pub scale: Vec<f64>,
     /// Kernel rows that are not nominal, rows rising. Where v_L = v_U, rows of the policy that are not
-    /// listed have t = x/μ (1/μ if the set is (s,a)-rectangular) and ν as there.
+    /// listed have t = x/(μκ) (1/μ if the set is (s,a)-rectangular) and ν as there.
     pub kernel: Vec<Multipliers>,
 }
 
