@@ -46,7 +46,7 @@ pub(crate) struct Ranking {
     ladder: (Vec<u32>, f64),
 }
 
-/// Steps of a ladder.
+/// The most steps of a ladder, which has one for every few states.
 const STEPS: usize = 1 << 12;
 
 impl Ranking {
@@ -61,9 +61,10 @@ impl Ranking {
             sums = [one.plus(Double::sum(w, 0.0)), two.plus(Double::product(w, w))];
             prefix.push(sums);
         }
-        let unit = STEPS as f64 / -level.last().copied().unwrap_or(0.0);
+        let steps = (level.len() / 4).clamp(1, STEPS);
+        let unit = steps as f64 / -level.last().copied().unwrap_or(0.0);
         let above = |k: usize| level.partition_point(|w| -w * unit < k as f64) as u32;
-        let ladder = ((0..=STEPS).map(above).collect(), unit);
+        let ladder = ((0..=steps).map(above).collect(), unit);
         Ranking { order, level, prefix, ladder }
     }
 
@@ -72,7 +73,7 @@ impl Ranking {
     pub(crate) fn first(&self, b: f64, counts: impl Fn(&f64) -> bool) -> usize {
         let (level, (ladder, unit)) = (&self.level, &self.ladder);
         // NaN is 0, and whatever else is wrong leads to a search of all.
-        let step = ((-b * unit) as usize).min(STEPS - 1);
+        let step = ((-b * unit) as usize).min(ladder.len() - 2);
         let (low, high) = (ladder[step] as usize, ladder[step + 1] as usize);
         let within =
             (low == 0 || counts(&level[low - 1])) && level.get(high).is_none_or(|w| !counts(w));
