@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from .model import Model
 
 # docs/certificates.md: magic, version, names, (table,) fingerprint, discount, four counts, claim.
-_HEADER = struct.Struct("<8sI8s4x16sd4Q3d")
+_HEADER = struct.Struct("<8sI8s16sd4Q3d")
 Path = str | os.PathLike[str]
 
 

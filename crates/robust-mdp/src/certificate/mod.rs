@@ -46,7 +46,7 @@ pub use file::seal_certificate;
 pub use rejection::{Rejection, Shortfall};
 pub use verify::interval::{Interval, TINY, UNIT, above, roundings};
 pub use verify::proof::{Proof, ProofRow, Reading};
-pub use verify::tail::{Tail, Unlisted};
+pub use verify::tail::Unlisted;
 
 use crate::model::Objective;
 use crate::sets::UncertaintySet;
@@ -80,7 +80,7 @@ pub struct Certificate {
     /// (s,a)-rectangular; 0: nature may put every row on its maximum.
     pub scale: Vec<f64>,
     /// Kernel rows that are not nominal, rows rising. Where v_L = v_U, rows of the policy that are not
-    /// listed have t = x/μ (1/μ if the set is (s,a)-rectangular) and ν as there.
+    /// listed have t = x/(μκ) (1/μ if the set is (s,a)-rectangular) and ν as there.
     pub kernel: Vec<Multipliers>,
 }
 

@@ -9,10 +9,11 @@ use super::proximal::ray::Ray;
 use super::proximal::{Prox, Separable};
 use super::quadratic::{self, Scale};
 use super::set::{Beyond, Priced, RowKind, Set};
+use super::unlisted::Tail;
 use super::{Distance, UncertaintySet};
 use crate::certificate::verify::lane::Lane;
 use crate::certificate::verify::sums::{Terms, dispatch, steps};
-use crate::certificate::{Interval, Proof, ProofRow, Reading, TINY, Tail, UNIT, above, roundings};
+use crate::certificate::{Interval, Proof, ProofRow, Reading, TINY, UNIT, above, roundings};
 use crate::geometry::Geometry;
 use crate::rows::Row;
 
@@ -132,11 +133,11 @@ impl WithSimd for Proved<'_> {
     fn with_simd<S: Simd>(self, simd: S) -> Reading {
         let Proved { row, t, nu } = self;
         // Beyond that a row's top says as much.
-        let sane = 4.0 * UNIT * (row.depth + 1.01 * nu.abs() / t) <= row.depth;
+        let sane = 4.0 * UNIT * (row.depth + 1.01 * nu.abs() * (1.0 / t)) <= row.depth;
         let (n, steps) = (row.p.len() as f64, steps(row.p.len()));
         let [mass, loss, linear, square] = row.sums(simd, Losses { t, nu, top: row.top });
         let Tail { mass: beyond, square: far, missed } = match row.unlisted {
-            Some(unlisted) => unlisted.pass(simd, t, nu),
+            Some(unlisted) => Tail::new(simd, unlisted, t, nu),
             None => Tail::NONE,
         };
         let rho = roundings(steps);
@@ -158,8 +159,8 @@ impl WithSimd for Proved<'_> {
         let value = ((linear + all) / own + nu) / t;
         // y/M − p/P = (y − p)/M + p(P − M)/(MP), and ‖p‖ ≤ P.
         let way = apart.size() + size;
-        let distance = above(above(way) / own.lo());
-        let spent = if own.lo() > 0.0 { above(0.5 * (distance * distance)) } else { f64::NAN };
+        let distance = (Interval::from(above(way)) / own).hi();
+        let spent = above(0.5 * (distance * distance));
         if sane { Reading { dual: dual.hi(), value, spent } } else { Reading::NOTHING }
     }
 }

@@ -4,13 +4,13 @@
 use pulp::{Simd, WithSimd};
 
 use super::cone::{Cone, Entry, Moved, Program};
+use super::exponential::{self, EXP_ERROR, LIMIT};
 use super::proximal::omega::KlEuclidean;
 use super::proximal::tilt::Tilted;
 use super::proximal::{Prox, Separable};
 use super::set::{Beyond, Priced, RowKind, Set};
 use super::tilt::{self, Tilt};
 use super::{Distance, UncertaintySet};
-use crate::certificate::verify::exponential::{self, EXP_ERROR, LIMIT};
 use crate::certificate::verify::lane::Lane;
 use crate::certificate::verify::sums::{self, Terms, steps};
 use crate::certificate::{Interval, Proof, ProofRow, Reading, TINY, UNIT, roundings};
@@ -302,7 +302,8 @@ impl WithSimd for Proved<'_> {
     fn with_simd<S: Simd>(self, simd: S) -> Reading {
         let Proved { row, t, nu } = self;
         // Beyond that a row's top says as much; a ≤ 700, so that bringing it to ±700 only raises it.
-        let sane = 4.0 * UNIT * (row.depth + 1.01 * nu.abs() / t) <= row.depth && nu >= -LIMIT;
+        let sane =
+            4.0 * UNIT * (row.depth + 1.01 * nu.abs() * (1.0 / t)) <= row.depth && nu >= -LIMIT;
         let steps = steps(row.p.len());
         let [mass, excess, size, tilted] = row.sums(simd, Powers { t, nu, top: row.top });
         let spent = tilted - excess;

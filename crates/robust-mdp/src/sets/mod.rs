@@ -17,6 +17,7 @@ mod bracket;
 mod chi2;
 mod cone;
 pub(crate) mod ellipsoid;
+pub(crate) mod exponential;
 pub(crate) mod kl;
 mod l1;
 pub(crate) mod proximal;
@@ -25,6 +26,7 @@ mod registry;
 pub(crate) mod set;
 pub(crate) mod tilt;
 mod uncertainty_set;
+pub(crate) mod unlisted;
 
 #[doc(hidden)]
 pub use crate::rows::Rows;

@@ -31,7 +31,7 @@ impl Interval {
     pub fn sum(terms: impl IntoIterator<Item = f64>, each: f64) -> Interval {
         let mut sum = Sum::default();
         terms.into_iter().for_each(|term| sum.add(term));
-        sum.within(each)
+        sum.interval(each)
     }
 
     /// All numbers from lo to hi.
@@ -109,21 +109,12 @@ impl Mul<f64> for Interval {
     }
 }
 
-/// By a positive number.
-impl Div<f64> for Interval {
-    type Output = Interval;
-    fn div(self, x: f64) -> Interval {
-        let mid = self.mid / x;
-        Interval { mid, rad: self.rad / x + 1.01 * UNIT * mid.abs() + TINY }
-    }
-}
-
 /// By a positive number, at least b: |a'/b' − a/b| ≤ (|a' − a| + |a/b||b' − b|)/b.
-impl Div for Interval {
+impl<T: Into<Interval>> Div<T> for Interval {
     type Output = Interval;
-    fn div(self, by: Interval) -> Interval {
-        let b = by.mid - by.radius();
-        let inverse = 1.0 / b;
+    fn div(self, by: T) -> Interval {
+        let by = by.into();
+        let inverse = 1.0 / (by.mid - by.radius());
         // NaN where b is, where it is not positive, or too small or large for its inverse.
         let inverse = if normal(inverse) { inverse } else { f64::NAN };
         let mid = self.mid * inverse;
@@ -151,12 +142,8 @@ impl Sum {
         (self.terms, self.sum, self.size) = (self.terms + 1.0, self.sum + x, self.size + x.abs());
     }
 
-    pub(super) fn interval(self) -> Interval {
-        self.within(3.0)
-    }
-
-    /// Of terms that are off by so many roundings each: the first is not rounded again.
-    fn within(self, each: f64) -> Interval {
+    /// Of terms that are off by so many roundings each; no term takes part in more than terms − 1 sums.
+    pub(super) fn interval(self, each: f64) -> Interval {
         let rad = roundings(self.terms + each - 1.0) * self.size + TINY;
         Interval { mid: self.sum, rad }
     }

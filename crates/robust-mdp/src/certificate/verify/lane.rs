@@ -18,11 +18,6 @@ pub(crate) fn load<S: Simd>(simd: S, x: &[f64; 8], j: usize) -> Lane<S> {
     Lane { simd, x: S::as_simd_f64s(x).0[j] }
 }
 
-#[inline(always)]
-pub(crate) fn store<S: Simd>(to: &mut [f64; 8], j: usize, lane: Lane<S>) {
-    S::as_mut_simd_f64s(to).0[j] = lane.x;
-}
-
 impl<S: Simd> Lane<S> {
     /// Eight numbers are so many registers.
     pub(crate) const REGISTERS: usize = 64 / size_of::<S::f64s>();

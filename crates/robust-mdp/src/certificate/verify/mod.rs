@@ -7,11 +7,10 @@
 //!
 //! What (t, ν) prove of one row is the set's to say ([`proof`]); this is all else:
 //! - [`state`]: both halves, state by state; [`values`]: rows as the verifier sees them
-//! - [`interval`], [`lane`], [`sums`], [`exponential`], [`tail`]: arithmetic that all proofs share
+//! - [`interval`], [`lane`], [`sums`], [`tail`]: arithmetic that proofs share
 //!
 //! `docs/certificates.md` has the proofs and the error analysis.
 
-pub(crate) mod exponential;
 pub(crate) mod interval;
 pub(crate) mod lane;
 pub(crate) mod proof;
@@ -22,7 +21,7 @@ pub(crate) mod tail;
 pub(crate) mod tests;
 mod values;
 
-use self::interval::Sum;
+use self::interval::{Interval, or_infinite};
 use self::state::Check;
 pub(super) use self::state::Excess;
 use super::claim::{Verified, label};
@@ -91,12 +90,7 @@ pub(super) fn prove(
 
 /// At least the mean under the initial distribution over its exact sum.
 fn mean_above(model: &Model, v: &[f64]) -> f64 {
-    let (mut mass, mut mean) = (Sum::default(), Sum::default());
-    for (s, &v) in v.iter().enumerate() {
-        let p = model.initial().map_or(1.0, |p| p[s]);
-        mass.add(p);
-        mean.add(p * v);
-    }
-    let mean = (mean.interval() / mass.interval()).hi();
-    if mean.is_nan() { f64::INFINITY } else { mean }
+    let p = |s: usize| model.initial().map_or(1.0, |p| p[s]);
+    let mass = Interval::sum((0..v.len()).map(p), 0.0);
+    or_infinite((Interval::sum((0..v.len()).map(|s| p(s) * v[s]), 1.0) / mass).hi())
 }

@@ -96,19 +96,15 @@ impl<'a> Check<'a> {
         let first = self.model.state_ptr[states.start];
         hand.weights = policy.partition_point(|w| (w.row as usize) < first);
         hand.rows = kernel.partition_point(|k| (k.row as usize) < first);
-        states.map(|s| self.state(s, hand)).collect()
-    }
-
-    fn state(&self, s: usize, hand: &mut Hand) -> Excess {
-        if self.model.is_terminal(s) {
-            return Excess::default();
-        }
-        hand.kernel.clear();
-        hand.kernel.resize(self.model.rows_of(s).len(), NOMINAL);
-        let above = self.policy(s, hand);
-        self.multipliers(s, hand);
-        let (below, row) = self.kernel(s, hand);
-        Excess { above, below, row }
+        let mut of = |s: usize| {
+            hand.kernel.clear();
+            hand.kernel.resize(self.model.rows_of(s).len(), NOMINAL);
+            let above = self.policy(s, hand);
+            self.multipliers(s, hand);
+            let (below, row) = self.kernel(s, hand);
+            Excess { above, below, row }
+        };
+        states.map(|s| if self.model.is_terminal(s) { Excess::default() } else { of(s) }).collect()
     }
 
     /// (U): weak duality. At least T_x v − v.
@@ -137,10 +133,10 @@ impl<'a> Check<'a> {
             let unit = mu * kappa;
             let t = if self.shared { x } else { 1.0 } / unit;
             let found = self.read(&seen, if normal(unit) { t } else { 0.0 }, nu);
-            // 0 also where it is NaN: rows are worth no more than their tops.
-            let dual = if found.dual < 0.0 { found.dual } else { 0.0 };
+            // Rows are worth no more than their tops; 0 also where it is NaN.
+            let dual = found.dual.min(0.0);
             let own = if self.shared { 0.0 } else { ((Interval::from(radius) + dual) * mu).hi() };
-            let own = if own < 0.0 { own } else { 0.0 };
+            let own = own.min(0.0);
             // The two roundings of t are a change of the objectives.
             let off = above(omega + 2.2 * UNIT * seen.depth);
             total.add(x * sum_above([from, cost, seen.top, own, off]));
@@ -150,11 +146,11 @@ impl<'a> Check<'a> {
                     kernel_row(found, kappa, [back, cost, seen.top, omega]);
             }
         }
-        let (mut total, gain) = (total.interval(), gain.interval());
+        let (mut total, gain) = (total.interval(1.0), gain.interval(1.0));
         if self.shared && gain.hi() < 0.0 {
             total = total + gain * scale[s];
         }
-        (total / mass.interval()).hi()
+        (total / mass.interval(0.0)).hi()
     }
 
     /// What multipliers prove of a row.
@@ -191,7 +187,7 @@ impl<'a> Check<'a> {
         let back = lower[s] - values.offset;
         let mut total = Sum::default();
         kernel.iter().for_each(|row| total.add(row.spent));
-        let common = self.allowed(total.interval().hi(), set.radius_at(s, rows.start));
+        let common = self.allowed(total.interval(0.0).hi(), set.radius_at(s, rows.start));
         // How far rows go from the nominal ones.
         let share = |row: usize, found: &KernelRow| match found.below == f64::NEG_INFINITY {
             true => 0.0,

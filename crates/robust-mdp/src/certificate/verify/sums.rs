@@ -5,7 +5,7 @@
 
 use pulp::{Simd, WithSimd};
 
-use super::lane::{Lane, load, store};
+use super::lane::{Lane, load};
 /// Runs a pass with the widest registers that this machine has; tests with others.
 #[cfg(test)]
 pub(crate) use super::tests::dispatch;
@@ -72,7 +72,7 @@ impl<T: Terms<K>, const K: usize> WithSimd for Over<'_, T, K> {
         for k in 0..K {
             let mut all = [0.0; 8];
             for j in 0..registers {
-                store(&mut all, j, totals[j][k]);
+                S::as_mut_simd_f64s(&mut all).0[j] = totals[j][k].x;
             }
             let [a, b, c, d, e, f, g, h] = all;
             sums[k] = ((a + e) + (c + g)) + ((b + f) + (d + h));

@@ -1,56 +1,36 @@
-//! Sums over the states that a sparse row does not list, without visiting them.
-//!
-//! There h = t(w − top) − ν depends on the state through w = λ(v − max v) ≤ 0 alone, and counts
-//! where it is positive: among the first states in falling order of w. Prefix sums of w and w² in
-//! double-double, less the listed states, give Σh and Σh².
-//!
-//! With b the last w that counts, all sums are of numbers ≥ 0: q₁ = Σ(w − b), q₂ = Σ(w − b)², and with h(b) > 0
-//!   Σh = t·q₁ + n·h(b),   Σh² = t²q₂ + 2t·h(b)·q₁ + n·h(b)².
-//!
-//! Error: |w| ≤ |b| where h counts. An operation of double-double is off by 2⁻¹⁰² of the magnitudes in it, sums
-//! of k states by (k + 8)·k·|b|·2⁻⁹⁸, and squares by |b| times that; underflow adds less than 2⁻¹⁰²² a
-//! term. Listed states are summed in doubles: m of them by (m + 4)u of what all states have. Steep t make much
-//! of this, but never more than what 0 ≤ h ≤ |ν| allows.
-
-use pulp::{Scalar, Simd, WithSimd};
-
-use super::interval::{Interval, TINY, UNIT, roundings};
-use super::lane::Lane;
-use super::sums::{Over, Terms, steps};
-
-/// 2⁻⁹⁸.
-const TINIER: f64 = f64::from_bits((1023 - 98) << 52);
+//! The states that a sparse row does not list, without visiting them: all states by falling w, with prefix sums
+//! of w and w² in double-double. An operation of double-double is off by 2⁻¹⁰² of the magnitudes in it.
 
 /// A number in two parts, |low| ≤ ulp(high).
 #[derive(Clone, Copy, Debug, Default)]
-struct Double {
-    high: f64,
+pub(crate) struct Double {
+    pub(crate) high: f64,
     low: f64,
 }
 
 impl Double {
     #[inline(always)]
-    fn sum(a: f64, b: f64) -> Double {
+    pub(crate) fn sum(a: f64, b: f64) -> Double {
         let high = a + b;
         let part = high - a;
         Double { high, low: (a - (high - part)) + (b - part) }
     }
 
     #[inline(always)]
-    fn product(a: f64, b: f64) -> Double {
+    pub(crate) fn product(a: f64, b: f64) -> Double {
         let high = a * b;
         Double { high, low: a.mul_add(b, -high) }
     }
 
     #[inline(always)]
-    fn plus(self, other: Double) -> Double {
+    pub(crate) fn plus(self, other: Double) -> Double {
         let (s, t) = (Double::sum(self.high, other.high), Double::sum(self.low, other.low));
         let s = Double::sum(s.high, s.low + t.high);
         Double::sum(s.high, s.low + t.low)
     }
 
     #[inline(always)]
-    fn times(self, x: f64) -> Double {
+    pub(crate) fn times(self, x: f64) -> Double {
         let p = Double::product(self.high, x);
         Double::sum(p.high, p.low + self.low * x)
     }
@@ -59,10 +39,15 @@ impl Double {
 /// All states by falling w = λ(v − max v).
 pub(crate) struct Ranking {
     order: Vec<u32>,
-    level: Vec<f64>,
+    pub(crate) level: Vec<f64>,
     /// Σw and Σw² of the first k states.
-    prefix: Vec<[Double; 2]>,
+    pub(crate) prefix: Vec<[Double; 2]>,
+    /// How many states there are above every step of a ladder from 0 down to the least w, and its steps a unit.
+    ladder: (Vec<u32>, f64),
 }
+
+/// The most steps of a ladder, which has one for every few states.
+const STEPS: usize = 1 << 12;
 
 impl Ranking {
     pub(super) fn new(w: &[f64]) -> Ranking {
@@ -76,7 +61,24 @@ impl Ranking {
             sums = [one.plus(Double::sum(w, 0.0)), two.plus(Double::product(w, w))];
             prefix.push(sums);
         }
-        Ranking { order, level, prefix }
+        let steps = (level.len() / 4).clamp(1, STEPS);
+        let unit = steps as f64 / -level.last().copied().unwrap_or(0.0);
+        let above = |k: usize| level.partition_point(|w| -w * unit < k as f64) as u32;
+        let ladder = ((0..=steps).map(above).collect(), unit);
+        Ranking { order, level, prefix, ladder }
+    }
+
+    /// How many of the largest w count, if w near b is where that ends.
+    #[inline(always)]
+    pub(crate) fn first(&self, b: f64, counts: impl Fn(&f64) -> bool) -> usize {
+        let (level, (ladder, unit)) = (&self.level, &self.ladder);
+        // NaN is 0, and whatever else is wrong leads to a search of all.
+        let step = ((-b * unit) as usize).min(ladder.len() - 2);
+        let (low, high) = (ladder[step] as usize, ladder[step + 1] as usize);
+        let within =
+            (low == 0 || counts(&level[low - 1])) && level.get(high).is_none_or(|w| !counts(w));
+        let (low, high) = if within { (low, high) } else { (0, level.len()) };
+        low + level[low..high].partition_point(counts)
     }
 
     /// The largest w of a state that is usable.
@@ -88,85 +90,8 @@ impl Ranking {
 /// The states that a row does not list.
 #[derive(Clone, Copy)]
 pub struct Unlisted<'a> {
-    pub(super) ranking: &'a Ranking,
+    pub(crate) ranking: &'a Ranking,
     /// w of those that it does; −∞ where one is listed again.
-    pub(super) listed: &'a [f64],
-    pub(super) top: f64,
-}
-
-/// Sums over the unlisted states that count, all with h = t(w − top) − ν ≥ 0.
-#[derive(Clone, Copy, Debug)]
-pub struct Tail {
-    /// Σh.
-    pub mass: Interval,
-    /// Σh².
-    pub square: Interval,
-    /// At least ½Σh² over the states with h > 0 that do not count.
-    pub missed: f64,
-}
-
-impl Tail {
-    /// Of a row that lists all states.
-    pub const NONE: Tail = {
-        let zero = Interval { mid: 0.0, rad: 0.0 };
-        Tail { mass: zero, square: zero, missed: 0.0 }
-    };
-}
-
-impl Unlisted<'_> {
-    /// Where h > 0. States do not count where rounding leaves the sign of h open.
-    pub fn sums(self, t: f64, nu: f64) -> Tail {
-        self.pass(Scalar::new(), t, nu)
-    }
-
-    #[inline(always)]
-    pub(crate) fn pass<S: Simd>(self, simd: S, t: f64, nu: f64) -> Tail {
-        let Unlisted { ranking, listed, top } = self;
-        let size = nu.abs();
-        let margin = 4.0 * UNIT * size;
-        // h > 0 for certain: three roundings, each of a number of size |ν| at most near the border.
-        let counts = |w: f64| t * (w - top) - nu > margin;
-        let first = ranking.level.partition_point(|w| counts(*w));
-        let missed = 2.1 * margin * margin * ranking.level.len() as f64;
-        let Some(&b) = ranking.level[..first].last() else { return Tail { missed, ..Tail::NONE } };
-        let ([s1, s2], k) = (ranking.prefix[first], first as f64);
-        // Of all states.
-        let a1 = s1.plus(Double::product(-k, b)).high;
-        let a2 = s2.plus(s1.times(-2.0 * b)).plus(Double::product(b, b).times(k)).high;
-        let [l1, l2, m] = Over { p: listed, w: listed, of: Apart { b } }.with_simd(simd);
-        let (n, rho) = (k - m, roundings(steps(listed.len()) + 4.0));
-        let (unit, lost) = (TINIER * (k + 8.0), f64::MIN_POSITIVE * (k + m + 8.0));
-        let e1 = 4.0 * (unit * k * b.abs() + lost);
-        let e2 = 4.0 * (e1 * b.abs() + lost);
-        let q1 = Interval { mid: a1 - l1, rad: rho * a1.abs() + e1 };
-        let q2 = Interval { mid: a2 - l2, rad: rho * a2.abs() + e2 };
-        let h = Double::sum(b, -top).times(t).plus(Double::sum(-nu, 0.0)).high;
-        let h = Interval { mid: h, rad: 2.0 * UNIT * h.abs() + TINIER * size + TINY };
-        // Of numbers ≥ 0, so that few roundings are a small share.
-        let sums =
-            |q1: f64, q2: f64, h: f64| [t * q1 + n * h, t * (t * q2) + (2.0 * t * q1 + n * h) * h];
-        let low = sums(q1.lo().max(0.0), q2.lo().max(0.0), h.lo().max(0.0));
-        let high = sums(q1.hi(), q2.hi(), h.hi());
-        let between = |j: usize, most: f64| {
-            let most = (1.0 + 1e-9) * most;
-            let ends = [(1.0 - 2e-15) * low[j], (1.0 + 2e-15) * high[j]];
-            Interval::between(ends[0].max(0.0).min(most), ends[1].min(most).max(0.0))
-        };
-        Tail { mass: between(0, n * size), square: between(1, n * size * size), missed }
-    }
-}
-
-/// Σ(w − b), Σ(w − b)² and Σ1 where w ≥ b.
-#[derive(Clone, Copy)]
-struct Apart {
-    b: f64,
-}
-
-impl Terms<3> for Apart {
-    #[inline(always)]
-    fn add<S: Simd>(self, to: [Lane<S>; 3], _: Lane<S>, w: Lane<S>) -> [Lane<S>; 3] {
-        let (b, zero) = (w.of(self.b), w.of(0.0));
-        let (x, one) = (w.if_below(b, zero, w - b), w.if_below(b, zero, w.of(1.0)));
-        [to[0] + x, x.mul_add(x, to[1]), to[2] + one]
-    }
+    pub(crate) listed: &'a [f64],
+    pub(crate) top: f64,
 }

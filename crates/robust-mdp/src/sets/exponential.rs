@@ -1,4 +1,4 @@
-//! e^a and e^a − 1 with error bounds.
+//! e^a and e^a − 1 with error bounds, for proofs.
 //!
 //! a = k·ln 2 + r with |r| ≤ 0.3466. For k = 0 there is no rounding in r = a; else the product
 //! k·LN2_HIGH and its difference from a are exact (LN2_HIGH has 42 bits, |k| < 2¹¹), so that r is
@@ -11,7 +11,7 @@
 
 use pulp::Simd;
 
-use super::lane::Lane;
+use crate::certificate::verify::lane::Lane;
 
 /// |computed − exact| ≤ this many units of the exact value, for e^a and for e^a − 1.
 pub(crate) const EXP_ERROR: f64 = 12.0;
