@@ -2,7 +2,7 @@
 //! vacuous, ties, terminal states, tiny probabilities, costs of all sizes and signs.
 
 use robust_mdp::instances::Xoshiro256;
-use robust_mdp::sets::{Radius, UncertaintySet};
+use robust_mdp::sets::{Distance, Radius, UncertaintySet};
 use robust_mdp::{Model, ModelBuilder, Objective};
 
 /// A problem and the gap to ask for.
@@ -145,14 +145,22 @@ fn set(model: &Model, random: &mut Xoshiro256) -> UncertaintySet {
         0 => one_of(&[0.0, 1e-12, 1e-6, 1e3], random),
         _ => 10f64.powf(4.0 * random.uniform() - 3.0),
     };
-    let set = match random.below(9) {
-        0 => return UncertaintySet::none(),
-        1..=2 => UncertaintySet::ellipsoid(radius),
-        3..=4 => UncertaintySet::ellipsoid(radius).on_nominal_support(),
-        _ => UncertaintySet::kl(radius),
-    };
+    let mut set = UncertaintySet::new(one_of(Distance::ALL, random), radius);
+    if set.distance == Distance::None {
+        return UncertaintySet::none();
+    }
+    if chance(0.5, random) {
+        set = set.on_nominal_support();
+    }
     let by_action = chance(0.4, random);
-    let set = if by_action { set.per_action() } else { set };
+    let set = match (by_action, chance(0.2, random)) {
+        (true, _) => set.per_action(),
+        (false, true) => {
+            let weight = |_| 10f64.powf(4.0 * random.uniform() - 2.0);
+            set.with_weights((0..model.rows()).map(weight).collect())
+        }
+        (false, false) => set,
+    };
     let mut budget = |_| if chance(0.3, random) { 0.0 } else { radius * random.uniform() };
     match model.states() % 4 {
         0 => set.with_radius(Radius::PerState((0..model.states()).map(&mut budget).collect())),

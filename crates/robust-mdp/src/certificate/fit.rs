@@ -64,7 +64,7 @@ impl<'a> Fit<'a> {
         let steep: Vec<bool> = rows.iter().map(|row| self.steep(row)).collect();
         let place = |row: &Multipliers| row.row as usize - first;
         let full: Vec<f64> =
-            rows.iter().map(|row| row.t.min(STEEP / points.range(place(row)))).collect();
+            rows.iter().map(|row| row.t.min(STEEP * points.steepness(place(row)))).collect();
         let left: Vec<f64> = rows.iter().map(|row| row.nu).collect();
         let mut suffices = |factor: f64| {
             let mut spent = 0.0;

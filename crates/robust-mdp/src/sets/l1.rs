@@ -236,8 +236,8 @@ impl Proof for L1 {
     fn read(&self, row: &ProofRow<'_>, t: f64, nu: f64) -> Reading {
         let most = 2.0 * self.scale;
         // Σp, Σp·min(x, 2c), Σpk(−z) and Σp(1 − k), of terms that are all ≥ 0.
-        let mut sums = [0.0; 4];
-        for (p, z) in row.entries() {
+        let mut sums = [[0.0; 8]; 4];
+        for (i, (p, z)) in row.entries().enumerate() {
             let x = -t * z;
             let moved = match x {
                 _ if x < most * (1.0 - TIE) => 0.0,
@@ -245,14 +245,15 @@ impl Proof for L1 {
                 _ => 1.0,
             };
             let terms = [p, p * x.min(most), p * (1.0 - moved) * -z, p * moved];
-            sums.iter_mut().zip(terms).for_each(|(sum, term)| *sum += term);
+            sums.iter_mut().zip(terms).for_each(|(sum, term)| sum[i % 8] += term);
         }
         if !(0.0..=1.0).contains(&nu) {
             return Reading::NOTHING;
         }
         // A term is rounded up to five times before it is added.
-        let steps = row.p.len() as f64 + 5.0;
-        let [mass, loss, kept, moved] = sums.map(|sum| Interval::of_sum(sum, steps));
+        let steps = row.p.len() as f64 / 8.0 + 13.0;
+        let sums = sums.map(|sum| Interval::of_sum(sum.iter().sum(), steps));
+        let [mass, loss, kept, moved] = sums;
         let dual = (loss / mass * -1.0).hi();
         Reading { dual, value: kept / mass * -1.0, spent: (moved / mass * most).hi() }
     }

@@ -103,9 +103,10 @@ impl Points<'_, '_> {
         (found.nu, self.0.kappa(k) * found.price)
     }
 
-    /// No two objectives of row k differ by more.
-    pub(crate) fn range(&mut self, k: usize) -> f64 {
-        self.0.rows.look_at(k).range
+    /// About the multiplier at which row k comes near its maximum.
+    pub(crate) fn steepness(&mut self, k: usize) -> f64 {
+        let face = self.0.face(k) / self.0.kappa(k);
+        face.clamp(1.0, 1e100) / self.0.rows.look_at(k).range
     }
 }
 
