@@ -8,7 +8,7 @@
 //! - `set`: what a set says of a row, the trait [`Set`]
 //! - `registry`: the names of all sets
 //! - `uncertainty_set`: a set of a model, [`UncertaintySet`]
-//! - `ellipsoid`, `kl`: one file a set
+//! - `ellipsoid`, `kl`, `chi2`, `l1`: one file a set
 //! - `quadratic`, `tilt`, `bracket`: the price of a row by its kind
 //! - `cone`: the conic form, for the interior-point oracle
 //! - `proximal`: steps of the first-order methods

@@ -85,8 +85,9 @@ pub trait Set: Debug + Sync {
     /// No row is farther from any other than this; ∞ where there is no such number.
     fn diameter(&self) -> f64;
 
-    /// max_i d(e_i, p) over the states that the row may use, of which some has p = 0 if `unused`; least
-    /// where p is the same for all.
+    /// max_i d(e_i, p) over the states that the row may use. Zeros in `p` do not count by themselves:
+    /// `unused` says whether a state with p = 0, listed or not, may receive mass. Among rows of one
+    /// length it is least where p is the same for all.
     fn vacuous(&self, p: &[f64], unused: bool) -> f64;
 
     /// The point y(t), 0 < t < ∞; `near` may be close.
@@ -99,7 +100,7 @@ pub trait Set: Debug + Sync {
         [at, at]
     }
 
-    /// The least d(y, p) at which ⟨z, y⟩ = 0: g(0).
+    /// The least d(y, p) at which ⟨z, y⟩ = 0: g(0); ∞ where no row of finite d lies there.
     fn face(&self, row: Row<'_>) -> f64;
 
     /// The point of value u, nominal < u < 0, give or take `slack`; `near` may be close.
@@ -107,8 +108,9 @@ pub trait Set: Debug + Sync {
         super::bracket::price(self, row, u, slack, near)
     }
 
-    /// The row of a point, up to its mass, by which whoever asks divides; t = ∞ is the cheapest row of
-    /// the largest value.
+    /// The row of a point, 0 < t ≤ ∞, up to its mass, by which whoever asks divides: `y` and the mass of
+    /// [`Beyond`] are in one unit. t = ∞ is the cheapest row of the largest value. Where no listed entry
+    /// has w = maximum, the maximum is unlisted and its mass is [`Beyond::Best`].
     fn kernel(&self, row: Row<'_>, at: Priced, y: &mut [f64]) -> Beyond;
 
     /// In which geometry first-order steps of the kernel do best.
