@@ -232,13 +232,13 @@ pub fn exact_in_place(
 ) -> Result<(), Error> {
     set.validate(model)?;
     let oracle = Exact::new(model, set);
-    let (mut ahead, mut worker) = (oracle.values(), ExactScratch::default());
+    let (mut sweep_values, mut worker) = (oracle.values(), ExactScratch::default());
     let rows = model.rows();
     let (mut t, mut nu, mut x) = (vec![0.0; rows], vec![0.0; rows], vec![0.0; rows]);
     let mut screen = vec![f64::NEG_INFINITY; rows];
-    ahead.set(values);
+    sweep_values.set(values);
     for _ in 0..sweeps {
-        ahead.begin_in_place();
+        sweep_values.begin_in_place();
         for s in 0..model.states() {
             let of = model.rows_of(s);
             let mut value = crate::sets::Enclosure { lower: 0.0, upper: 0.0 };
@@ -248,10 +248,10 @@ pub fn exact_in_place(
                     nu: &mut nu[of.clone()],
                     screen: &mut screen[of.clone()],
                 };
-                value = oracle.update(s, &ahead, 0.0, memory, &mut x[of], &mut worker, None);
+                value = oracle.update(s, &sweep_values, 0.0, memory, &mut x[of], &mut worker, None);
             }
-            visit(s, &ahead.v, value.lower, value.upper);
-            ahead.set_one(s, value.upper);
+            visit(s, &sweep_values.v, value.lower, value.upper);
+            sweep_values.set_one(s, value.upper);
         }
     }
     Ok(())

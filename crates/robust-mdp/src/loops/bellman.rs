@@ -21,13 +21,13 @@ pub(crate) struct Bellman<'a> {
     pub(crate) model: &'a Model,
     oracle: Exact<'a>,
     layout: Layout,
-    pub(crate) ahead: SweepValues,
+    pub(crate) values: SweepValues,
     /// lower ≤ F(v) ≤ F_x(v) ≤ upper after a sweep.
     pub(crate) lower: Vec<f64>,
     pub(crate) upper: Vec<f64>,
     /// The policy x of the upper bound.
     pub(crate) policy: Vec<f64>,
-    memory: Memory,
+    memory: SweepMemory,
     /// No row leads farther than this from its state; `None`: rows may have mass anywhere.
     reach: Option<usize>,
     /// Entries of the widest row.
@@ -36,15 +36,15 @@ pub(crate) struct Bellman<'a> {
 }
 
 /// What the rows of all states remember from sweep to sweep, see [`RowMemory`].
-struct Memory {
+struct SweepMemory {
     t: Vec<f64>,
     nu: Vec<f64>,
     screen: Vec<f64>,
 }
 
-impl Memory {
+impl SweepMemory {
     fn of(&mut self, rows: Range<usize>) -> RowMemory<'_> {
-        let Memory { t, nu, screen } = self;
+        let SweepMemory { t, nu, screen } = self;
         let (t, nu) = (&mut t[rows.clone()], &mut nu[rows.clone()]);
         RowMemory { t, nu, screen: &mut screen[rows] }
     }
@@ -65,14 +65,14 @@ impl<'a> Bellman<'a> {
         let (states, rows) = (model.states(), model.rows());
         Bellman {
             model,
-            ahead: oracle.values(),
+            values: oracle.values(),
             reach: (!model.is_dense() && !oracle.spreads()).then(|| model.reach()),
             oracle,
             layout: Layout::Full(0),
             lower: vec![0.0; states],
             upper: vec![0.0; states],
             policy: vec![0.0; rows],
-            memory: Memory {
+            memory: SweepMemory {
                 t: vec![0.0; rows],
                 nu: vec![0.0; rows],
                 screen: vec![f64::NEG_INFINITY; rows],
@@ -90,7 +90,7 @@ impl<'a> Bellman<'a> {
 
     /// The same, at rows as the verifier of certificates makes them.
     pub(crate) fn referred(mut self) -> Bellman<'a> {
-        self.ahead.refer();
+        self.values.refer();
         self
     }
 
@@ -115,7 +115,7 @@ impl<'a> Bellman<'a> {
             let found = self.collect(part, &|s, memory, worker, out| {
                 let rows = self.model.rows_of(s);
                 let (first, x) = (rows.start, &x[rows]);
-                self.oracle.kernel(s, &self.ahead, memory, x, worker, |k, next, p| {
+                self.oracle.kernel(s, &self.values, memory, x, worker, |k, next, p| {
                     out.push((first + k, next, p));
                 });
             });
@@ -131,7 +131,7 @@ impl<'a> Bellman<'a> {
         states: Range<usize>,
         visit: &(impl Fn(usize, RowMemory<'_>, &mut ExactScratch, &mut Vec<T>) + Sync),
     ) -> Vec<T> {
-        let Memory { t, nu, screen } = &self.memory;
+        let SweepMemory { t, nu, screen } = &self.memory;
         collect_states(states, &self.workers, &|s, worker, out| {
             let rows = self.model.rows_of(s);
             let [mut t, mut nu, mut screen] = [t, nu, screen].map(|all| all[rows.clone()].to_vec());
@@ -152,7 +152,7 @@ impl<'a> Bellman<'a> {
             let visit = |rows: &[(usize, f64, f64)], points: Points<'_, '_>| {
                 visit(s, rows, points, out);
             };
-            self.oracle.multipliers(s, &self.ahead, goal(s), memory, worker, visit);
+            self.oracle.multipliers(s, &self.values, goal(s), memory, worker, visit);
         })
     }
 
@@ -164,7 +164,7 @@ impl<'a> Bellman<'a> {
         memory: &mut RowMemory<'_>,
         worker: &mut ExactScratch,
     ) {
-        self.oracle.second_numbers(s, &self.ahead, x, memory, worker);
+        self.oracle.second_numbers(s, &self.values, x, memory, worker);
     }
 
     /// Row entries visited since the last call.
@@ -214,7 +214,7 @@ impl<'a> Bellman<'a> {
     /// The chain of `x` (the policy, if none is given) and the multipliers that the last sweep left;
     /// `fitted` gives it just the room it needs.
     pub(crate) fn chain_of(&mut self, x: Option<&[f64]>, fitted: bool, chain: &mut Option<Chain>) {
-        let (model, oracle, ahead) = (self.model, &self.oracle, &self.ahead);
+        let (model, oracle, values) = (self.model, &self.oracle, &self.values);
         let x = x.unwrap_or(&self.policy);
         // One more entry a row for a maximum outside of its support.
         let more = usize::from(oracle.spreads());
@@ -230,7 +230,7 @@ impl<'a> Bellman<'a> {
                 chain
             }
         };
-        if let (Some(ranking), true, Some(_)) = (&ahead.ranking, oracle.spreads(), &chain.pointers)
+        if let (Some(ranking), true, Some(_)) = (&values.ranking, oracle.spreads(), &chain.pointers)
         {
             let new = || Tails::new(model.states(), |s| model.rows_of(s).len());
             let tails = chain.tails.get_or_insert_with(new);
@@ -238,7 +238,7 @@ impl<'a> Bellman<'a> {
             tails.level.copy_from_slice(&ranking.level);
         }
         let (rows, shape) = chain.rows();
-        let Memory { t, nu, screen } = &mut self.memory;
+        let SweepMemory { t, nu, screen } = &mut self.memory;
         let fields = Fields {
             states: 0..model.states(),
             per_state: [],
@@ -253,7 +253,7 @@ impl<'a> Bellman<'a> {
             let (x, [t, nu, screen]) = (&x[model.rows_of(s)], at.per_row);
             if !x.is_empty() {
                 let memory = RowMemory { t, nu, screen };
-                oracle.chain_row(s, ahead, memory, x, worker, &mut at.chain);
+                oracle.chain_row(s, values, memory, x, worker, &mut at.chain);
             }
         });
     }
@@ -265,8 +265,8 @@ impl<'a> Bellman<'a> {
         tolerance: f64,
         stop: &(dyn Fn() -> bool + Sync),
     ) {
-        self.ahead.set(v);
-        self.ahead.begin_in_place();
+        self.values.set(v);
+        self.values.begin_in_place();
         let worker = self.workers.first();
         let mut stopped = false;
         for s in 0..v.len() {
@@ -282,10 +282,10 @@ impl<'a> Bellman<'a> {
             }
             let x = &mut self.policy[rows.clone()];
             let memory = self.memory.of(rows);
-            let value = self.oracle.update(s, &self.ahead, tolerance, memory, x, worker, None);
+            let value = self.oracle.update(s, &self.values, tolerance, memory, x, worker, None);
             (self.lower[s], self.upper[s]) = (value.lower, value.upper);
             v[s] = value.upper;
-            self.ahead.set_one(s, v[s]);
+            self.values.set_one(s, v[s]);
         }
     }
 
@@ -309,15 +309,15 @@ impl<'a> Bellman<'a> {
         chain: Option<&mut Chain>,
         stop: &(dyn Fn() -> bool + Sync),
     ) {
-        self.ahead.set(v);
-        self.ahead.allow(tolerance);
-        let (model, oracle, ahead) = (self.model, &self.oracle, &self.ahead);
+        self.values.set(v);
+        self.values.allow(tolerance);
+        let (model, oracle, values) = (self.model, &self.oracle, &self.values);
         let with_chain = chain.is_some();
         let (rows, shape) = match chain {
             Some(chain) => chain.rows(),
             None => (ChainRows::default(), ChainShape::None),
         };
-        let Memory { t, nu, screen } = &mut self.memory;
+        let SweepMemory { t, nu, screen } = &mut self.memory;
         let fields = Fields {
             states: 0..model.states(),
             per_state: [&mut self.lower, &mut self.upper],
@@ -349,9 +349,9 @@ impl<'a> Bellman<'a> {
             let chain = with_chain.then_some(&mut at.chain);
             let memory = RowMemory { t, nu, screen };
             let value = match player {
-                Player::Both => oracle.update(s, ahead, tolerance, memory, x, worker, chain),
+                Player::Both => oracle.update(s, values, tolerance, memory, x, worker, chain),
                 Player::Nature(policy) => {
-                    oracle.respond(s, ahead, tolerance, memory, &policy[rows], worker, chain)
+                    oracle.respond(s, values, tolerance, memory, &policy[rows], worker, chain)
                 }
             };
             (lower[0], upper[0]) = (value.lower, value.upper);
@@ -361,8 +361,8 @@ impl<'a> Bellman<'a> {
 
 impl Snapshot for Bellman<'_> {
     fn visit_fields(&mut self, codec: &mut Codec<'_>) {
-        self.ahead.visit_fields(codec);
-        let Memory { t, nu, screen } = &mut self.memory;
+        self.values.visit_fields(codec);
+        let SweepMemory { t, nu, screen } = &mut self.memory;
         [t, nu, screen].into_iter().for_each(|numbers| codec.numbers(numbers));
         codec.numbers(&mut self.policy);
         // Entries that no account has yet.

@@ -9,7 +9,7 @@ use std::ops::ControlFlow;
 
 use super::bellman::{Bellman, Player};
 use super::bounds::{Bounds, UNKNOWN};
-use super::fixed_point::{Operator, bound_fixed_point};
+use super::fixed_point::{FixedPointMap, bound_fixed_point};
 use crate::chain::Chain;
 use crate::codec::{Codec, Snapshot};
 use crate::model::Model;
@@ -97,7 +97,7 @@ struct OfPolicy<'e, 'a> {
     x: &'e [f64],
 }
 
-impl Operator for OfPolicy<'_, '_> {
+impl FixedPointMap for OfPolicy<'_, '_> {
     fn model(&self) -> &Model {
         self.evaluation.bellman.model
     }

@@ -14,7 +14,7 @@ const MAX_ROUNDS: usize = 20_000;
 const PATIENCE: usize = 3;
 
 /// T, with the chain of the choices that its last sweep made.
-pub(super) trait Operator {
+pub(super) trait FixedPointMap {
     fn model(&self) -> &Model;
     /// Where the kernels of T lie.
     fn set(&self) -> &UncertaintySet;
@@ -31,7 +31,7 @@ pub(super) trait Operator {
 /// and becomes a value near the fixed point. Bounds from costs alone are what there is before the
 /// first sweep has ended.
 pub(super) fn bound_fixed_point(
-    operator: &mut impl Operator,
+    operator: &mut impl FixedPointMap,
     w: &mut [f64],
     tolerance: f64,
     signal: &Signal<'_>,

@@ -14,7 +14,7 @@ use crate::model::Model;
 use crate::oracle::first_order::{FirstOrder, Hand, Setup, StateSlot};
 use crate::oracle::interior_point::{self, Programs};
 use crate::oracle::nature::Nature;
-use crate::rows::{ExplicitMemory, ExplicitRows, Layout, Values};
+use crate::rows::{ExplicitMemory, ExplicitRows, Layout, RowValues};
 use crate::saddle::{Iterate, Schedule};
 use crate::sets::{Enclosure, UncertaintySet};
 use crate::signal::Signal;
@@ -39,15 +39,15 @@ pub(crate) struct Games<'a> {
     layout: Layout,
     play: Play<'a>,
     nature: Nature<'a>,
-    memory: Memory,
-    workers: Workers<Worker>,
+    memory: WarmStart,
+    workers: Workers<SolverWorker>,
     /// First-order steps taken in the state that took most.
     pub(crate) steps: u64,
 }
 
 /// What the first-order oracle keeps between sweeps: multipliers and iterates.
 #[derive(Default)]
-struct Memory {
+struct WarmStart {
     budget: Vec<f64>,
     row: Vec<f64>,
     x: Vec<f64>,
@@ -55,7 +55,7 @@ struct Memory {
     started: bool,
 }
 
-struct Worker {
+struct SolverWorker {
     game: ExplicitMemory,
     hand: Hand,
     programs: Programs,
@@ -85,7 +85,7 @@ impl<'a> Games<'a> {
         let mut games = Games::new(model, set, Play::FirstOrder(oracle), settings);
         let numbers = |n: usize| vec![0.0; n];
         let (rows, entries) = (model.rows(), games.layout.entries(model));
-        games.memory = Memory {
+        games.memory = WarmStart {
             budget: numbers(rows),
             row: numbers(rows),
             x: numbers(rows),
@@ -108,8 +108,8 @@ impl<'a> Games<'a> {
             set,
             play,
             nature: Nature::new(model, set),
-            memory: Memory::default(),
-            workers: Workers::new(|| Worker {
+            memory: WarmStart::default(),
+            workers: Workers::new(|| SolverWorker {
                 game: ExplicitMemory::new(rows, entries),
                 hand: Hand::new(settings.method, rows, entries),
                 programs: Programs::default(),
@@ -174,7 +174,7 @@ impl<'a> Games<'a> {
             chain: rows,
         };
         let cuts = Cuts { model, layout, chain: shape };
-        for_each_state(cuts, fields, workers, &|mut at, worker: &mut Worker| {
+        for_each_state(cuts, fields, workers, &|mut at, worker: &mut SolverWorker| {
             let s = at.states.start;
             let [lower, upper] = at.per_state;
             (lower[0], upper[0]) = (0.0, 0.0);
@@ -242,7 +242,7 @@ impl<'a> Games<'a> {
 
 impl Snapshot for Games<'_> {
     fn visit_fields(&mut self, codec: &mut Codec<'_>) {
-        let Memory { budget, row, x, y, started } = &mut self.memory;
+        let WarmStart { budget, row, x, y, started } = &mut self.memory;
         for array in [budget, row, x, y] {
             codec.numbers(array);
         }
@@ -254,7 +254,7 @@ impl Snapshot for Games<'_> {
     }
 }
 
-/// One state's part of [`Memory`].
+/// One state's part of [`WarmStart`].
 #[derive(Default)]
 struct Kept<'a> {
     budget: &'a mut [f64],
@@ -282,7 +282,7 @@ impl One<'_> {
         play: &Play<'_>,
         policy: &mut [f64],
         kept: Kept<'_>,
-        worker: &mut Worker,
+        worker: &mut SolverWorker,
     ) -> Enclosure {
         match play {
             Play::InteriorPoint { whole } => self.interior_point(*whole, policy, worker),
@@ -290,8 +290,13 @@ impl One<'_> {
         }
     }
 
-    fn interior_point(&self, whole: bool, policy: &mut [f64], worker: &mut Worker) -> Enclosure {
-        let Worker { game, programs, y, .. } = worker;
+    fn interior_point(
+        &self,
+        whole: bool,
+        policy: &mut [f64],
+        worker: &mut SolverWorker,
+    ) -> Enclosure {
+        let SolverWorker { game, programs, y, .. } = worker;
         let game = ExplicitRows::load(self.model, self.layout, self.s, &self.nature.values, game);
         let state = interior_point::ConicState {
             set: self.set,
@@ -310,10 +315,10 @@ impl One<'_> {
         oracle: &FirstOrder<'_>,
         policy: &mut [f64],
         Kept { budget, row, x, y }: Kept<'_>,
-        worker: &mut Worker,
+        worker: &mut SolverWorker,
     ) -> Enclosure {
         let (s, rows) = (self.s, self.model.rows_of(self.s));
-        let Worker { game, hand, y: average, x_sum, gradient, most, .. } = worker;
+        let SolverWorker { game, hand, y: average, x_sum, gradient, most, .. } = worker;
         let game = ExplicitRows::load(self.model, self.layout, s, &self.nature.values, game);
         let entries = game.nominal().len();
         let (average, x_sum) = (&mut average[..entries], &mut x_sum[..rows.len()]);
@@ -363,7 +368,7 @@ impl One<'_> {
             }
             None => y.copy_from_slice(game.nominal()),
         }
-        dispatch(Values { block: game.block(0.0), y, out: value });
+        dispatch(RowValues { block: game.block(0.0), y, out: value });
         value.iter().zip(game.base).map(|(v, c)| v + c).fold(f64::INFINITY, f64::min)
     }
 }

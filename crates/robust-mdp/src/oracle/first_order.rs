@@ -15,7 +15,7 @@ use crate::error::Error;
 use crate::geometry::Geometry;
 use crate::lanes::{dispatch, exp};
 use crate::model::{Model, range};
-use crate::rows::{Budget, ExplicitRows, Values, widest_row};
+use crate::rows::{Budget, ExplicitRows, RowValues, widest_row};
 use crate::saddle::{self, FirstOrderMethod, Iterate, SaddlePoint, Schedule, Steps, Workspace};
 use crate::sets::proximal::Nominal;
 use crate::sets::{Block, Emit, Gain, Mirror, Prox, Scratch, Set, UncertaintySet, Warm};
@@ -300,7 +300,7 @@ impl SaddlePoint for StateProblem<'_> {
         let block = self.game.block(0.0);
         self.scratch.entries += block.entries() as u64;
         match self.oracle.prox.mirror() {
-            Mirror::Point => dispatch(Values { block, y, out: gradient }),
+            Mirror::Point => dispatch(RowValues { block, y, out: gradient }),
             Mirror::Log => {
                 dispatch(LogValues { block, log: y, times_nominal: false, out: gradient });
             }

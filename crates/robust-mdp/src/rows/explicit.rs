@@ -84,9 +84,9 @@ impl<'a> ExplicitRows<'a> {
         } else {
             for (k, r) in rows.clone().enumerate() {
                 let b = &mut memory.gain[memory.offsets[k]..memory.offsets[k + 1]];
-                let (_, top) = range(b);
-                b.iter_mut().for_each(|b| *b -= top);
-                memory.base.push(model.cost[r] + top);
+                let (_, maximum) = range(b);
+                b.iter_mut().for_each(|b| *b -= maximum);
+                memory.base.push(model.cost[r] + maximum);
             }
         }
         memory.nominal_value.resize(rows.len(), 0.0);
@@ -98,7 +98,7 @@ impl<'a> ExplicitRows<'a> {
         };
         let gain = if shared { Gain::Shared(&values.shared) } else { Gain::PerRow(gain) };
         let block = Block { offsets, nominal, gain, nominal_value: &[], radius: 0.0, kappa: None };
-        dispatch(Values { block, y: nominal, out: nominal_value });
+        dispatch(RowValues { block, y: nominal, out: nominal_value });
         let columns = if full { None } else { Some(&columns[..]) };
         ExplicitRows { offsets, nominal, gain, nominal_value, base, columns }
     }
@@ -233,13 +233,13 @@ impl ExplicitMemory {
 }
 
 /// ⟨b_a, y_a⟩ of every row.
-pub(crate) struct Values<'a> {
+pub(crate) struct RowValues<'a> {
     pub(crate) block: Block<'a>,
     pub(crate) y: &'a [f64],
     pub(crate) out: &'a mut [f64],
 }
 
-impl WithSimd for Values<'_> {
+impl WithSimd for RowValues<'_> {
     type Output = ();
 
     #[inline(always)]

@@ -173,7 +173,7 @@ impl WithSimd for Proved<'_> {
     fn with_simd<S: Simd>(self, simd: S) -> Reading {
         let Proved { row, t, nu } = self;
         let steps = steps(row.p.len()) + 1.0;
-        let [mass, loss, square] = row.sums(simd, Losses { t, nu, top: row.top });
+        let [mass, loss, square] = row.sums(simd, Losses { t, nu, maximum: row.maximum });
         let (mass, square) = (Interval::of_sum(mass, steps), Interval::of_sum(square, steps));
         // Σp|c| ≤ √(PQ), and what the roundings of c are worth: φ' and 1 − c/2 are at most 1 + |c|/2.
         let size = above((mass.hi() * square.hi()).sqrt());
@@ -182,9 +182,9 @@ impl WithSimd for Proved<'_> {
         let mut dual = (square * 0.25 + loss) / mass + nu;
         dual.rad += 1.1 * off;
         let own = loss * 0.5 + mass;
-        let mut ahead = square * 0.5 + loss;
-        ahead.rad += off;
-        let value = (ahead / own + nu) / t;
+        let mut gained = square * 0.5 + loss;
+        gained.rad += off;
+        let value = (gained / own + nu) / t;
         let share = above(above(mass.hi() * square.hi()) / (4.0 * own.lo()));
         let spent = if own.lo() > 0.0 { above(share / own.lo()) } else { f64::NAN };
         Reading { dual: dual.hi(), value, spent }
@@ -196,14 +196,14 @@ impl WithSimd for Proved<'_> {
 struct Losses {
     t: f64,
     nu: f64,
-    top: f64,
+    maximum: f64,
 }
 
 impl Terms<3> for Losses {
     #[inline(always)]
     fn add<S: Simd>(self, to: [Lane<S>; 3], p: Lane<S>, w: Lane<S>) -> [Lane<S>; 3] {
-        let [t, nu, top, two] = [self.t, self.nu, self.top, 2.0].map(|x| p.of(x));
-        let c = t.mul_add(top - w, nu).at_most(two);
+        let [t, nu, maximum, two] = [self.t, self.nu, self.maximum, 2.0].map(|x| p.of(x));
+        let c = t.mul_add(maximum - w, nu).at_most(two);
         let pc = p * c;
         [to[0] + p, to[1] + pc, pc.mul_add(c, to[2])]
     }

@@ -9,7 +9,7 @@ use super::proximal::ray::Ray;
 use super::proximal::{Prox, Separable};
 use super::quadratic::{self, Scale};
 use super::set::{Beyond, Priced, RowKind, Set};
-use super::unlisted::Tail;
+use super::unlisted::UnlistedSums;
 use super::{Distance, UncertaintySet};
 use crate::certificate::verify::lane::Lane;
 use crate::certificate::verify::sums::{Terms, dispatch, steps};
@@ -132,13 +132,13 @@ impl WithSimd for Proved<'_> {
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) -> Reading {
         let Proved { row, t, nu } = self;
-        // Beyond that a row's top says as much.
+        // Beyond that a row's maximum says as much.
         let sane = 4.0 * UNIT * (row.depth + 1.01 * nu.abs() * (1.0 / t)) <= row.depth;
         let (n, steps) = (row.p.len() as f64, steps(row.p.len()));
-        let [mass, loss, linear, square] = row.sums(simd, Losses { t, nu, top: row.top });
-        let Tail { mass: beyond, square: far, missed } = match row.unlisted {
-            Some(unlisted) => Tail::new(simd, unlisted, t, nu),
-            None => Tail::NONE,
+        let [mass, loss, linear, square] = row.sums(simd, Losses { t, nu, maximum: row.maximum });
+        let UnlistedSums { mass: beyond, square: far, missed } = match row.unlisted {
+            Some(unlisted) => UnlistedSums::new(simd, unlisted, t, nu),
+            None => UnlistedSums::NONE,
         };
         let rho = roundings(steps);
         let (mass, all) = (Interval::of_sum(mass, steps), Interval::of_sum(square, steps) + far);
@@ -170,14 +170,14 @@ impl WithSimd for Proved<'_> {
 struct Losses {
     t: f64,
     nu: f64,
-    top: f64,
+    maximum: f64,
 }
 
 impl Terms<4> for Losses {
     #[inline(always)]
     fn add<S: Simd>(self, to: [Lane<S>; 4], p: Lane<S>, w: Lane<S>) -> [Lane<S>; 4] {
-        let [t, nu, top] = [self.t, self.nu, self.top].map(|x| p.of(x));
-        let c = t.mul_add(top - w, nu).at_most(p);
+        let [t, nu, maximum] = [self.t, self.nu, self.maximum].map(|x| p.of(x));
+        let c = t.mul_add(maximum - w, nu).at_most(p);
         [to[0] + p, to[1] + c, p.mul_add(c, to[2]), c.mul_add(c, to[3])]
     }
 }

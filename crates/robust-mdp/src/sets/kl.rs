@@ -301,11 +301,11 @@ impl WithSimd for Proved<'_> {
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) -> Reading {
         let Proved { row, t, nu } = self;
-        // Beyond that a row's top says as much; a ≤ 700, so that bringing it to ±700 only raises it.
+        // Beyond that a row's maximum says as much; a ≤ 700, so that bringing it to ±700 only raises it.
         let sane =
             4.0 * UNIT * (row.depth + 1.01 * nu.abs() * (1.0 / t)) <= row.depth && nu >= -LIMIT;
         let steps = steps(row.p.len());
-        let [mass, excess, size, tilted] = row.sums(simd, Powers { t, nu, top: row.top });
+        let [mass, excess, size, tilted] = row.sums(simd, Powers { t, nu, maximum: row.maximum });
         let spent = tilted - excess;
         // Twice this covers both sums, e and e − 1 in them, their difference, δ and the rounding of a:
         // (k + 13) + (k + 12) + 1 + 13 ≤ 2(k + 12 + 14) for k steps.
@@ -330,14 +330,14 @@ impl WithSimd for Proved<'_> {
 struct Powers {
     t: f64,
     nu: f64,
-    top: f64,
+    maximum: f64,
 }
 
 impl Terms<4> for Powers {
     #[inline(always)]
     fn add<S: Simd>(self, to: [Lane<S>; 4], p: Lane<S>, w: Lane<S>) -> [Lane<S>; 4] {
-        let [t, nu, top] = [self.t, -self.nu, self.top].map(|x| p.of(x));
-        let (m, e, a) = exponential::exp(t.mul_add(w - top, nu));
+        let [t, nu, maximum] = [self.t, -self.nu, self.maximum].map(|x| p.of(x));
+        let (m, e, a) = exponential::exp(t.mul_add(w - maximum, nu));
         let tilted = (p * e).mul_add(a, to[3]);
         [to[0] + p, p.mul_add(m, to[1]), p.mul_add(m.abs(), to[2]), tilted]
     }

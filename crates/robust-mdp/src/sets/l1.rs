@@ -152,7 +152,7 @@ impl Set for L1 {
     fn kernel(&self, row: Row<'_>, at: Priced, y: &mut [f64]) -> Beyond {
         let level = -2.0 * self.scale / at.t;
         let [low, high] = [level * (1.0 + TIE), level * (1.0 - TIE)];
-        let (mut moved, mut top) = (0.0, None);
+        let (mut moved, mut best) = (0.0, None);
         for (j, ((y, &p), &w)) in y.iter_mut().zip(row.p).zip(row.w).enumerate() {
             let z = w - row.maximum;
             let kept = match z {
@@ -163,10 +163,10 @@ impl Set for L1 {
             };
             *y = kept * p;
             moved += p - *y;
-            top = if z == 0.0 { Some(j) } else { top };
+            best = if z == 0.0 { Some(j) } else { best };
         }
-        match top {
-            Some(top) => y[top] += moved,
+        match best {
+            Some(best) => y[best] += moved,
             None => return Beyond::Best(moved),
         }
         Beyond::Nothing

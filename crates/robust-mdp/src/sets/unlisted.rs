@@ -1,6 +1,6 @@
 //! Sums over the states that a sparse row of a quadratic set does not list, for its proof, without visiting them.
 //!
-//! There h = t(w − top) − ν depends on the state through w = λ(v − max v) ≤ 0 alone, and counts
+//! There h = t(w − maximum) − ν depends on the state through w = λ(v − max v) ≤ 0 alone, and counts
 //! where it is positive: among the first states in falling order of w. Prefix sums of w and w² in
 //! double-double, less the listed states, give Σh and Σh².
 //!
@@ -22,9 +22,9 @@ use crate::certificate::{Interval, TINY, UNIT, Unlisted, roundings};
 /// 2⁻⁹⁸.
 const TINIER: f64 = f64::from_bits((1023 - 98) << 52);
 
-/// Sums over the unlisted states that count, all with h = t(w − top) − ν ≥ 0.
+/// Sums over the unlisted states that count, all with h = t(w − maximum) − ν ≥ 0.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Tail {
+pub(crate) struct UnlistedSums {
     /// Σh.
     pub(crate) mass: Interval,
     /// Σh².
@@ -33,24 +33,26 @@ pub(crate) struct Tail {
     pub(crate) missed: f64,
 }
 
-impl Tail {
+impl UnlistedSums {
     /// Of a row that lists all states.
-    pub(crate) const NONE: Tail = {
+    pub(crate) const NONE: UnlistedSums = {
         let zero = Interval { mid: 0.0, rad: 0.0 };
-        Tail { mass: zero, square: zero, missed: 0.0 }
+        UnlistedSums { mass: zero, square: zero, missed: 0.0 }
     };
 
     /// Where h > 0. States do not count where rounding leaves the sign of h open.
     #[inline(always)]
-    pub(crate) fn new<S: Simd>(simd: S, unlisted: Unlisted<'_>, t: f64, nu: f64) -> Tail {
-        let Unlisted { ranking, listed, top } = unlisted;
+    pub(crate) fn new<S: Simd>(simd: S, unlisted: Unlisted<'_>, t: f64, nu: f64) -> UnlistedSums {
+        let Unlisted { ranking, listed, maximum } = unlisted;
         let size = nu.abs();
         let margin = 4.0 * UNIT * size;
         // h > 0 for certain: three roundings, each of a number of size |ν| at most near the border.
-        let counts = |w: &f64| t * (w - top) - nu > margin;
-        let first = ranking.first(top + (nu + margin) / t, counts);
+        let counts = |w: &f64| t * (w - maximum) - nu > margin;
+        let first = ranking.first(maximum + (nu + margin) / t, counts);
         let missed = 2.1 * margin * margin * ranking.level.len() as f64;
-        let Some(&b) = ranking.level[..first].last() else { return Tail { missed, ..Tail::NONE } };
+        let Some(&b) = ranking.level[..first].last() else {
+            return UnlistedSums { missed, ..UnlistedSums::NONE };
+        };
         let ([s1, s2], k) = (ranking.prefix[first], first as f64);
         // Of all states.
         let a1 = s1.plus(Double::product(-k, b)).high;
@@ -62,7 +64,7 @@ impl Tail {
         let e2 = 4.0 * (e1 * b.abs() + lost);
         let q1 = Interval { mid: a1 - l1, rad: rho * a1.abs() + e1 };
         let q2 = Interval { mid: a2 - l2, rad: rho * a2.abs() + e2 };
-        let h = Double::sum(b, -top).times(t).plus(Double::sum(-nu, 0.0)).high;
+        let h = Double::sum(b, -maximum).times(t).plus(Double::sum(-nu, 0.0)).high;
         let h = Interval { mid: h, rad: 2.0 * UNIT * h.abs() + TINIER * size + TINY };
         // Of numbers ≥ 0, so that few roundings are a small share.
         let sums =
@@ -74,7 +76,7 @@ impl Tail {
             let ends = [(1.0 - 2e-15) * low[j], (1.0 + 2e-15) * high[j]];
             Interval::between(ends[0].max(0.0).min(most), ends[1].min(most).max(0.0))
         };
-        Tail { mass: between(0, n * size), square: between(1, n * size * size), missed }
+        UnlistedSums { mass: between(0, n * size), square: between(1, n * size * size), missed }
     }
 }
 

@@ -5,7 +5,7 @@
 //! - weak duality: an upper bound of ψ(t) = max_y t⟨z, y⟩ − d(y, p) over rows y of mass one;
 //! - about one row ŷ that (t, ν) stand for: its value ⟨z, ŷ⟩, and an upper bound of d(ŷ, p).
 //!
-//! Here z = w − top ≤ 0, rounded once, is exact by definition, and so is t; the nominal row is p over
+//! Here z = w − maximum ≤ 0, rounded once, is exact by definition, and so is t; the nominal row is p over
 //! its exact sum, which is one up to rounding. A set whose rows keep to the nominal support
 //! ([`Set::leaves_support`](crate::sets::Set::leaves_support)) may find entries with p = 0 and
 //! any z: they have no mass. Other sets find entries where mass may go only.
@@ -34,7 +34,7 @@ pub struct ProofRow<'a> {
     /// Objectives.
     pub w: &'a [f64],
     /// The largest objective where the row may have mass, listed or not.
-    pub top: f64,
+    pub maximum: f64,
     /// At least −z wherever it may have mass.
     pub depth: f64,
     /// States that it does not list but may use, with p = 0.
@@ -44,14 +44,14 @@ pub struct ProofRow<'a> {
 impl<'a> ProofRow<'a> {
     /// A row that lists all states where it may have mass.
     pub fn new(p: &'a [f64], w: &'a [f64]) -> ProofRow<'a> {
-        let top = w.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let maximum = w.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         let low = w.iter().copied().fold(f64::INFINITY, f64::min);
-        ProofRow { p, w, top, depth: top - low, unlisted: None }
+        ProofRow { p, w, maximum, depth: maximum - low, unlisted: None }
     }
 
     /// (p, z) of the entries.
     pub fn entries(&self) -> impl Iterator<Item = (f64, f64)> + '_ {
-        self.p.iter().zip(self.w).map(|(p, w)| (*p, w - self.top))
+        self.p.iter().zip(self.w).map(|(p, w)| (*p, w - self.maximum))
     }
 
     /// K sums over the entries (p, w).
@@ -73,7 +73,7 @@ pub struct Reading {
 }
 
 impl Reading {
-    /// Of numbers that say no more than the row's top does.
+    /// Of numbers that say no more than the row's maximum does.
     pub const NOTHING: Reading = {
         let value = Interval { mid: f64::NAN, rad: f64::NAN };
         Reading { dual: f64::NAN, value, spent: f64::NAN }

@@ -6,7 +6,7 @@ use rayon::prelude::*;
 
 use super::interval::{Interval, Sum, UNIT, above, normal, or_infinite, sum_above};
 use super::proof::{Proof, ProofRow, Reading};
-use super::values::{Scratch, Values};
+use super::values::{RowScratch, VerifiedValues};
 use crate::certificate::{Certificate, Multipliers, Weight};
 use crate::model::Model;
 use crate::sets::Rectangularity;
@@ -31,14 +31,14 @@ pub(super) struct Check<'a> {
     /// All rows of a state share its budget.
     shared: bool,
     /// What rows need of v_U, and of v_L where they differ.
-    upper: Values<'a>,
-    lower: Option<Values<'a>>,
+    upper: VerifiedValues<'a>,
+    lower: Option<VerifiedValues<'a>>,
 }
 
 /// Memory of a thread.
 #[derive(Default)]
 pub(super) struct Hand {
-    scratch: Scratch,
+    scratch: RowScratch,
     /// Of the rows of a state.
     kernel: Vec<KernelRow>,
     /// How much of the policy and of the kernel has been read.
@@ -66,8 +66,8 @@ impl<'a> Check<'a> {
             proof: distance.and_then(|set| set.proof()),
             degree: distance.map_or(1, |set| set.degree()),
             shared: set.rectangularity == Rectangularity::State,
-            upper: Values::new(model, set, upper),
-            lower: (upper != lower).then(|| Values::new(model, set, lower)),
+            upper: VerifiedValues::new(model, set, upper),
+            lower: (upper != lower).then(|| VerifiedValues::new(model, set, lower)),
         }
     }
 
@@ -124,8 +124,8 @@ impl<'a> Check<'a> {
             mass.add(x);
             let (radius, cost) = (set.radius_at(s, row), self.model.cost[row]);
             if radius == 0.0 {
-                let [top, value, off] = values.nominal(row, &mut hand.scratch);
-                total.add(x * sum_above([from, cost, top, value, off]));
+                let [maximum, value, off] = values.nominal(row, &mut hand.scratch);
+                total.add(x * sum_above([from, cost, maximum, value, off]));
                 continue;
             }
             let (seen, omega) = values.row(row, &mut hand.scratch);
@@ -139,11 +139,11 @@ impl<'a> Check<'a> {
             let own = own.min(0.0);
             // The two roundings of t are a change of the objectives.
             let off = above(omega + 2.2 * UNIT * seen.depth);
-            total.add(x * sum_above([from, cost, seen.top, own, off]));
+            total.add(x * sum_above([from, cost, seen.maximum, own, off]));
             gain.add(kappa * dual);
             if self.lower.is_none() {
                 hand.kernel[row - rows.start] =
-                    kernel_row(found, kappa, [back, cost, seen.top, omega]);
+                    kernel_row(found, kappa, [back, cost, seen.maximum, omega]);
             }
         }
         let (mut total, gain) = (total.interval(1.0), gain.interval(1.0));
@@ -175,7 +175,7 @@ impl<'a> Check<'a> {
             let (seen, omega) = values.row(row, &mut hand.scratch);
             let kappa = set.weight_at(row);
             let found = self.read(&seen, t, nu);
-            let at = [back, self.model.cost[row], seen.top, omega];
+            let at = [back, self.model.cost[row], seen.maximum, omega];
             hand.kernel[row - rows.start] = kernel_row(found, kappa, at);
         }
     }
@@ -213,8 +213,8 @@ impl<'a> Check<'a> {
             if share == 1.0 || mixed(above(most - cost)) <= worst.0 {
                 continue;
             }
-            let [top, value, off] = values.nominal(row, scratch);
-            let below = or_infinite(mixed(sum_above([back, -cost, -top, -value, off])));
+            let [maximum, value, off] = values.nominal(row, scratch);
+            let below = or_infinite(mixed(sum_above([back, -cost, -maximum, -value, off])));
             if below > worst.0 {
                 worst = (below, row);
             }
@@ -233,12 +233,12 @@ impl<'a> Check<'a> {
     }
 }
 
-/// A row of the kernel at its value, less than λ·max v + cost + top, and what it spends.
-fn kernel_row(found: Reading, kappa: f64, [back, cost, top, omega]: [f64; 4]) -> KernelRow {
+/// A row of the kernel at its value, less than λ·max v + cost + maximum, and what it spends.
+fn kernel_row(found: Reading, kappa: f64, [back, cost, maximum, omega]: [f64; 4]) -> KernelRow {
     if found.spent.is_nan() {
         return NOMINAL;
     }
     let off = above(omega + found.value.radius());
-    let below = or_infinite(sum_above([back, -cost, -top, -found.value.mid, off]));
+    let below = or_infinite(sum_above([back, -cost, -maximum, -found.value.mid, off]));
     KernelRow { below, spent: above(kappa * found.spent) }
 }

@@ -81,15 +81,15 @@ impl<T: Terms<K>, const K: usize> WithSimd for Over<'_, T, K> {
     }
 }
 
-/// Σp and Σpw', w' = w − top.
+/// Σp and Σpw', w' = w − maximum.
 #[derive(Clone, Copy)]
 pub(super) struct Mean {
-    pub(super) top: f64,
+    pub(super) maximum: f64,
 }
 
 impl Terms<2> for Mean {
     #[inline(always)]
     fn add<S: Simd>(self, to: [Lane<S>; 2], p: Lane<S>, w: Lane<S>) -> [Lane<S>; 2] {
-        [to[0] + p, p.mul_add(w - w.of(self.top), to[1])]
+        [to[0] + p, p.mul_add(w - w.of(self.maximum), to[1])]
     }
 }

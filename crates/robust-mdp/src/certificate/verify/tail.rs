@@ -93,5 +93,5 @@ pub struct Unlisted<'a> {
     pub(crate) ranking: &'a Ranking,
     /// w of those that it does; −∞ where one is listed again.
     pub(crate) listed: &'a [f64],
-    pub(crate) top: f64,
+    pub(crate) maximum: f64,
 }

@@ -1,6 +1,6 @@
 //! What rows need of the values, and rows one at a time.
 //!
-//! Objectives are w' = c(s,a,i) + λ(v_i − max v) − top ≤ 0, top the row's largest. The doubles w'
+//! Objectives are w' = c(s,a,i) + λ(v_i − max v) − maximum ≤ 0, maximum the row's largest. The doubles w'
 //! differ from the exact ones by at most ω, the same for all next states; as a row has mass one, so
 //! does its value. The nominal row is the stored one over its exact sum.
 
@@ -12,7 +12,7 @@ use crate::model::{self, Model};
 use crate::sets::UncertaintySet;
 
 /// What all rows need of the values v.
-pub(super) struct Values<'a> {
+pub(super) struct VerifiedValues<'a> {
     model: &'a Model,
     /// λ(v − max v), at most 0.
     pub(super) w: Vec<f64>,
@@ -30,15 +30,15 @@ pub(super) struct Values<'a> {
 
 /// Memory for a row.
 #[derive(Default)]
-pub(super) struct Scratch {
+pub(super) struct RowScratch {
     p: Vec<f64>,
     w: Vec<f64>,
     /// w without what transitions cost; −∞ where a row lists a state again.
     bare: Vec<f64>,
 }
 
-impl<'a> Values<'a> {
-    pub(super) fn new(model: &'a Model, set: &UncertaintySet, v: &[f64]) -> Values<'a> {
+impl<'a> VerifiedValues<'a> {
+    pub(super) fn new(model: &'a Model, set: &UncertaintySet, v: &[f64]) -> VerifiedValues<'a> {
         let highest = v.iter().fold(f64::NEG_INFINITY, |m, v| m.max(*v));
         let lowest = v.iter().fold(f64::INFINITY, |m, v| m.min(*v));
         let w: Vec<f64> = v.iter().map(|v| model.discount() * (v - highest)).collect();
@@ -47,7 +47,7 @@ impl<'a> Values<'a> {
         let everywhere = set.leaves_support();
         let keeps_support = set.distance.set().is_none_or(|set| !set.leaves_support());
         let ranked = keeps_support && model.is_dense() && model.transition_cost.is_none();
-        Values {
+        VerifiedValues {
             model,
             range,
             offset,
@@ -59,27 +59,27 @@ impl<'a> Values<'a> {
     }
 
     /// Row r and its ω, borrowed where it is as it should be.
-    pub(super) fn row<'r>(&'r self, r: usize, scratch: &'r mut Scratch) -> (ProofRow<'r>, f64) {
+    pub(super) fn row<'r>(&'r self, r: usize, scratch: &'r mut RowScratch) -> (ProofRow<'r>, f64) {
         let row = self.model.row(r);
         if let (None, None) = (row.next, row.transition_cost)
-            && let Some(top) = self.shared_top(row.prob)
+            && let Some(maximum) = self.shared_maximum(row.prob)
         {
             let omega = self.omega + 1.1 * UNIT * self.range;
             let depth = self.range;
-            return (ProofRow { p: row.prob, w: &self.w, top, depth, unlisted: None }, omega);
+            return (ProofRow { p: row.prob, w: &self.w, maximum, depth, unlisted: None }, omega);
         }
         self.gather(row, scratch);
-        let (top, depth, size) = self.ends(row, scratch);
-        let Scratch { p, w, bare } = scratch;
+        let (maximum, depth, size) = self.ends(row, scratch);
+        let RowScratch { p, w, bare } = scratch;
         let p = if p.is_empty() { row.prob } else { &p[..] };
         let listed = if row.transition_cost.is_some() { &bare[..] } else { &w[..] };
-        let unlisted = self.ranking.as_ref().map(|ranking| Unlisted { ranking, listed, top });
+        let unlisted = self.ranking.as_ref().map(|ranking| Unlisted { ranking, listed, maximum });
         let omega = self.omega + 1.1 * UNIT * (size + depth);
-        (ProofRow { p, w, top, depth, unlisted }, omega)
+        (ProofRow { p, w, maximum, depth, unlisted }, omega)
     }
 
-    /// The top of a row that lists all states, if it can be read as it is.
-    fn shared_top(&self, p: &[f64]) -> Option<f64> {
+    /// The maximum of a row that lists all states, if it can be read as it is.
+    fn shared_maximum(&self, p: &[f64]) -> Option<f64> {
         match &self.ranking {
             _ if self.everywhere => Some(0.0),
             Some(ranking) => ranking.best(|i| p[i as usize] > 0.0),
@@ -88,7 +88,7 @@ impl<'a> Values<'a> {
     }
 
     /// w of the entries where a row may have mass; and p, unless these are all.
-    fn gather(&self, row: model::NominalRow<'_>, Scratch { p, w, bare }: &mut Scratch) {
+    fn gather(&self, row: model::NominalRow<'_>, RowScratch { p, w, bare }: &mut RowScratch) {
         p.clear();
         w.clear();
         match row.next {
@@ -108,29 +108,33 @@ impl<'a> Values<'a> {
         }
     }
 
-    /// The top and the depth of what was gathered, and the size of what was rounded to make it.
-    fn ends(&self, row: model::NominalRow<'_>, Scratch { w, .. }: &Scratch) -> (f64, f64, f64) {
-        let top = w.iter().fold(f64::NEG_INFINITY, |m, w| if *w > m { *w } else { m });
+    /// The maximum and the depth of what was gathered, and the size of what was rounded to make it.
+    fn ends(
+        &self,
+        row: model::NominalRow<'_>,
+        RowScratch { w, .. }: &RowScratch,
+    ) -> (f64, f64, f64) {
+        let maximum = w.iter().fold(f64::NEG_INFINITY, |m, w| if *w > m { *w } else { m });
         if row.transition_cost.is_none() {
             // The highest of all states, listed or not.
-            return (if self.ranking.is_some() { 0.0 } else { top }, self.range, 0.0);
+            return (if self.ranking.is_some() { 0.0 } else { maximum }, self.range, 0.0);
         }
         let mut low = w.iter().fold(f64::INFINITY, |m, w| if *w < m { *w } else { m });
-        let (mut top, size) = (top, top.abs().max(low.abs()));
+        let (mut maximum, size) = (maximum, maximum.abs().max(low.abs()));
         if let (Some(ranking), Some(next)) = (&self.ranking, row.next) {
             let best = ranking.best(|i| next.binary_search(&i).is_err());
-            top = best.map_or(top, |best| top.max(best));
+            maximum = best.map_or(maximum, |best| maximum.max(best));
             low = low.min(-self.range);
         }
-        (top, top - low, size)
+        (maximum, maximum - low, size)
     }
 
-    /// The top of a nominal row, its value less that, and how far both may be from exact.
-    pub(super) fn nominal(&self, r: usize, scratch: &mut Scratch) -> [f64; 3] {
+    /// The maximum of a nominal row, its value less that, and how far both may be from exact.
+    pub(super) fn nominal(&self, r: usize, scratch: &mut RowScratch) -> [f64; 3] {
         let row = self.model.row(r);
-        let (p, w, top, omega) = if row.transition_cost.is_some() {
+        let (p, w, maximum, omega) = if row.transition_cost.is_some() {
             let (row, omega) = self.row(r, scratch);
-            (row.p, row.w, row.top, omega)
+            (row.p, row.w, row.maximum, omega)
         } else if let Some(next) = row.next {
             scratch.w.clear();
             scratch.w.extend(next.iter().map(|&i| self.w[i as usize]));
@@ -138,9 +142,9 @@ impl<'a> Values<'a> {
         } else {
             (row.prob, &self.w[..], 0.0, self.omega)
         };
-        let [mass, value] = dispatch(Over { p, w, of: Mean { top } });
+        let [mass, value] = dispatch(Over { p, w, of: Mean { maximum } });
         let [mass, value] = [mass, value].map(|sum| Interval::of_sum(sum, steps(p.len())));
         let value = value / mass;
-        [top, value.mid, above(omega + value.radius())]
+        [maximum, value.mid, above(omega + value.radius())]
     }
 }

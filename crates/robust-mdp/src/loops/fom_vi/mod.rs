@@ -32,13 +32,13 @@ use crate::sets::UncertaintySet;
 use crate::signal::Signal;
 use crate::solve::{Run, Status};
 
-struct Worker {
+struct StepWorker {
     game: ExplicitMemory,
     hand: Hand,
 }
 
 /// Iterates, sums and multipliers of all states.
-struct Memory {
+struct Iterates {
     x: Vec<f64>,
     x_sum: Vec<f64>,
     x_epoch: Vec<f64>,
@@ -56,8 +56,8 @@ pub(crate) struct FomVi<'a> {
     oracle: FirstOrder<'a>,
     settings: &'a FomSettings,
     nature: Nature<'a>,
-    memory: Memory,
-    workers: Workers<Worker>,
+    memory: Iterates,
+    workers: Workers<StepWorker>,
     pub(super) values: Vec<f64>,
     next: Vec<f64>,
 }
@@ -176,7 +176,7 @@ impl<'a> FomVi<'a> {
             nature: Nature::new(model, set),
             oracle,
             settings,
-            memory: Memory {
+            memory: Iterates {
                 x: vec![0.0; rows],
                 x_sum: vec![0.0; rows],
                 x_epoch: vec![0.0; rows],
@@ -186,7 +186,7 @@ impl<'a> FomVi<'a> {
                 y: vec![0.0; entries],
                 y_sum: vec![0.0; entries],
             },
-            workers: Workers::new(|| Worker {
+            workers: Workers::new(|| StepWorker {
                 game: ExplicitMemory::new(most_rows, most_entries),
                 hand: Hand::new(settings.method, most_rows, most_entries),
             }),
@@ -205,7 +205,7 @@ impl<'a> FomVi<'a> {
     pub(super) fn start(&mut self) {
         self.nature.set_values(&self.values);
         let (model, layout, oracle) = (self.model, self.layout, &self.oracle);
-        let ahead = &self.nature.values;
+        let values = &self.nature.values;
         let fields = Fields {
             states: 0..model.states(),
             per_state: [],
@@ -214,10 +214,10 @@ impl<'a> FomVi<'a> {
             chain: ChainRows::default(),
         };
         let cuts = Cuts { model, layout, chain: ChainShape::None };
-        for_each_state(cuts, fields, &self.workers, &|at, worker: &mut Worker| {
+        for_each_state(cuts, fields, &self.workers, &|at, worker: &mut StepWorker| {
             let s = at.states.start;
             if !model.is_terminal(s) {
-                let game = ExplicitRows::load(model, layout, s, ahead, &mut worker.game);
+                let game = ExplicitRows::load(model, layout, s, values, &mut worker.game);
                 let ([x], [y]) = (at.per_row, at.per_entry);
                 oracle.start(&game, x, y);
             }
@@ -230,7 +230,7 @@ impl<'a> FomVi<'a> {
         let (model, layout, oracle) = (self.model, self.layout, &self.oracle);
         let nature = &self.nature;
         let fresh = self.settings.average == Average::Epoch;
-        let Memory { x, x_sum, x_epoch, gradient, budget, row, y, y_sum } = &mut self.memory;
+        let Iterates { x, x_sum, x_epoch, gradient, budget, row, y, y_sum } = &mut self.memory;
         let fields = Fields {
             states: 0..model.states(),
             per_state: [&mut self.next],
@@ -239,7 +239,7 @@ impl<'a> FomVi<'a> {
             chain: ChainRows::default(),
         };
         let cuts = Cuts { model, layout, chain: ChainShape::None };
-        for_each_state(cuts, fields, &self.workers, &|at, worker: &mut Worker| {
+        for_each_state(cuts, fields, &self.workers, &|at, worker: &mut StepWorker| {
             let s = at.states.start;
             let rows = model.rows_of(s);
             let [next] = at.per_state;
@@ -310,7 +310,7 @@ impl<'a> FomVi<'a> {
 impl Snapshot for FomVi<'_> {
     fn visit_fields(&mut self, codec: &mut Codec<'_>) {
         codec.numbers(&mut self.values);
-        let Memory { x, x_sum, budget, row, y, y_sum, .. } = &mut self.memory;
+        let Iterates { x, x_sum, budget, row, y, y_sum, .. } = &mut self.memory;
         for array in [x, budget, row, y] {
             codec.numbers(array);
         }

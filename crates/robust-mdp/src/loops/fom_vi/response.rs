@@ -10,10 +10,10 @@ use crate::chain::Chain;
 use crate::chain::{ChainRows, ChainShape};
 use crate::lanes::{dispatch, sum};
 use crate::loops::bounds::Bounds;
-use crate::loops::fixed_point::{Operator, bound_fixed_point};
+use crate::loops::fixed_point::{FixedPointMap, bound_fixed_point};
 use crate::loops::sweep::{Cuts, Fields, Workers, for_each_state};
 use crate::model::Model;
-use crate::rows::{Budget, ExplicitMemory, ExplicitRows, Layout, SweepValues, Values};
+use crate::rows::{Budget, ExplicitMemory, ExplicitRows, Layout, RowValues, SweepValues};
 use crate::sets::UncertaintySet;
 use crate::sets::set::shrink;
 use crate::signal::Signal;
@@ -32,14 +32,14 @@ pub(crate) struct Response<'a> {
     model: &'a Model,
     set: &'a UncertaintySet,
     layout: &'a Layout,
-    ahead: SweepValues,
+    values: SweepValues,
     pub(super) chain: Chain,
     next: Vec<f64>,
     /// Share of the kernel (against y⁰) that keeps each row within its budget.
     share: Vec<f64>,
     /// What turns each row of the sum into a distribution.
     scale: Vec<f64>,
-    workers: Workers<Worker>,
+    workers: Workers<ResponseWorker>,
     /// Greedy action of every state after a run, as a policy.
     pub(crate) policy: Vec<f64>,
     /// Sweeps done so far.
@@ -48,7 +48,7 @@ pub(crate) struct Response<'a> {
     entries: u64,
 }
 
-struct Worker {
+struct ResponseWorker {
     game: ExplicitMemory,
     value: Vec<f64>,
     y: Vec<f64>,
@@ -62,12 +62,12 @@ impl<'a> Response<'a> {
             model,
             set,
             layout,
-            ahead: SweepValues::new(model.discount(), model.states(), true, false, false),
+            values: SweepValues::new(model.discount(), model.states(), true, false, false),
             chain: Chain::new(model.states(), |s| widest(s).unwrap_or(0)),
             next: vec![0.0; model.states()],
             share: vec![1.0; model.rows()],
             scale: vec![1.0; model.rows()],
-            workers: Workers::new(|| Worker {
+            workers: Workers::new(|| ResponseWorker {
                 game: ExplicitMemory::new(rows, entries),
                 value: vec![0.0; rows],
                 y: vec![0.0; entries],
@@ -110,7 +110,7 @@ impl<'a> Response<'a> {
             return;
         };
         self.entries += 2 * self.layout.entries(self.model) as u64;
-        let (model, set, layout, ahead) = (self.model, self.set, self.layout, &self.ahead);
+        let (model, set, layout, values) = (self.model, self.set, self.layout, &self.values);
         let fields = Fields {
             states: 0..model.states(),
             per_state: [],
@@ -119,7 +119,7 @@ impl<'a> Response<'a> {
             chain: ChainRows::default(),
         };
         let cuts = Cuts { model, layout, chain: ChainShape::None };
-        for_each_state(cuts, fields, &self.workers, &|at, worker: &mut Worker| {
+        for_each_state(cuts, fields, &self.workers, &|at, worker: &mut ResponseWorker| {
             let s = at.states.start;
             let rows = model.rows_of(s);
             if rows.is_empty() {
@@ -128,7 +128,7 @@ impl<'a> Response<'a> {
             let [share, scale] = at.per_row;
             let Some(distance) = set.distance.set() else { return share.fill(0.0) };
             let sums = &sums[layout.span(rows.clone())];
-            let game = ExplicitRows::load(model, layout, s, ahead, &mut worker.game);
+            let game = ExplicitRows::load(model, layout, s, values, &mut worker.game);
             for Budget { block, rows: own, entries } in game.budgets(set, s, rows.start) {
                 let y = &mut worker.y[..entries.len()];
                 y.copy_from_slice(&sums[entries]);
@@ -144,7 +144,7 @@ impl<'a> Response<'a> {
 
     /// next = F^y(w), with the chain of the greedy policy.
     fn sweep(&mut self, kernel: Kernel<'_>, w: &[f64]) {
-        self.ahead.set(w);
+        self.values.set(w);
         self.sweeps += 1;
         let rows_read = match kernel {
             Kernel::Nominal => 1,
@@ -152,7 +152,7 @@ impl<'a> Response<'a> {
         };
         self.entries += rows_read * self.layout.entries(self.model) as u64;
         let (links, chain) = self.chain.rows();
-        let (model, layout, ahead) = (self.model, self.layout, &self.ahead);
+        let (model, layout, values) = (self.model, self.layout, &self.values);
         let (share, scale) = (&self.share, &self.scale);
         let fields = Fields {
             states: 0..self.model.states(),
@@ -162,7 +162,7 @@ impl<'a> Response<'a> {
             chain: links,
         };
         let cuts = Cuts { model, layout, chain };
-        for_each_state(cuts, fields, &self.workers, &|mut at, worker: &mut Worker| {
+        for_each_state(cuts, fields, &self.workers, &|mut at, worker: &mut ResponseWorker| {
             let s = at.states.start;
             let rows = model.rows_of(s);
             let [next] = at.per_state;
@@ -171,13 +171,13 @@ impl<'a> Response<'a> {
             if rows.is_empty() {
                 return;
             }
-            let game = ExplicitRows::load(model, layout, s, ahead, &mut worker.game);
+            let game = ExplicitRows::load(model, layout, s, values, &mut worker.game);
             let block = game.block(0.0);
             let value = &mut worker.value[..rows.len()];
             let sums = match kernel {
                 Kernel::Average(sums) => {
                     let sums = &sums[layout.span(rows.clone())];
-                    dispatch(Values { block, y: sums, out: value });
+                    dispatch(RowValues { block, y: sums, out: value });
                     for (k, value) in value.iter_mut().enumerate() {
                         let r = rows.start + k;
                         let mixed = share[r] * (game.base[k] + scale[r] * *value);
@@ -223,7 +223,7 @@ struct ToKernel<'e, 'a> {
     kernel: Kernel<'e>,
 }
 
-impl Operator for ToKernel<'_, '_> {
+impl FixedPointMap for ToKernel<'_, '_> {
     fn model(&self) -> &Model {
         self.response.model
     }

@@ -14,12 +14,12 @@ use super::lane::Lane;
 use super::state::{Check, Excess, Hand};
 use super::sums::{Mean, Over, steps};
 use super::tail::{Ranking, Unlisted};
-use super::values::{Scratch, Values};
+use super::values::{RowScratch, VerifiedValues};
 use crate::certificate::Multipliers;
 use crate::instances::{Costs, Garnet, Xoshiro256};
 use crate::sets::UncertaintySet;
 use crate::sets::exponential::{self, EXP_ERROR};
-use crate::sets::unlisted::Tail;
+use crate::sets::unlisted::UnlistedSums;
 use crate::{Model, ModelBuilder, Options, Rejection, certify, solve, verify};
 
 thread_local! {
@@ -161,9 +161,9 @@ fn sums_lie_within_their_error() {
         let draw = |random: &mut Xoshiro256| random.uniform() * 10f64.powf(6.0 * random.uniform());
         let a: Vec<f64> = (0..n).map(|_| draw(&mut random)).collect();
         let b: Vec<f64> = (0..n).map(|_| -draw(&mut random)).collect();
-        let [mass, sum] = dispatch(Over { p: &a, w: &b, of: Mean { top: 0.0 } });
+        let [mass, sum] = dispatch(Over { p: &a, w: &b, of: Mean { maximum: 0.0 } });
         let ones = vec![1.0; n];
-        let [count, _] = dispatch(Over { p: &ones, w: &b, of: Mean { top: 0.0 } });
+        let [count, _] = dispatch(Over { p: &ones, w: &b, of: Mean { maximum: 0.0 } });
         assert_eq!(count, n as f64);
         assert!((mass - a.iter().sum::<f64>()).abs() <= 1e-12 * mass);
         let mut exact = Wide::from(0.0);
@@ -195,24 +195,24 @@ fn sums_of_listed_rows_lie_within_their_error() {
         let model = builder.build().expect("a model");
         assert!(!model.is_dense());
         let v: Vec<f64> = (0..2500).map(|_| random.uniform()).collect();
-        let values = Values::new(&model, &UncertaintySet::kl(0.1), &v);
-        let mut scratch = Scratch::default();
+        let values = VerifiedValues::new(&model, &UncertaintySet::kl(0.1), &v);
+        let mut scratch = RowScratch::default();
         for (r, n) in lengths.into_iter().enumerate() {
             let (row, _) = values.row(r, &mut scratch);
             let [mut mass, mut value] = [(); 2].map(|()| Wide::from(0.0));
             for (i, p, toll) in model.row(r).entries() {
                 mass = mass.plus(&Wide::from(p));
-                value = value.plus(&Wide::from(p).times((values.w[i] + toll) - row.top));
+                value = value.plus(&Wide::from(p).times((values.w[i] + toll) - row.maximum));
             }
             assert!(row.p.len() == n && row.w.len() == n && row.unlisted.is_none());
-            assert!(row.w.iter().all(|w| *w <= row.top && row.top - w <= row.depth));
-            let [one, two] = row.sums(Scalar::new(), Mean { top: row.top });
+            assert!(row.w.iter().all(|w| *w <= row.maximum && row.maximum - w <= row.depth));
+            let [one, two] = row.sums(Scalar::new(), Mean { maximum: row.maximum });
             assert!(inside(Interval::of_sum(one, steps(n)), &mass));
             assert!(inside(Interval::of_sum(two, steps(n)), &value));
             // The mean, whatever it is counted from.
             let found = values.nominal(r, &mut scratch);
             let exact =
-                value.value() / mass.value() + (values.row(r, &mut scratch).0.top - found[0]);
+                value.value() / mass.value() + (values.row(r, &mut scratch).0.maximum - found[0]);
             assert!((found[1] - exact).abs() <= found[2] && found[2] < 1e-12, "{case} {r}");
         }
     }
@@ -237,28 +237,28 @@ fn rows_that_list_little_have_the_rest_in_their_tails() {
         }
         let model = builder.build().expect("a model");
         let v: Vec<f64> = (0..3000).map(|_| random.uniform()).collect();
-        let values = Values::new(&model, &UncertaintySet::ellipsoid(0.1), &v);
-        let (mut scratch, t, nu) = (Scratch::default(), 1e-3, -4e-4);
+        let values = VerifiedValues::new(&model, &UncertaintySet::ellipsoid(0.1), &v);
+        let (mut scratch, t, nu) = (RowScratch::default(), 1e-3, -4e-4);
         for (r, n) in lengths.into_iter().enumerate() {
             let (mut w, mut p) = (values.w.clone(), vec![0.0; 3000]);
             for (i, y, toll) in model.row(r).entries() {
                 (w[i], p[i]) = (w[i] + toll, y);
             }
             let (row, _) = values.row(r, &mut scratch);
-            let top = w.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-            assert_eq!((row.top, row.p.len()), (top, n));
-            assert!(w.iter().all(|w| top - w <= row.depth));
-            let rest = (n..3000).map(|i| (t * (w[i] - top) - nu).max(0.0));
+            let maximum = w.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+            assert_eq!((row.maximum, row.p.len()), (maximum, n));
+            assert!(w.iter().all(|w| maximum - w <= row.depth));
+            let rest = (n..3000).map(|i| (t * (w[i] - maximum) - nu).max(0.0));
             let (mass, square) = rest.fold((0.0, 0.0), |(m, s), h| (m + h, s + h * h));
-            let tail = Tail::new(Scalar::new(), row.unlisted.expect("a tail"), t, nu);
+            let tail = UnlistedSums::new(Scalar::new(), row.unlisted.expect("a tail"), t, nu);
             assert!(mass > 0.01 && (tail.mass.mid - mass).abs() <= 1e-12 * mass, "{r}");
             assert!((tail.square.mid - square).abs() <= 1e-12 * square, "{r}");
         }
     }
 }
 
-fn tail(ranking: &Ranking, t: f64, nu: f64, top: f64, listed: &[f64]) -> Tail {
-    Tail::new(Scalar::new(), Unlisted { ranking, listed, top }, t, nu)
+fn tail(ranking: &Ranking, t: f64, nu: f64, maximum: f64, listed: &[f64]) -> UnlistedSums {
+    UnlistedSums::new(Scalar::new(), Unlisted { ranking, listed, maximum }, t, nu)
 }
 
 #[test]
@@ -283,13 +283,13 @@ fn tails_are_the_sums_over_states_not_listed() {
         let numbers: Vec<u32> = listed.iter().map(|&i| i as u32).collect();
         let highest = ranking.best(|i| !numbers.contains(&i));
         assert_eq!(highest, outside.iter().copied().reduce(f64::max));
-        let top = highest.unwrap_or(0.0).max(if case % 2 == 0 { 0.0 } else { spread });
+        let maximum = highest.unwrap_or(0.0).max(if case % 2 == 0 { 0.0 } else { spread });
         let t = 10f64.powf(6.0 * random.uniform() - 3.0) / spread;
         let nu = (t * spread * (0.5 - random.uniform())).min(0.7);
-        let tail = tail(&ranking, t, nu, top, &own);
+        let tail = tail(&ranking, t, nu, maximum, &own);
         let [mut mass, mut square] = [(); 2].map(|()| Wide::from(0.0));
         for &w in &outside {
-            let h = Wide::from(w).plus(&Wide::from(-top)).times(t).plus(&Wide::from(-nu));
+            let h = Wide::from(w).plus(&Wide::from(-maximum)).times(t).plus(&Wide::from(-nu));
             if h.value() <= 0.0 {
                 continue;
             }
@@ -304,7 +304,7 @@ fn tails_are_the_sums_over_states_not_listed() {
         for (x, exact) in [(tail.mass, mass), (tail.square, square)] {
             let size = exact.value().abs();
             // What is in doubt is worth next to nothing, but it is not nothing.
-            let room = 1e-14 * (size + nu * nu + nu.abs() * (top.abs() + spread));
+            let room = 1e-14 * (size + nu * nu + nu.abs() * (maximum.abs() + spread));
             assert!(x.lo() - room <= exact.value() && exact.value() <= x.hi() + room, "{x:?}");
             assert!(x.hi() - x.lo() <= 1e-12 * size + 1e-20 + 4.0 * room, "{x:?} {size:e}");
         }
@@ -344,9 +344,9 @@ fn values_too_far_apart_prove_nothing_even_at_discount_0() {
     let set = UncertaintySet::ellipsoid(0.1);
     for discount in [0.0, 0.5] {
         let model = pair(discount, [1.0, 2.0]);
-        let far = Values::new(&model, &set, &[0.0, 1.7e308, -1.7e308]);
+        let far = VerifiedValues::new(&model, &set, &[0.0, 1.7e308, -1.7e308]);
         assert!(!far.omega.is_finite());
-        let near = Values::new(&model, &set, &[0.0, 1.7, -1.7]);
+        let near = VerifiedValues::new(&model, &set, &[0.0, 1.7, -1.7]);
         assert!(near.omega < 1e-15);
     }
     let model = pair(0.0, [1.0, 2.0]);
@@ -427,11 +427,11 @@ fn shifts_too_low_for_the_exponential_prove_nothing_wrong() {
     assert!(proved.gap < 1e-5 && proved.lower[0] > 1.05, "{proved:?}");
     certificate.claim.lower = f64::NEG_INFINITY;
     (certificate.claim.upper, certificate.claim.gap) = (f64::INFINITY, f64::INFINITY);
-    // Multipliers too steep for anything: the row's peak bounds the policy, and the nominal row the kernel.
+    // Multipliers too steep for anything: the row's maximum bounds the policy, and the nominal row the kernel.
     certificate.scale[0] = 1e-308;
     let steep = verify(&model, &certificate, None).expect("bounds");
     assert!(steep.upper[0] >= proved.upper[0] && steep.lower[0] <= proved.lower[0]);
-    // Here e^{tw' − ν} would be e^1e6 on the peak and was brought to e^700.
+    // Here e^{tw' − ν} would be e^1e6 on the maximum and was brought to e^700.
     (certificate.upper[0], certificate.lower[0]) = (1.0, 0.0);
     (certificate.policy[0].nu, certificate.scale[0]) = (-1e6, 1.0 / 2.2e6);
     let wrong = verify(&model, &certificate, None).expect("bounds");

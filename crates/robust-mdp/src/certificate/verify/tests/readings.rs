@@ -59,7 +59,7 @@ fn ellipsoids_prove_what_exact_arithmetic_gives() {
         let depth = entries.iter().fold(0.0, |m: f64, e| m.max(-e.1));
         let nu = nu(&mut random, k, mass, t * depth);
         let ranking = Ranking::new(&[&z[..], &rest].concat());
-        let unlisted = Unlisted { ranking: &ranking, listed: &z, top: 0.0 };
+        let unlisted = Unlisted { ranking: &ranking, listed: &z, maximum: 0.0 };
         let unlisted = (!rest.is_empty()).then_some(unlisted);
         let found = proof.read(&ProofRow { depth, unlisted, ..ProofRow::new(&p, &z) }, t, nu);
         let [mut dual, mut own, mut value, mut way] = [nu, 0.0, 0.0, 0.0].map(Wide::from);

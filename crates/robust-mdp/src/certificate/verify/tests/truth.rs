@@ -12,7 +12,7 @@ struct Seen {
     p: Vec<f64>,
     w: Vec<f64>,
     /// That and the row's cost, above λ·max v.
-    top: f64,
+    maximum: f64,
     cost: f64,
     /// How often its distance counts.
     kappa: f64,
@@ -29,11 +29,11 @@ impl Seen {
         let mut entries: Vec<(f64, f64)> = rest.collect();
         entries.extend(listed.clone().map(|(i, p, toll)| (p, ahead(i) + toll)));
         entries.retain(|e| set.support == Support::All || e.0 > 0.0);
-        let top = entries.iter().fold(f64::NEG_INFINITY, |m, e| m.max(e.1));
+        let maximum = entries.iter().fold(f64::NEG_INFINITY, |m, e| m.max(e.1));
         let mass: f64 = entries.iter().map(|e| e.0).sum();
-        let (p, w) = entries.iter().map(|(p, w)| (p / mass, w - top)).unzip();
+        let (p, w) = entries.iter().map(|(p, w)| (p / mass, w - maximum)).unzip();
         let (cost, kappa, kl) = (model.cost[r], set.weight_at(r), set.distance == Distance::Kl);
-        Seen { p, w, top, cost, kappa, kl }
+        Seen { p, w, maximum, cost, kappa, kl }
     }
 
     fn depth(&self) -> f64 {
@@ -88,10 +88,10 @@ impl Seen {
 fn nature(rows: &[(f64, &Seen)], radius: f64) -> (f64, f64) {
     let rows: Vec<&(f64, &Seen)> = rows.iter().filter(|r| r.0 > 0.0).collect();
     let sum = |of: &dyn Fn(f64, &Seen) -> f64| rows.iter().map(|(x, row)| of(*x, row)).sum::<f64>();
-    let top = sum(&|x, row| x * (row.cost + row.top));
+    let maximum = sum(&|x, row| x * (row.cost + row.maximum));
     let depth = rows.iter().fold(0.0, |m: f64, r| m.max(r.1.depth()));
     if radius == 0.0 || depth == 0.0 {
-        return (top + sum(&|x, row| x * row.tilted(0.0)[3]), 0.0);
+        return (maximum + sum(&|x, row| x * row.tilted(0.0)[3]), 0.0);
     }
     let (mut low, mut high) = ((1e-25 * depth).ln(), (1e12 * depth).ln());
     for _ in 0..48 {
@@ -100,7 +100,7 @@ fn nature(rows: &[(f64, &Seen)], radius: f64) -> (f64, f64) {
         (low, high) = if spent > radius { (middle, high) } else { (low, middle) };
     }
     let mu = high.exp();
-    (top + (mu * (radius + sum(&|x, row| row.tilted(x / mu)[0]))).min(0.0), mu)
+    (maximum + (mu * (radius + sum(&|x, row| row.tilted(x / mu)[0]))).min(0.0), mu)
 }
 
 struct Draw(Xoshiro256);
@@ -281,7 +281,8 @@ fn least_margins(model: &Model, certificate: &Certificate) -> ([f64; 2], [usize;
             let rows: Vec<Seen> = model.rows_of(s).map(|r| Seen::new(model, set, v, r)).collect();
             let highest = v.iter().copied().fold(f64::NEG_INFINITY, f64::max);
             let largest = v.iter().fold(0.0, |m: f64, v| m.max(v.abs()));
-            let size = |row: &Seen| row.cost.abs() + row.depth() + row.top.abs() + 2.0 * largest;
+            let size =
+                |row: &Seen| row.cost.abs() + row.depth() + row.maximum.abs() + 2.0 * largest;
             let unit = rows.iter().map(size).fold(1e-200, f64::max);
             for x in &policies[..if half == 0 { 1 } else { policies.len() }] {
                 let pairs: Vec<(f64, &Seen)> = x.iter().copied().zip(&rows).collect();
