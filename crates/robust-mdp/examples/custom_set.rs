@@ -55,7 +55,8 @@ impl Set for LeCam {
         2.0 * (1.0 - on_maximum(row)) / (1.0 + on_maximum(row))
     }
     fn at(&self, row: Row<'_>, t: f64, _: Option<Priced>) -> Priced {
-        let mut eta = (2.0 * on_maximum(row) / (1.0 + on_maximum(row))).powi(2); // no η is smaller
+        let least = (2.0 * on_maximum(row) / (1.0 + on_maximum(row))).powi(2);
+        let mut eta = least.max(f64::MIN_POSITIVE); // no η is smaller than `least`
         for _ in 0..100 {
             let below = || entries(row).map(|(p, z)| (p, eta - t * z)).filter(|e| e.1 < 4.0);
             let excess = below().map(|(p, s)| p * ratio(s)).sum::<f64>() - 1.0;

@@ -50,6 +50,13 @@ pub fn certify(
     let found = in_pool(threads, || narrowest(model, set, solution, threads))?;
     let (mut certificate, proved) = found.map_err(|e| Error::Input(e.to_string()))?;
     let verified = proved.verified;
+    let apart = |s: &usize| verified.upper[*s] < lower[*s] || upper[*s] < verified.lower[*s];
+    if let Some(s) = (0..states).find(apart) {
+        return Err(Error::Input(format!(
+            "the solution is not one of this model and set: state {s} is worth {:?} to {:?}, not {:?} to {:?}",
+            verified.lower[s], verified.upper[s], lower[s], upper[s]
+        )));
+    }
     let (lower, upper) = verified.initial;
     certificate.claim = Claim { lower, upper, gap: verified.gap };
     Ok((certificate, verified))

@@ -268,6 +268,12 @@ impl Certificate {
 
     /// Writes the file, as a whole or not at all.
     pub fn write(&self, path: &Path) -> Result<(), Error> {
+        if let Distance::Custom(set) = self.set.distance {
+            let name = set.name();
+            return Err(Error::Input(format!(
+                "a certificate of `{name}` would not be read back: files are of the library's own sets"
+            )));
+        }
         write_atomically(path, |out| out.write_all(&self.to_bytes()))
     }
 

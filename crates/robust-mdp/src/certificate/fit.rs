@@ -4,19 +4,13 @@
 
 use super::Multipliers;
 use crate::model::Model;
-use crate::oracle::exact::Points;
+use crate::oracle::exact::{Points, largest_factor};
 use crate::sets::{Rectangularity, UncertaintySet};
 
-/// A row on its maximum has this multiplier, in units of 1/range.
-const STEEP: f64 = 1e20;
 /// Multipliers that a rounding of the objectives moves by less than this are right as they are.
 const FINE: f64 = 1e-11;
 /// The share of a budget that steep multipliers leave to the verifier's roundings.
 const SPARE: f64 = 1e-12;
-/// Steps on the multipliers of a state.
-const STEPS: usize = 100;
-/// Halvings of a factor between ½ and 1 of these, or between two powers of ½.
-const BISECTIONS: usize = 50;
 
 /// Fits rows at some values.
 pub(super) struct Fit<'a> {
@@ -64,7 +58,7 @@ impl<'a> Fit<'a> {
         let steep: Vec<bool> = rows.iter().map(|row| self.steep(row)).collect();
         let place = |row: &Multipliers| row.row as usize - first;
         let full: Vec<f64> =
-            rows.iter().map(|row| row.t.min(STEEP * points.steepness(place(row)))).collect();
+            rows.iter().map(|row| row.t.min(points.steepest(place(row)))).collect();
         let left: Vec<f64> = rows.iter().map(|row| row.nu).collect();
         let mut suffices = |factor: f64| {
             let mut spent = 0.0;
@@ -78,17 +72,7 @@ impl<'a> Fit<'a> {
         if suffices(1.0) {
             return;
         }
-        let (mut low, mut high) = (0.5, 1.0);
-        for _ in 0..STEPS {
-            if suffices(low) {
-                break;
-            }
-            (low, high) = (0.5 * low, low);
-        }
-        for _ in 0..BISECTIONS {
-            let middle = 0.5 * (low + high);
-            (low, high) = if suffices(middle) { (middle, high) } else { (low, middle) };
-        }
+        let (low, _) = largest_factor(&mut suffices);
         suffices(low);
     }
 }

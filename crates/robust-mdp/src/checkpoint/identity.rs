@@ -62,6 +62,9 @@ pub(super) fn of_run(
     if options.whole_programs {
         lines.push(("programs", "whole".into()));
     }
+    if options.bracketed {
+        lines.push(("rows", "priced one by one".into()));
+    }
     lines
 }
 

@@ -12,9 +12,28 @@ use crate::solution::Solution;
 use crate::solve::{Options, Stop, solve};
 use crate::{Interrupt, certify, evaluate, worst_kernel_rows};
 
-/// States, actions a state and whether rows list few states.
-const SHAPES: [(usize, usize, bool); 4] =
-    [(1, 2, false), (2, 1, false), (4, 3, false), (6, 3, true)];
+/// What rows lead to.
+#[derive(Clone, Copy, PartialEq)]
+enum Shape {
+    /// All states.
+    Full,
+    /// Half of the states, those like their own: the others cannot be reached.
+    Halves,
+    /// Two states; the last one is terminal.
+    Sparse,
+    /// Four states, among them absorbing ones that cost the same, or all but the same.
+    Ties,
+}
+
+/// States and actions a state.
+const SHAPES: [(usize, usize, Shape); 6] = [
+    (1, 2, Shape::Full),
+    (2, 1, Shape::Full),
+    (4, 3, Shape::Full),
+    (6, 3, Shape::Halves),
+    (6, 3, Shape::Sparse),
+    (9, 2, Shape::Ties),
+];
 const DISCOUNT: f64 = 0.8;
 /// Sweeps after which a fixed chain's values have settled: 0.8^200 < 1e-19.
 const SETTLED: usize = 200;
@@ -24,8 +43,8 @@ const GAP: f64 = 1e-7;
 
 pub(super) fn check(set: &'static dyn Set, report: &mut Report) -> Result<(), Violation> {
     let mut random = Xoshiro256::new(3);
-    for (states, actions, sparse) in SHAPES.repeat(3) {
-        let model = &model(states, actions, sparse, &mut random);
+    for (states, actions, shape) in SHAPES.repeat(3) {
+        let model = &model(states, actions, shape, &mut random);
         for radius in [0.0, 1e-4, 0.03, 0.5, 5.0] {
             let shared = UncertaintySet::new(Distance::Custom(set), radius);
             let weights = (0..model.rows()).map(|_| 0.25 + 4.0 * random.uniform()).collect();
@@ -45,23 +64,44 @@ pub(super) fn check(set: &'static dyn Set, report: &mut Report) -> Result<(), Vi
     Ok(())
 }
 
-/// Random costs and kernels; the last state of a sparse model is terminal.
-fn model(states: usize, actions: usize, sparse: bool, random: &mut Xoshiro256) -> Model {
+/// Random costs and kernels.
+fn model(states: usize, actions: usize, shape: Shape, random: &mut Xoshiro256) -> Model {
     let mut builder = ModelBuilder::new(DISCOUNT);
     for s in 0..states {
         builder.add_state(None);
-        if sparse && s + 1 == states {
-            builder.mark_terminal();
-            continue;
+        match shape {
+            Shape::Sparse | Shape::Ties if s + 1 == states => {
+                builder.mark_terminal();
+                continue;
+            }
+            Shape::Ties if s >= 3 => {
+                builder.add_action(None, [2.0, 2.0, 2.0 + 1e-14, 2.0 - 1e-6][s % 4]);
+                builder.add_transition(s, 1.0, 0.0);
+                continue;
+            }
+            Shape::Full | Shape::Halves | Shape::Sparse | Shape::Ties => {}
         }
         for _ in 0..actions {
-            builder.add_action(None, 10.0 * random.uniform());
-            let width = if sparse { 2 } else { states };
-            let start = random.below((states - width + 1) as u64) as usize;
-            for (j, p) in nominal(width, sparse, random).into_iter().enumerate() {
-                if p > 0.0 {
-                    builder.add_transition(start + j, p, 0.0);
+            let halves = [0..states / 2, states / 2..states];
+            let (next, cost) = match shape {
+                Shape::Full => (0..states, random.uniform()),
+                Shape::Halves => {
+                    let own = halves[usize::from(s >= states / 2)].clone();
+                    (own, random.uniform() + if s < states / 2 { 0.0 } else { 10.0 })
                 }
+                Shape::Sparse => {
+                    let first = random.below(states as u64 - 1) as usize;
+                    (first..first + 2, random.uniform())
+                }
+                Shape::Ties => {
+                    let first = random.below(states as u64 - 4) as usize;
+                    (first..first + 4, random.below(3) as f64 / 10.0)
+                }
+            };
+            builder.add_action(None, 10.0 * cost);
+            let p = nominal(next.len(), shape == Shape::Sparse, random);
+            for (next, p) in next.zip(p).filter(|e| e.1 > 0.0) {
+                builder.add_transition(next, p, 0.0);
             }
         }
     }

@@ -61,7 +61,7 @@ pub trait Cone: Sync {
     /// The scale > 0 of an entry in a scaling.
     fn scale(&self, entry: Entry, scaling: usize) -> f64;
 
-    /// About the most by which the budget lets an entry move.
+    /// About the most by which a budget lets an entry of a row with κ = 1 move.
     fn reach(&self, budget: f64) -> f64;
 
     /// Whether y ≥ 0 must be said: `false` where the budget alone keeps the entry from falling below 0.

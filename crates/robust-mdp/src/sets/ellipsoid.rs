@@ -189,7 +189,7 @@ impl Cone for Ellipsoid {
     }
 
     fn reach(&self, budget: f64) -> f64 {
-        (2.0 * budget).sqrt()
+        (2.0 * budget).sqrt().min(1.0)
     }
 
     fn may_vanish(&self, entry: Entry) -> bool {

@@ -76,10 +76,14 @@ impl Default for Distance {
     }
 }
 
-/// Names are unique.
+/// Names are unique, but those of sets from elsewhere, which may have parameters too.
 impl PartialEq for Distance {
     fn eq(&self, other: &Distance) -> bool {
-        self.name() == other.name()
+        let same = match (self, other) {
+            (Distance::Custom(a), Distance::Custom(b)) => std::ptr::addr_eq(*a, *b),
+            (a, b) => std::mem::discriminant(a) == std::mem::discriminant(b),
+        };
+        same && self.name() == other.name()
     }
 }
 

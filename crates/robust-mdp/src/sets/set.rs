@@ -58,7 +58,7 @@ pub enum Beyond {
 /// [`Distance::Custom`](crate::sets::Distance::Custom) takes a set from outside of the library, and
 /// [`conformance::check`](crate::conformance::check) tests it; `examples/custom_set.rs` has one.
 pub trait Set: Debug + Sync {
-    /// Its one name, in lower case: command line, files, Python, certificates, checkpoints.
+    /// Its one name, in lower case, and that of no other set: command line, files, Python, certificates, checkpoints.
     fn name(&self) -> &'static str;
 
     /// As sentences have it.

@@ -1,7 +1,7 @@
 //! An uncertainty set of a model: a distance, its budgets, who owns them and where mass may go.
 //!
 //! An s-rectangular set gives every state one budget that its rows share,
-//! P_s = { (y_a)_a : Σ_a d(y_a, p_a) ≤ α_s }; an (s,a)-rectangular set gives every row its own. Radius 0
+//! P_s = { (y_a)_a : Σ_a κ_a·d(y_a, p_a) ≤ α_s }; an (s,a)-rectangular set gives every row its own. Radius 0
 //! is the nominal model.
 
 use serde::{Deserialize, Serialize};
@@ -134,6 +134,7 @@ impl UncertaintySet {
         if let Some(bad) = radii.iter().find(|r| !(r.is_finite() && **r >= 0.0)) {
             return Err(Error::Input(format!("a radius must be a number ≥ 0, not {bad}")));
         }
+        self.validate_none(radii)?;
         let shared = self.rectangularity == Rectangularity::State;
         if let Some(weights) = &self.weights {
             if !shared {
@@ -170,6 +171,16 @@ impl UncertaintySet {
             )));
         }
         Ok(())
+    }
+
+    /// Without a set there is nothing to set.
+    fn validate_none(&self, radii: &[f64]) -> Result<(), Error> {
+        let refused = match self.distance {
+            Distance::None if radii.iter().any(|radius| *radius > 0.0) => "radius",
+            Distance::None if self.weights.is_some() => "weights",
+            _ => return Ok(()),
+        };
+        Err(Error::Input(format!("the set `none` has no {refused}")))
     }
 
     /// Budget from which on row `r` could be any distribution at all.
@@ -240,7 +251,7 @@ impl UncertaintySet {
         }
         let hint = match self.leaves_support() {
             true => "",
-            false => " (an ellipsoid on the support `all` allows others)",
+            false => " (a set with the support `all` may allow others)",
         };
         budgets.then(|| {
             format!(

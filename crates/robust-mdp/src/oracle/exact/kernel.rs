@@ -3,11 +3,17 @@
 
 use super::active::RowMemory;
 use super::chain_row::entries_beyond;
+use super::multipliers::{RowMultipliers, largest_factor, steepest};
+use super::problem::StateProblem;
 use super::{Exact, ExactScratch};
 use crate::model::NominalRow;
 use crate::rows::SweepValues;
 use crate::sets::Rectangularity;
 use crate::sets::set::{Beyond, Priced, Set, shrink};
+
+/// The share of a budget by which rows may exceed it before their multipliers are lowered: what is left is
+/// mixed with the nominal rows, at that share of their values.
+const OVERSPENT: f64 = 1e-10;
 
 /// A row of a kernel: next states, y and p.
 #[derive(Default)]
@@ -47,30 +53,23 @@ impl Exact<'_> {
             }
             return;
         };
-        let radius = |k: usize| self.uncertainty.radius_at(s, first + k);
-        let mut kernel = Vec::with_capacity(x.len());
-        {
-            let mut state = self.state(set, s, values, 0.0, memory, worker);
-            for k in 0..x.len() {
-                let moved = x[k] > 0.0 && radius(k) > 0.0;
-                let (t, nu) = (if moved { state.memory.t[k] } else { 0.0 }, state.memory.nu[k]);
-                let at = Priced { t, nu, value: 0.0, price: 0.0 };
-                kernel.push(entries(set, &mut state.problem.rows, k, at));
-            }
-            state.count();
-        }
-        let spent: Vec<f64> = kernel.iter().map(|row| set.distance(&row.p, &row.y)).collect();
-        let weight = |k: usize| self.uncertainty.weight_at(first + k);
-        let total: f64 = spent.iter().enumerate().map(|(k, spent)| weight(k) * spent).sum();
-        for (k, row) in kernel.iter_mut().enumerate() {
-            let spent = match self.uncertainty.rectangularity {
-                Rectangularity::State => total,
-                Rectangularity::StateAction => spent[k],
+        let together = match self.uncertainty.rectangularity {
+            Rectangularity::State => x.len(),
+            Rectangularity::StateAction => 1,
+        };
+        let mut state = self.state(set, s, values, 0.0, memory, worker);
+        let mut kernel: Vec<Entries> = Vec::with_capacity(x.len());
+        while kernel.len() < x.len() {
+            let radius = self.uncertainty.radius_at(s, first + kernel.len());
+            let at = |k: usize| {
+                let moved = x[k] > 0.0 && radius > 0.0;
+                (k, if moved { state.memory.t[k] } else { 0.0 }, state.memory.nu[k])
             };
-            let share = shrink(set, spent, radius(k));
-            if share < 1.0 {
-                row.y.iter_mut().zip(&row.p).for_each(|(y, p)| *y = share * *y + (1.0 - share) * p);
-            }
+            let rows: Vec<_> = (kernel.len()..kernel.len() + together).map(at).collect();
+            kernel.extend(within(&mut state.problem, rows, radius));
+        }
+        state.count();
+        for (k, row) in kernel.iter().enumerate() {
             let mut known = row.next.iter().copied().zip(row.y.iter().copied()).peekable();
             let own = self.model.row(first + k);
             for (j, next) in repeated(own) {
@@ -87,6 +86,60 @@ impl Exact<'_> {
             known.filter(|e| e.1 > 0.0).for_each(|(next, y)| visit(k, next, y));
         }
     }
+}
+
+/// Rows that share a budget, at their multipliers; where these spend more of it, at multipliers lower by a
+/// common factor, which is nature's answer with less. Near ties a price leaps at a multiplier that no
+/// value tells from others: then a part of the leap.
+fn within(
+    problem: &mut StateProblem<'_>,
+    mut rows: Vec<RowMultipliers>,
+    radius: f64,
+) -> Vec<Entries> {
+    let (mut kernel, mut spent) = at(problem, &rows);
+    if spent > radius * (1.0 + OVERSPENT) {
+        for (k, t, _) in &mut rows {
+            *t = t.min(steepest(problem, *k));
+        }
+        let mut prices = |factor: f64| {
+            rows.iter().filter(|row| row.1 > 0.0).fold([0.0; 2], |[low, high], &(k, t, _)| {
+                let kappa = problem.kappa(k);
+                let [from, to] = problem.ends(k, kappa * factor * t);
+                [low + kappa * from.at.price, high + kappa * to.at.price]
+            })
+        };
+        let (low, high) = largest_factor(|factor| prices(factor)[1] <= radius);
+        let [from, to] = prices(high);
+        let (factor, share) = match from <= radius && radius < to {
+            true => (high, (radius - from) / (to - from)),
+            false => (low, 1.0),
+        };
+        for (k, t, nu) in rows.iter_mut().filter(|row| row.1 > 0.0) {
+            *t *= factor;
+            let [from, to] = problem.ends(*k, problem.kappa(*k) * *t).map(|end| end.at);
+            *nu = from.towards(to, share).nu;
+        }
+        (kernel, spent) = at(problem, &rows);
+    }
+    let share = shrink(problem.set, spent, radius);
+    if share < 1.0 {
+        for row in &mut kernel {
+            row.y.iter_mut().zip(&row.p).for_each(|(y, p)| *y = share * *y + (1.0 - share) * p);
+        }
+    }
+    kernel
+}
+
+/// Rows at their multipliers, and what they spend.
+fn at(problem: &mut StateProblem<'_>, rows: &[RowMultipliers]) -> (Vec<Entries>, f64) {
+    let (mut kernel, mut spent) = (Vec::with_capacity(rows.len()), 0.0);
+    for &(k, t, nu) in rows {
+        let row =
+            entries(problem.set, &mut problem.rows, k, Priced { t, nu, value: 0.0, price: 0.0 });
+        spent += problem.kappa(k) * problem.set.distance(&row.p, &row.y);
+        kernel.push(row);
+    }
+    (kernel, spent)
 }
 
 /// Row k at a point, with mass one; states that it does not list come last.

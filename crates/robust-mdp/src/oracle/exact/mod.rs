@@ -29,7 +29,7 @@ mod table;
 mod tilt;
 
 pub(crate) use active::RowMemory;
-pub(crate) use multipliers::{Goal, Points};
+pub(crate) use multipliers::{Goal, Points, largest_factor};
 
 use self::active::{Active, Least};
 use self::driver::{Driver, fixed, free};
@@ -185,7 +185,7 @@ impl<'a> Exact<'a> {
         let mut state = self.state(set, s, values, tolerance, memory, worker);
         let value = match self.uncertainty.rectangularity {
             Rectangularity::State if state.radius(0) > 0.0 => state.shared(x),
-            _ => state.separate(x),
+            Rectangularity::State | Rectangularity::StateAction => state.separate(x),
         };
         if let Some(chain) = chain {
             state.add_to_chain(x, chain);
@@ -230,10 +230,7 @@ impl<'a> Exact<'a> {
             return value;
         };
         let mut state = self.state(set, s, values, tolerance, memory, worker);
-        let value = match self.uncertainty.rectangularity {
-            Rectangularity::State if state.radius(0) > 0.0 => state.respond_shared(x),
-            _ => state.respond_separate(x),
-        };
+        let value = state.respond(x, self.uncertainty.rectangularity);
         if let Some(chain) = chain {
             state.add_to_chain(x, chain);
         }
@@ -382,6 +379,17 @@ impl State<'_> {
         value
     }
 
+    /// F_x; nothing is known without a policy.
+    fn respond(&mut self, x: &[f64], rectangularity: Rectangularity) -> Enclosure {
+        if !x.iter().any(|x| *x > 0.0) {
+            return Enclosure { lower: f64::NEG_INFINITY, upper: f64::INFINITY };
+        }
+        match rectangularity {
+            Rectangularity::State if self.radius(0) > 0.0 => self.respond_shared(x),
+            Rectangularity::State | Rectangularity::StateAction => self.respond_separate(x),
+        }
+    }
+
     fn respond_shared(&mut self, x: &[f64]) -> Enclosure {
         self.problem.radius = self.radius(0);
         let (mut rows, mut weight) = (std::mem::take(self.list), std::mem::take(self.weight));
@@ -390,10 +398,6 @@ impl State<'_> {
         for (k, &x) in x.iter().enumerate().filter(|(_, x)| **x > 0.0) {
             rows.push(k as u32);
             weight.push(x);
-        }
-        if rows.is_empty() {
-            // No policy, no worst case.
-            return Enclosure { lower: f64::NEG_INFINITY, upper: f64::INFINITY };
         }
         let tolerance = self.tolerance;
         let outcome = self.drive(|problem, driver, memory| {

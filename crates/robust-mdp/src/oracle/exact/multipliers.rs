@@ -7,6 +7,12 @@ use crate::rows::SweepValues;
 use crate::sets::Rectangularity;
 use crate::sets::set::{Priced, RowKind};
 
+/// A row on its maximum has this multiplier, in units of one at which it comes near.
+const STEEP: f64 = 1e20;
+/// Halvings of a factor of multipliers, and of what lies between two such.
+const HALVINGS: usize = 100;
+const BISECTIONS: usize = 50;
+
 /// What the rows of a state are to be worth.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Goal {
@@ -103,11 +109,33 @@ impl Points<'_, '_> {
         (found.nu, self.0.kappa(k) * found.price)
     }
 
-    /// About the multiplier at which row k comes near its maximum.
-    pub(crate) fn steepness(&mut self, k: usize) -> f64 {
-        let face = self.0.face(k) / self.0.kappa(k);
-        face.clamp(1.0, 1e100) / self.0.rows.look_at(k).range
+    /// A multiplier at which row k is on its maximum.
+    pub(crate) fn steepest(&mut self, k: usize) -> f64 {
+        steepest(self.0, k)
     }
+}
+
+/// A multiplier at which row k is on its maximum: one at which it comes near, and more.
+pub(super) fn steepest(problem: &mut StateProblem<'_>, k: usize) -> f64 {
+    let face = problem.face(k) / problem.kappa(k);
+    STEEP * face.clamp(1.0, 1e100) / problem.rows.look_at(k).range
+}
+
+/// The largest common factor < 1 of multipliers at which a budget suffices, and one larger by a rounding at
+/// which it does not.
+pub(crate) fn largest_factor(mut suffices: impl FnMut(f64) -> bool) -> (f64, f64) {
+    let (mut low, mut high) = (0.5, 1.0);
+    for _ in 0..HALVINGS {
+        if suffices(low) {
+            break;
+        }
+        (low, high) = (0.5 * low, low);
+    }
+    for _ in 0..BISECTIONS {
+        let middle = 0.5 * (low + high);
+        (low, high) = if suffices(middle) { (middle, high) } else { (low, middle) };
+    }
+    (low, high)
 }
 
 /// Every row raised to a level that the budget allows.

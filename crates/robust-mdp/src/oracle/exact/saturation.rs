@@ -38,7 +38,8 @@ pub(super) fn saturated_unread(
 ) -> Option<StateOutcome> {
     let diameter = problem.set.diameter();
     // One row at least goes all the way.
-    if !(problem.rows.shared() && diameter <= problem.radius) {
+    let bases_are_largest = problem.rows.shared() && problem.rows.maxima_are_zero();
+    if !(bases_are_largest && diameter <= problem.radius) {
         return None;
     }
     let fall = problem.values().fall;

@@ -58,7 +58,8 @@ impl Asked<'_> {
     fn solve_scaled(&self, cone: &dyn Cone, scaling: usize) -> Option<Candidate> {
         let (moved, starts) = self.entries(cone, scaling);
         let (gain, largest) = self.centred(&moved, &starts);
-        let unit = largest * cone.reach(self.budget);
+        let least = self.rows.iter().fold(f64::INFINITY, |least, &k| least.min(self.weights[k]));
+        let unit = largest * cone.reach(self.budget / least);
         if !unit.is_normal() {
             return None;
         }
