@@ -340,8 +340,7 @@ pub(super) fn kernel<Q: Quadratic + Scale>(
     at: Priced,
     y: &mut [f64],
 ) -> Beyond {
-    let steep = at.t * row.range;
-    if steep <= STEEPEST || Q::HEAVY && steep <= STEEPEST * face(set, row) {
+    if at.t.is_finite() && !vertical(set, row, at.t) {
         let Priced { t, mut nu, .. } = at;
         let mut about = row;
         if Q::HEAVY && nu.abs() > LARGE {
@@ -357,21 +356,23 @@ pub(super) fn kernel<Q: Quadratic + Scale>(
             _ => Beyond::Nothing,
         };
     }
-    // All that is left lies within 1/t of the maximum, and ν has no digits left.
     let sums = on_maxima(set, row);
     let scale = ((1.0 - sums.p) / sums.r).max(0.0);
     y.fill(0.0);
-    let mut mass = 0.0;
     for ((y, &p), &w) in y.iter_mut().zip(row.p).zip(row.w) {
         if w == row.maximum {
             *y = p + scale * scalar::<Q>(p);
-            mass += *y;
         }
     }
     match row.outside {
-        Some(_) if mass < 1.0 => Beyond::Best(1.0 - mass),
-        _ => Beyond::Nothing,
+        Some(_) => Beyond::OnMaxima(scale * Q::OUTSIDE),
+        None => Beyond::Nothing,
     }
+}
+
+/// Whether t leaves nothing but the maxima of a row with light entries.
+fn vertical<Q: Quadratic + Scale>(set: &Q, row: Row<'_>, t: f64) -> bool {
+    Q::HEAVY && t * row.range > VERTICAL && t * row.range > VERTICAL * face(set, row)
 }
 
 /// r(p) of one number.
@@ -383,9 +384,6 @@ fn scalar<Q: Scale>(p: f64) -> f64 {
 const VERTICAL: f64 = 1e14;
 /// Shifts beyond this cost heavy entries more than three digits.
 const LARGE: f64 = 1e3;
-
-/// Multipliers beyond this, in units of 1/range, mean the maximum.
-const STEEPEST: f64 = 1e10;
 
 struct Write<'a, Q> {
     row: Row<'a>,

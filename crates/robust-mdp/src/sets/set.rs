@@ -38,6 +38,8 @@ pub enum Beyond {
     Nothing,
     /// All of this on the best of them.
     Best(f64),
+    /// This on each of them that has the row's maximum.
+    OnMaxima(f64),
     /// (t·z − ν)₊ on each of them.
     Affine {
         /// t.
@@ -110,7 +112,8 @@ pub trait Set: Debug + Sync {
 
     /// The row of a point, 0 < t ≤ ∞, up to its mass, by which whoever asks divides: `y` and the mass of
     /// [`Beyond`] are in one unit. t = ∞ is the cheapest row of the largest value. Where no listed entry
-    /// has w = maximum, the maximum is unlisted and its mass is [`Beyond::Best`].
+    /// has w = maximum, the maximum is unlisted and its mass is [`Beyond::Best`] or
+    /// [`Beyond::OnMaxima`].
     fn kernel(&self, row: Row<'_>, at: Priced, y: &mut [f64]) -> Beyond;
 
     /// In which geometry first-order steps of the kernel do best.

@@ -8,6 +8,9 @@ use crate::lanes::{dispatch, sum};
 use crate::rows::Outside;
 use crate::sets::set::{Beyond, Priced};
 
+/// A slope at which nothing but the maximum is within 1 of it.
+const STEEP: f64 = 1e300;
+
 impl State<'_> {
     /// Adds Σ_a x_a·y_a to the chain.
     pub(super) fn add_to_chain(&mut self, x: &[f64], chain: &mut ChainRows<'_>) {
@@ -93,6 +96,10 @@ pub(super) fn mass_beyond(beyond: Beyond, outside: Option<Outside<'_>>) -> f64 {
     match (beyond, outside) {
         (Beyond::Nothing, _) | (_, None) => 0.0,
         (Beyond::Best(mass), Some(_)) => mass,
+        (Beyond::OnMaxima(each), Some(outside)) => {
+            let ([n, ..], _) = outside.sums(STEEP, -1.0, 0.0);
+            n * each
+        }
         (Beyond::Affine { t, nu }, Some(outside)) => {
             let ([n, sum, _], _) = outside.sums(t, nu, 0.0);
             (t * sum - n * nu).max(0.0)
@@ -110,6 +117,7 @@ pub(super) fn entries_beyond<'a>(
     let count = match beyond {
         Beyond::Nothing => 0,
         Beyond::Best(_) => ranking.order.len(),
+        Beyond::OnMaxima(_) => outside.length(STEEP, -1.0),
         Beyond::Affine { t, nu } => outside.length(t, nu),
     };
     let unlisted = move |e: &(&u32, &f64)| listed.binary_search(e.0).is_err();
@@ -118,7 +126,7 @@ pub(super) fn entries_beyond<'a>(
     found.take(most).map(move |(&next, level)| {
         let y = match beyond {
             Beyond::Nothing => 0.0,
-            Beyond::Best(mass) => mass,
+            Beyond::Best(mass) | Beyond::OnMaxima(mass) => mass,
             Beyond::Affine { t, nu } => t * (level - outside.shift) - nu,
         };
         (next as usize, y)
