@@ -154,7 +154,8 @@ impl Proof for Lying {
             Lie::Dual => read.dual -= 1e-6,
             Lie::Worth => read.value = read.value * (1.0 - 1e-6),
             Lie::Spent => read.spent *= 1.0 - 1e-6,
-            _ => read.dual += 1e-6,
+            Lie::Loose => read.dual += 1e-6,
+            lie => panic!("{lie:?} is none of a proof's"),
         }
         read
     }
@@ -169,13 +170,13 @@ fn lies_are_found_out() {
     told(Lie::Nothing).unwrap();
     for (lie, law) in [
         (Lie::Distance, "d(p, p) = 0"),
-        (Lie::Root, ""),
+        (Lie::Root, "degree"),
         (Lie::Degree, "degree"),
         (Lie::Diameter, "diameter"),
         (Lie::Vacuous, "vacuous"),
         (Lie::Value, "kernel at t"),
         (Lie::Price, "kernel at t"),
-        (Lie::Early, ""),
+        (Lie::Early, "the kernel at t"),
         (Lie::Face, "t = ∞"),
         (Lie::Kernel, "kernel"),
         (Lie::Maximum, "t = ∞"),

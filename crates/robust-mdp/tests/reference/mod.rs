@@ -20,7 +20,7 @@ mod families;
 mod kl;
 
 #[allow(unused_imports)]
-pub(crate) use families::{FAMILIES, Family};
+pub(crate) use families::{FAMILIES, Family, conjugate_of};
 
 use robust_mdp::Model;
 use robust_mdp::sets::{Distance, Rectangularity, Support, UncertaintySet};
