@@ -6,7 +6,7 @@
 use super::bounds::UNKNOWN;
 use super::fom_vi::FomSettings;
 use super::sweep::{Cuts, Fields, Workers, for_each_state};
-use crate::chain::{Chain, ChainRows, ChainShape};
+use crate::chain::{ChainRows, ChainShape};
 use crate::codec::{Codec, Snapshot};
 use crate::error::Error;
 use crate::lanes::dispatch;
@@ -146,7 +146,7 @@ impl<'a> Games<'a> {
         self.steps += most;
     }
 
-    /// Encloses F(v); `policy` receives the policy of the upper bound, the chain nature's answer to it.
+    /// Encloses F(v); `policy` receives the policy of the upper bound.
     pub(crate) fn sweep(
         &mut self,
         v: &[f64],
@@ -154,15 +154,9 @@ impl<'a> Games<'a> {
         lower: &mut [f64],
         upper: &mut [f64],
         policy: &mut [f64],
-        chain: Option<&mut Chain>,
         signal: &Signal<'_>,
     ) {
         self.nature.set_values(v);
-        let with_chain = chain.is_some();
-        let (rows, shape) = match chain {
-            Some(chain) => chain.rows(),
-            None => (ChainRows::default(), ChainShape::None),
-        };
         let Games { model, set, layout, play, nature, memory, workers, .. } = &mut *self;
         let (model, set, layout, play) = (*model, *set, &*layout, &*play);
         let (nature, fresh) = (&*nature, !memory.started);
@@ -171,16 +165,13 @@ impl<'a> Games<'a> {
             per_state: [lower, upper],
             per_row: [policy, &mut memory.budget, &mut memory.row, &mut memory.x],
             per_entry: [&mut memory.y],
-            chain: rows,
+            chain: ChainRows::default(),
         };
-        let cuts = Cuts { model, layout, chain: shape };
-        for_each_state(cuts, fields, workers, &|mut at, worker: &mut SolverWorker| {
+        let cuts = Cuts { model, layout, chain: ChainShape::None };
+        for_each_state(cuts, fields, workers, &|at, worker: &mut SolverWorker| {
             let s = at.states.start;
             let [lower, upper] = at.per_state;
             (lower[0], upper[0]) = (0.0, 0.0);
-            if with_chain {
-                at.chain.clear();
-            }
             if model.is_terminal(s) || signal.raised() {
                 (lower[0], upper[0]) = if model.is_terminal(s) { (0.0, 0.0) } else { UNKNOWN };
                 return;
@@ -190,9 +181,6 @@ impl<'a> Games<'a> {
             let one = One { model, set, layout, nature, s, tolerance, fresh, signal };
             let value = one.update(play, policy, Kept { budget, row, x, y }, worker);
             (lower[0], upper[0]) = (value.lower, value.upper);
-            if with_chain {
-                nature.respond(s, policy, &mut worker.hand.answered, Some(&mut at.chain));
-            }
         });
         self.memory.started = true;
         self.count_steps();
@@ -341,7 +329,7 @@ impl One<'_> {
             done += steps;
             x_sum.iter_mut().for_each(|x| *x /= weight);
             best.lower = best.lower.max(self.least_value(&game, average, gradient));
-            let upper = self.nature.respond(s, x_sum, &mut hand.answered, None).upper;
+            let upper = self.nature.respond(s, x_sum, &mut hand.answered).upper;
             if upper < best.upper {
                 best.upper = upper;
                 policy.copy_from_slice(x_sum);

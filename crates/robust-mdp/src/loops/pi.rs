@@ -54,10 +54,6 @@ impl PolicyIteration {
 }
 
 impl Loop for PolicyIteration {
-    fn wants_chain(&mut self, _: &Course<'_, '_, '_>) -> bool {
-        true
-    }
-
     fn patience(&self, _: f64) -> f64 {
         PATIENCE
     }
@@ -65,6 +61,7 @@ impl Loop for PolicyIteration {
     fn advance(&mut self, course: &mut Course<'_, '_, '_>) {
         let span = course.span;
         self.judge(span);
+        course.freeze();
         course.newton_step(1.0, LINEAR * span);
         self.evaluate(span, course);
     }

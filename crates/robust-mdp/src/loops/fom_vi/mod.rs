@@ -22,6 +22,7 @@ use crate::chain::{ChainRows, ChainShape};
 use crate::codec::{Codec, Snapshot};
 use crate::error::Error;
 use crate::loops::course::{Rounds, repeat};
+use crate::loops::operator::cheapest_costs;
 use crate::loops::sweep::{Cuts, Fields, Workers, for_each_state};
 use crate::model::Model;
 use crate::oracle::first_order::{FirstOrder, Hand, Setup, StateSlot, StepRule};
@@ -320,10 +321,4 @@ impl Snapshot for FomVi<'_> {
             codec.numbers(y_sum);
         }
     }
-}
-
-/// min_a c(s,a) in every state.
-fn cheapest_costs(model: &Model) -> Vec<f64> {
-    let least = |s| model.rows_of(s).map(|r| model.cost[r]).fold(f64::INFINITY, f64::min);
-    (0..model.states()).map(|s| if model.is_terminal(s) { 0.0 } else { least(s) }).collect()
 }
