@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::bounds::UNKNOWN;
 use super::sweep::{Cuts, Fields, Workers, collect_states, for_each_state};
-use crate::chain::{Chain, ChainRows, ChainShape, Tails};
+use crate::chain::{Chain, Tails};
 use crate::codec::{Codec, Snapshot};
 use crate::model::Model;
 use crate::oracle::exact::{Exact, ExactScratch, Goal, Points, RowMemory};
@@ -202,13 +202,7 @@ impl<'a> Bellman<'a> {
         }
         let (rows, shape) = chain.rows();
         let SweepMemory { t, nu, screen } = &mut self.memory;
-        let fields = Fields {
-            states: 0..model.states(),
-            per_state: [],
-            per_row: [t, nu, screen],
-            per_entry: [],
-            chain: rows,
-        };
+        let fields = Fields { chain: rows, ..Fields::of(model, [], [t, nu, screen], []) };
         let cuts = Cuts { model, layout: &self.layout, chain: shape };
         for_each_state(cuts, fields, &self.workers, &|mut at, worker| {
             let s = at.states.start;
@@ -269,14 +263,13 @@ impl<'a> Bellman<'a> {
         self.values.allow(tolerance);
         let (model, oracle, values) = (self.model, &self.oracle, &self.values);
         let SweepMemory { t, nu, screen } = &mut self.memory;
-        let fields = Fields {
-            states: 0..model.states(),
-            per_state: [&mut self.lower, &mut self.upper],
-            per_row: [&mut self.policy, t, nu, screen],
-            per_entry: [],
-            chain: ChainRows::default(),
-        };
-        let cuts = Cuts { model, layout: &self.layout, chain: ChainShape::None };
+        let fields = Fields::of(
+            model,
+            [&mut self.lower, &mut self.upper],
+            [&mut self.policy, t, nu, screen],
+            [],
+        );
+        let cuts = Cuts::of(model, &self.layout);
         let stopped = AtomicBool::new(false);
         for_each_state(cuts, fields, &self.workers, &|at, worker| {
             let s = at.states.start;

@@ -200,11 +200,8 @@ impl<'c, 'a, 'r> Course<'c, 'a, 'r> {
 
     pub(super) fn record_residual(&mut self) {
         let (lower, upper) = (self.operator.lower(), self.operator.upper());
-        let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
-        for ((v, l), u) in self.v.iter().zip(lower).zip(upper) {
-            low = low.min(l - v);
-            high = high.max(u - v);
-        }
+        let (low, _) = extent(self.v.iter().zip(lower).map(|(v, l)| l - v));
+        let (_, high) = extent(self.v.iter().zip(upper).map(|(v, u)| u - v));
         (self.span, self.residual) = (high - low, high.abs().max(low.abs()));
     }
 
@@ -338,9 +335,13 @@ impl Snapshot for Course<'_, '_, '_> {
     }
 }
 
+/// Smallest and largest.
+pub(super) fn extent(values: impl Iterator<Item = f64>) -> (f64, f64) {
+    values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), v| (low.min(v), high.max(v)))
+}
+
 /// Largest minus smallest.
 pub(super) fn spread(v: &[f64]) -> f64 {
-    let (low, high) =
-        v.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), &v| (l.min(v), h.max(v)));
+    let (low, high) = extent(v.iter().copied());
     high - low
 }

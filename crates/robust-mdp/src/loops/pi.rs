@@ -5,7 +5,7 @@
 //! to v*, so that nothing cycles, and neither depends much on λ. Evaluations are as inexact as the
 //! residual allows: a fixed share of it.
 
-use super::course::{Course, Loop};
+use super::course::{Course, Loop, extent};
 use crate::codec::{Codec, Snapshot};
 use crate::model::Model;
 
@@ -93,11 +93,8 @@ fn evaluate(goal: f64, course: &mut Course<'_, '_, '_>) {
         if course.run.signal.raised() {
             return; // the sweep may have been stopped, and the run is over
         }
-        let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
-        for (v, u) in course.v.iter().zip(course.operator.upper()) {
-            low = low.min(u - v);
-            high = high.max(u - v);
-        }
+        let moves = course.v.iter().zip(course.operator.upper()).map(|(v, u)| u - v);
+        let (low, high) = extent(moves);
         let span = high - low;
         if span <= goal || span >= 0.999 * least {
             // The value of the pair where terminal states stay put, else the middle of the bounds

@@ -18,7 +18,6 @@ pub use self::settings::{Average, Checks, FomSettings};
 use std::time::Instant;
 
 use self::certification::{Answer, Checker, HeadStart, Sides};
-use crate::chain::{ChainRows, ChainShape};
 use crate::codec::{Codec, Snapshot};
 use crate::error::Error;
 use crate::loops::course::{Rounds, repeat};
@@ -207,14 +206,8 @@ impl<'a> FomVi<'a> {
         self.nature.set_values(&self.values);
         let (model, layout, oracle) = (self.model, self.layout, &self.oracle);
         let values = &self.nature.values;
-        let fields = Fields {
-            states: 0..model.states(),
-            per_state: [],
-            per_row: [&mut self.memory.x],
-            per_entry: [&mut self.memory.y],
-            chain: ChainRows::default(),
-        };
-        let cuts = Cuts { model, layout, chain: ChainShape::None };
+        let fields = Fields::of(model, [], [&mut self.memory.x], [&mut self.memory.y]);
+        let cuts = Cuts::of(model, layout);
         for_each_state(cuts, fields, &self.workers, &|at, worker: &mut StepWorker| {
             let s = at.states.start;
             if !model.is_terminal(s) {
@@ -232,14 +225,13 @@ impl<'a> FomVi<'a> {
         let nature = &self.nature;
         let fresh = self.settings.average == Average::Epoch;
         let Iterates { x, x_sum, x_epoch, gradient, budget, row, y, y_sum } = &mut self.memory;
-        let fields = Fields {
-            states: 0..model.states(),
-            per_state: [&mut self.next],
-            per_row: [x, x_sum, x_epoch, gradient, budget, row],
-            per_entry: [y, y_sum],
-            chain: ChainRows::default(),
-        };
-        let cuts = Cuts { model, layout, chain: ChainShape::None };
+        let fields = Fields::of(
+            model,
+            [&mut self.next],
+            [x, x_sum, x_epoch, gradient, budget, row],
+            [y, y_sum],
+        );
+        let cuts = Cuts::of(model, layout);
         for_each_state(cuts, fields, &self.workers, &|at, worker: &mut StepWorker| {
             let s = at.states.start;
             let rows = model.rows_of(s);

@@ -7,7 +7,6 @@
 //! until it does not.
 
 use crate::chain::Chain;
-use crate::chain::{ChainRows, ChainShape};
 use crate::lanes::{dispatch, sum};
 use crate::loops::bounds::Bounds;
 use crate::loops::fixed_point::{FixedPointMap, bound_fixed_point};
@@ -96,14 +95,8 @@ impl<'a> Response<'a> {
     fn fit(&mut self, sums: &[f64]) {
         self.entries += 2 * self.layout.entries(self.model) as u64;
         let (model, set, layout, values) = (self.model, self.set, self.layout, &self.values);
-        let fields = Fields {
-            states: 0..model.states(),
-            per_state: [],
-            per_row: [&mut self.share, &mut self.scale],
-            per_entry: [],
-            chain: ChainRows::default(),
-        };
-        let cuts = Cuts { model, layout, chain: ChainShape::None };
+        let fields = Fields::of(model, [], [&mut self.share, &mut self.scale], []);
+        let cuts = Cuts::of(model, layout);
         for_each_state(cuts, fields, &self.workers, &|at, worker: &mut ResponseWorker| {
             let s = at.states.start;
             let rows = model.rows_of(s);
@@ -136,13 +129,7 @@ impl<'a> Response<'a> {
         let (links, chain) = self.chain.rows();
         let (model, layout, values) = (self.model, self.layout, &self.values);
         let (share, scale) = (&self.share, &self.scale);
-        let fields = Fields {
-            states: 0..self.model.states(),
-            per_state: [&mut self.next],
-            per_row: [],
-            per_entry: [],
-            chain: links,
-        };
+        let fields = Fields { chain: links, ..Fields::of(model, [&mut self.next], [], []) };
         let cuts = Cuts { model, layout, chain };
         for_each_state(cuts, fields, &self.workers, &|mut at, worker: &mut ResponseWorker| {
             let s = at.states.start;
