@@ -112,9 +112,9 @@ class Set:
     """Σ_a d(y_a, P_a) ≤ α in every state, or d(y_a, P_a) ≤ α for every action."""
 
     def __init__(self, case: Case, P: np.ndarray) -> None:
-        self.kl = case.set == "kl"
+        self.name, self.kl = case.set, case.set == "kl"
         self.P, self.radius, self.per_action = P, case.radius, case.per_action
-        inside = self.kl or case.support == "nominal"
+        inside = case.set in ("kl", "chi2") or case.support == "nominal"
         self.allowed = P > 0.0 if inside else np.full(P.shape, True)
 
     def over(self, y: np.ndarray) -> np.ndarray:
@@ -123,6 +123,10 @@ class Set:
             some = y > 0.0
             ratio = np.log(np.where(some, y, 1.0)) - np.log(np.where(some, self.P, 1.0))
             d = (y * ratio).sum(axis=2)
+        elif self.name == "chi2":
+            d = ((y - self.P) ** 2 / np.where(self.allowed, self.P, 1.0)).sum(axis=2)
+        elif self.name == "l1":
+            d = np.abs(y - self.P).sum(axis=2)
         else:
             d = 0.5 * ((y - self.P) ** 2).sum(axis=2)
         d = d if self.per_action else d.sum(axis=1, keepdims=True)
@@ -137,11 +141,13 @@ class Set:
         if self.radius == 0.0:
             return self.P
         of = {
-            (False, "l2"): self._ellipsoid_l2,
-            (False, "l1"): self._ellipsoid_l1,
-            (True, "l2"): self._kl_l2,
-            (True, "l1"): self._kl_l1,
-        }[self.kl, geometry]
+            ("ellipsoid", "l2"): self._ellipsoid_l2,
+            ("ellipsoid", "l1"): self._ellipsoid_l1,
+            ("kl", "l2"): self._kl_l2,
+            ("kl", "l1"): self._kl_l1,
+            ("chi2", "l2"): self._chi2_l2,
+            ("l1", "l2"): self._l1_l2,
+        }[self.name, geometry]
         zero, one = np.zeros(self.budgets()), np.ones(self.budgets())
         # w = m/(1 + m) for the multiplier m of the budget: y itself moves to P as w goes from 0 to 1.
         free = of(g, y, zero)
@@ -186,20 +192,59 @@ class Set:
         nu = bisect(top - 1.0, top - 1.0 / n + some * np.log(n), lambda nu: of(nu).sum(axis=2, keepdims=True) > 1.0)
         return np.where(m > 0.0, of(nu), project(y + g, self.allowed))
 
+    def _chi2_l2(self, g: np.ndarray, y: np.ndarray, w: np.ndarray) -> np.ndarray:
+        # y_i − q_i + ν + 2m(y_i/P_i − 1) = 0 with q = y' + g, in terms of r = q − P − ν.
+        m, P = w / (1.0 - w), self.P
+        return self._balanced(y + g - P, lambda r: np.maximum(P + P * r / np.where(self.allowed, P + 2.0 * m, 1.0), 0.0))
+
+    def _l1_l2(self, g: np.ndarray, y: np.ndarray, w: np.ndarray) -> np.ndarray:
+        # r = q − P − ν comes towards 0 by m.
+        m, P = w / (1.0 - w), self.P
+        return self._balanced(y + g - P, lambda r: np.maximum(P + np.sign(r) * np.maximum(np.abs(r) - m, 0.0), 0.0))
+
+    def _balanced(self, r: np.ndarray, of: Any) -> np.ndarray:
+        """of(r − ν), rows with mass one: all of r − ν ≥ 0 has as much at least, all of it ≤ 0 at most."""
+
+        def at(nu: np.ndarray) -> np.ndarray:
+            return np.where(self.allowed, of(r - nu), 0.0)
+
+        low = np.where(self.allowed, r, np.inf).min(axis=2, keepdims=True)
+        high = np.where(self.allowed, r, -np.inf).max(axis=2, keepdims=True)
+        return at(bisect(low, high, lambda nu: at(nu).sum(axis=2, keepdims=True) > 1.0))
+
     def worst(self, x: np.ndarray, b: np.ndarray) -> np.ndarray:
         """argmax over the set of Σ_a x_a⟨b_a, y_a⟩; rows that do not count stay nominal."""
         if self.radius == 0.0:
             return self.P
+        if self.name == "l1":
+            return self._worst_l1(x, b)
         centred = np.where(self.allowed, b - b.max(axis=2, keepdims=True), 0.0)
 
         def of(z: np.ndarray) -> np.ndarray:
             push = np.exp(z) * x[..., None] * centred
             if self.kl:
                 return softmax(np.where(self.allowed, log(self.P) + push, -np.inf))
+            if self.name == "chi2":
+                return self._balanced(push, lambda r: self.P * np.maximum(1.0 + 0.5 * r, 0.0))
             return project(self.P + push, self.allowed)
 
         low, high = np.full(self.budgets(), -40.0), np.full(self.budgets(), 25.0)
         return of(bisect(low, high, lambda z: ~self.over(of(z))))
+
+    def _worst_l1(self, x: np.ndarray, b: np.ndarray) -> np.ndarray:
+        """Mass goes to its row's maximum from where a unit gains most, 2 of the budget a unit."""
+        y, (states, actions, _) = self.P.copy(), self.P.shape
+        for s in range(states):
+            for rows in [[a] for a in range(actions)] if self.per_action else [range(actions)]:
+                left = 0.5 * self.radius
+                best = {a: int(np.where(self.allowed[s, a], b[s, a], -np.inf).argmax()) for a in rows}
+                gains = [(x[s, a] * (b[s, a, best[a]] - b[s, a, i]), a, i) for a in rows for i in range(states)]
+                for gain, a, i in sorted(gains, reverse=True):
+                    moved = min(left, y[s, a, i]) if gain > 0.0 else 0.0
+                    y[s, a, i] -= moved
+                    y[s, a, best[a]] += moved
+                    left -= moved
+        return y
 
 
 # --- the algorithm ------------------------------------------------------------------------------------
@@ -352,6 +397,11 @@ CASES = [
     Case(set="kl", setup=L1, p=1, q=1, per_action=True),
     Case(set="kl", setup=L1, p=1, q=1, radius=0.0),
     Case(set="ellipsoid", setup=L2, p=1, q=1, radius=0.0),
+    # Sets that the paper does not have, with budgets that bind.
+    Case(set="chi2", setup=L2, p=1, q=1, radius=0.002),
+    Case(set="chi2", setup=("l1", "l2"), steps="centred", p=1, q=1, radius=0.01, per_action=True),
+    Case(set="l1", setup=L2, p=1, q=1, radius=0.02),
+    Case(set="l1", setup=("l1", "l2"), steps="centred", p=1, q=1, radius=0.1, per_action=True),
     # The library's own steps, average and methods.
     Case(set="ellipsoid", setup=L2, steps="centred", epochs=4),
     Case(set="kl", setup=("l2", "l1"), steps="centred", average="epoch", epochs=4),

@@ -20,8 +20,10 @@ def question(case: Case) -> tuple[rm.Model, rm.UncertaintySet]:
     costs = known.own[..., None] + known.further if case.next_costs else known.own
     nominal = rm.Model.from_arrays(known.P, cost=costs, discount=known.discount)
     rectangular = "sa" if case.per_action else "s"
-    if case.set == "kl":
-        return nominal, rm.KL(case.radius, rectangular=rectangular)
+    if case.set in ("kl", "chi2"):
+        return nominal, {"kl": rm.KL, "chi2": rm.Chi2}[case.set](case.radius, rectangular=rectangular)
+    if case.set == "l1":
+        return nominal, rm.L1(case.radius, rectangular=rectangular, support=case.support)
     return nominal, rm.Ellipsoid(case.radius, rectangular=rectangular, support=case.support)
 
 

@@ -37,7 +37,7 @@ pub fn evaluate(
         let mut values = vec![0.0; model.states()];
         let mut evaluation = Evaluation::new(model, set);
         let bounds = evaluation.run(policy, &mut values, gap, &signal);
-        let (sweeps, entries) = (evaluation.sweeps, evaluation.take_entries());
+        let (sweeps, entries) = evaluation.take_work();
         let work = Work {
             sweeps,
             evaluations: sweeps,

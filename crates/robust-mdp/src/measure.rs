@@ -150,7 +150,7 @@ pub fn bellman(
     set.validate(model)?;
     if oracle == Oracle::Exact {
         let mut bellman = Bellman::new(model, set);
-        bellman.sweep(values, Player::Both, 0.0, None);
+        bellman.sweep(values, Player::Both, 0.0);
         return Ok((bellman.lower, bellman.upper, bellman.policy));
     }
     let games = match oracle {
@@ -163,7 +163,7 @@ pub fn bellman(
     let (mut games, interrupt) = (games, Interrupt::new());
     let Bellman { lower, upper, policy, .. } = &mut bellman;
     let tolerance = 1e-4 * values.iter().fold(model.largest_cost(), |m, v| m.max(v.abs()));
-    games.sweep(values, tolerance, lower, upper, policy, None, &interrupt.signal());
+    games.sweep(values, tolerance, lower, upper, policy, &interrupt.signal());
     Ok((bellman.lower, bellman.upper, bellman.policy))
 }
 
@@ -178,7 +178,7 @@ pub fn programs(
     set.validate(model)?;
     let (mut games, interrupt) = (Games::interior_point(model, set, whole), Interrupt::new());
     let Bellman { lower, upper, policy, .. } = &mut Bellman::new(model, set);
-    games.sweep(values, 0.0, lower, upper, policy, None, &interrupt.signal());
+    games.sweep(values, 0.0, lower, upper, policy, &interrupt.signal());
     Ok(games.take_programs())
 }
 
@@ -210,11 +210,13 @@ pub fn exact_sweeps(
     let mut all = Vec::new();
     for (values, policy) in sweeps {
         let player = policy.as_deref().map_or(Player::Both, Player::Nature);
-        bellman.sweep(values, player, 0.0, Some(&mut chain));
+        bellman.sweep(values, player, 0.0);
+        let policy = policy.clone().unwrap_or_else(|| bellman.policy.clone());
+        bellman.fill_chain(&policy, &mut chain);
         all.push(ExactSweep {
             lower: bellman.lower.clone(),
             upper: bellman.upper.clone(),
-            policy: policy.clone().unwrap_or_else(|| bellman.policy.clone()),
+            policy,
             chain: chain.entries.clone(),
         });
     }
@@ -248,7 +250,7 @@ pub fn exact_in_place(
                     nu: &mut nu[of.clone()],
                     screen: &mut screen[of.clone()],
                 };
-                value = oracle.update(s, &sweep_values, 0.0, memory, &mut x[of], &mut worker, None);
+                value = oracle.update(s, &sweep_values, 0.0, memory, &mut x[of], &mut worker);
             }
             visit(s, &sweep_values.v, value.lower, value.upper);
             sweep_values.set_one(s, value.upper);
@@ -275,14 +277,14 @@ pub fn exact_sweep_seconds(
             .map(|(s, v)| v + shift * ((s * 7919 % 1009) as f64 / 1009.0 - 0.5))
             .collect();
         for _ in 0..2 {
-            bellman.sweep(&moved, Player::Both, tolerance, None);
-            bellman.sweep(values, Player::Both, tolerance, None);
+            bellman.sweep(&moved, Player::Both, tolerance);
+            bellman.sweep(values, Player::Both, tolerance);
         }
         bellman.take_entries();
         let mut times = Vec::new();
         for i in 0..repeats {
             let started = Instant::now();
-            bellman.sweep(if i % 2 == 0 { &moved } else { values }, Player::Both, tolerance, None);
+            bellman.sweep(if i % 2 == 0 { &moved } else { values }, Player::Both, tolerance);
             times.push(started.elapsed().as_secs_f64());
         }
         let passes = bellman.take_entries() as f64 / model.transitions() as f64;
@@ -334,7 +336,7 @@ impl<'a> Sweeps<'a> {
     /// F(v) or F_x(v).
     pub fn image(&mut self, values: &[f64]) -> &[f64] {
         let player = self.policy.map_or(Player::Both, Player::Nature);
-        self.bellman.sweep(values, player, 0.0, None);
+        self.bellman.sweep(values, player, 0.0);
         &self.bellman.upper
     }
 

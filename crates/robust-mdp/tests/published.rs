@@ -82,6 +82,8 @@ impl Case {
         let set = match self.set.as_str() {
             "ellipsoid" => UncertaintySet::ellipsoid(self.radius),
             "kl" => UncertaintySet::kl(self.radius),
+            "chi2" => UncertaintySet::chi2(self.radius),
+            "l1" => UncertaintySet::l1(self.radius),
             other => panic!("{other}"),
         };
         let set = if self.support == "nominal" { set.on_nominal_support() } else { set };
@@ -188,6 +190,11 @@ fn the_cases_cover_what_there_is() {
                 (c.set == set && c.setup == setup && c.steps == StepRule::Paper)
                     && (c.p, c.q) == (power, power)
             });
+        }
+    }
+    for set in ["chi2", "l1"] {
+        for steps in [StepRule::Paper, StepRule::Centred] {
+            some(&|c| c.set == set && c.steps == steps);
         }
     }
     for average in [Average::All, Average::Epoch] {

@@ -213,7 +213,7 @@ impl<'a> Emission<'a> {
     fn answer(&mut self, care: Care) -> (Vec<Weight>, Vec<f64>) {
         let (model, set, x) = (self.model, self.set, &self.solution.policy);
         let room = if care == Care::Joint { ROOM } else { 0.0 };
-        self.bellman.sweep(&self.upper, Player::Nature(x), 0.0, None);
+        self.bellman.sweep(&self.upper, Player::Nature(x), 0.0);
         let shared = set.rectangularity == Rectangularity::State;
         // One a row, and the state's scale with no row behind these.
         let bellman = &self.bellman;
@@ -243,7 +243,7 @@ impl<'a> Emission<'a> {
     /// The kernel of the lower bound at v_L.
     fn kernel(&mut self, care: Care) -> Vec<Multipliers> {
         let (model, set, lower) = (self.model, self.set, &self.lower);
-        self.bellman.sweep(lower, Player::Both, 0.0, None);
+        self.bellman.sweep(lower, Player::Both, 0.0);
         let fit = Fit::new(model, set, lower);
         let policy = &self.solution.policy;
         let several =

@@ -19,11 +19,11 @@ pub(super) fn moved(
 ) -> (Vec<f64>, Vec<f64>) {
     let Certificate { upper, lower, discount, .. } = certificate;
     let mut chain = None;
-    bellman.sweep(upper, Player::Nature(policy), 0.0, None);
-    bellman.chain_of(Some(policy), true, &mut chain);
+    bellman.sweep(upper, Player::Nature(policy), 0.0);
+    bellman.chain_of(Some(policy), &mut chain);
     let up = worth(&mut chain, excesses.iter().map(|e| e.above), *discount);
-    bellman.sweep(lower, Player::Both, 0.0, None);
-    bellman.chain_of(None, true, &mut chain);
+    bellman.sweep(lower, Player::Both, 0.0);
+    bellman.chain_of(None, &mut chain);
     let down = worth(&mut chain, excesses.iter().map(|e| e.below), *discount);
     let acting = |s: usize| !bellman.model.is_terminal(s);
     let sum = |v: &[f64], by: &[f64], sign: f64| -> Vec<f64> {

@@ -76,13 +76,13 @@ impl Chain {
     /// more than once.
     pub(crate) fn reserve(&mut self, capacity: impl Fn(usize) -> usize, reach: Option<usize>) {
         let total: usize = (0..self.states).map(&capacity).sum();
-        self.slow = false;
         self.band = None;
         self.columns.clear();
         if self.dense_is_better(total) {
             (self.pointers, self.tails) = (None, None);
             return refill(&mut self.entries, self.states * self.states);
         }
+        self.slow = false;
         self.band = reach.filter(|&reach| band::serves(self.states, total, reach));
         match self.band {
             Some(reach) => {
@@ -115,11 +115,6 @@ impl Chain {
         let total = pointers[n];
         refill(&mut self.columns, total);
         self.pointers = Some(pointers);
-    }
-
-    /// No rows at all, for an operator that borrows another's chain.
-    pub(crate) fn empty() -> Chain {
-        Chain::default()
     }
 
     /// Where row `s` lies.
@@ -184,6 +179,17 @@ impl Chain {
         }
         dense.solve(cost, w, |s, row| a.expand(s, row), stop);
         self.work += elimination;
+    }
+}
+
+/// A chain that may not be there yet.
+impl Snapshot for Option<Chain> {
+    fn visit_fields(&mut self, codec: &mut Codec<'_>) {
+        let (mut made, states) = (self.is_some(), codec.states);
+        codec.flag(&mut made);
+        if made {
+            self.get_or_insert_with(|| Chain::of_states(states)).visit_fields(codec);
+        }
     }
 }
 

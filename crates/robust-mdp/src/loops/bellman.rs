@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::bounds::UNKNOWN;
 use super::sweep::{Cuts, Fields, Workers, collect_states, for_each_state};
-use crate::chain::{Chain, ChainRows, ChainShape, Tails};
+use crate::chain::{Chain, Tails};
 use crate::codec::{Codec, Snapshot};
 use crate::model::Model;
 use crate::oracle::exact::{Exact, ExactScratch, Goal, Points, RowMemory};
@@ -174,62 +174,25 @@ impl<'a> Bellman<'a> {
         total
     }
 
-    /// Makes a chain with room for whatever a sweep may put into it.
-    pub(crate) fn make_room(&self, chain: &mut Option<Chain>) {
-        if chain.is_none() {
-            let everywhere = self.oracle.spreads() || self.model.is_dense();
-            let states = self.model.states();
-            let entries = |s: usize| -> usize {
-                self.model.rows_of(s).map(|r| self.model.span(r).len()).sum()
-            };
-            *chain = Some(Chain::new(states, |s| if everywhere { states } else { entries(s) }));
-        }
-    }
-
-    /// Visits a chain that may not be there yet, and that is made after sweeps if `apart`.
-    pub(crate) fn visit_chain(
-        &self,
-        chain: &mut Option<Chain>,
-        apart: bool,
-        codec: &mut Codec<'_>,
-    ) {
-        let mut chained = chain.is_some();
-        codec.flag(&mut chained);
-        if chained && chain.is_none() {
-            match apart {
-                true => *chain = Some(Chain::of_states(self.model.states())),
-                false => self.make_room(chain),
-            }
-        }
-        if let Some(chain) = chain {
-            chain.visit_fields(codec);
-        }
-    }
-
-    /// Whether chains are better made after a sweep, with room for the rows that `x` uses alone.
-    pub(crate) fn chains_apart(&self) -> bool {
-        !self.model.is_dense()
-    }
-
-    /// The chain of `x` (the policy, if none is given) and the multipliers that the last sweep left;
-    /// `fitted` gives it just the room it needs.
-    pub(crate) fn chain_of(&mut self, x: Option<&[f64]>, fitted: bool, chain: &mut Option<Chain>) {
-        let (model, oracle, values) = (self.model, &self.oracle, &self.values);
-        let x = x.unwrap_or(&self.policy);
+    /// The chain of `x` (the policy, if none is given) and the multipliers that the last sweep left.
+    pub(crate) fn chain_of(&mut self, x: Option<&[f64]>, chain: &mut Option<Chain>) {
+        let (model, own) = (self.model, std::mem::take(&mut self.policy));
+        let x = x.unwrap_or(&own);
         // One more entry a row for a maximum outside of its support.
-        let more = usize::from(oracle.spreads());
+        let more = usize::from(self.oracle.spreads());
         let used = |s: usize| -> usize {
             let rows = model.rows_of(s).filter(|&r| x[r] > 0.0);
             rows.map(|r| model.span(r).len() + more).sum()
         };
-        let chain = match chain {
-            Some(chain) if !fitted => chain,
-            _ => {
-                let chain = chain.get_or_insert_with(|| Chain::of_states(model.states()));
-                chain.reserve(used, self.reach);
-                chain
-            }
-        };
+        let chain = chain.get_or_insert_with(|| Chain::of_states(model.states()));
+        chain.reserve(used, self.reach);
+        self.fill_chain(x, chain);
+        self.policy = own;
+    }
+
+    /// The same, in a chain that has room for it.
+    pub(crate) fn fill_chain(&mut self, x: &[f64], chain: &mut Chain) {
+        let (model, oracle, values) = (self.model, &self.oracle, &self.values);
         if let (Some(ranking), true, Some(_)) = (&values.ranking, oracle.spreads(), &chain.pointers)
         {
             let new = || Tails::new(model.states(), |s| model.rows_of(s).len());
@@ -239,13 +202,7 @@ impl<'a> Bellman<'a> {
         }
         let (rows, shape) = chain.rows();
         let SweepMemory { t, nu, screen } = &mut self.memory;
-        let fields = Fields {
-            states: 0..model.states(),
-            per_state: [],
-            per_row: [t, nu, screen],
-            per_entry: [],
-            chain: rows,
-        };
+        let fields = Fields { chain: rows, ..Fields::of(model, [], [t, nu, screen], []) };
         let cuts = Cuts { model, layout: &self.layout, chain: shape };
         for_each_state(cuts, fields, &self.workers, &|mut at, worker| {
             let s = at.states.start;
@@ -282,7 +239,7 @@ impl<'a> Bellman<'a> {
             }
             let x = &mut self.policy[rows.clone()];
             let memory = self.memory.of(rows);
-            let value = self.oracle.update(s, &self.values, tolerance, memory, x, worker, None);
+            let value = self.oracle.update(s, &self.values, tolerance, memory, x, worker);
             (self.lower[s], self.upper[s]) = (value.lower, value.upper);
             v[s] = value.upper;
             self.values.set_one(s, v[s]);
@@ -290,14 +247,8 @@ impl<'a> Bellman<'a> {
     }
 
     /// Encloses F(v) or F_x(v) state by state, each as narrow as `tolerance` if rounding allows.
-    pub(crate) fn sweep(
-        &mut self,
-        v: &[f64],
-        player: Player<'_>,
-        tolerance: f64,
-        chain: Option<&mut Chain>,
-    ) {
-        self.sweep_until(v, player, tolerance, chain, &|| false);
+    pub(crate) fn sweep(&mut self, v: &[f64], player: Player<'_>, tolerance: f64) {
+        self.sweep_until(v, player, tolerance, &|| false);
     }
 
     /// The same, leaving the states that are still to come unknown once `stop` says so.
@@ -306,35 +257,25 @@ impl<'a> Bellman<'a> {
         v: &[f64],
         player: Player<'_>,
         tolerance: f64,
-        chain: Option<&mut Chain>,
         stop: &(dyn Fn() -> bool + Sync),
     ) {
         self.values.set(v);
         self.values.allow(tolerance);
         let (model, oracle, values) = (self.model, &self.oracle, &self.values);
-        let with_chain = chain.is_some();
-        let (rows, shape) = match chain {
-            Some(chain) => chain.rows(),
-            None => (ChainRows::default(), ChainShape::None),
-        };
         let SweepMemory { t, nu, screen } = &mut self.memory;
-        let fields = Fields {
-            states: 0..model.states(),
-            per_state: [&mut self.lower, &mut self.upper],
-            per_row: [&mut self.policy, t, nu, screen],
-            per_entry: [],
-            chain: rows,
-        };
-        let cuts = Cuts { model, layout: &self.layout, chain: shape };
+        let fields = Fields::of(
+            model,
+            [&mut self.lower, &mut self.upper],
+            [&mut self.policy, t, nu, screen],
+            [],
+        );
+        let cuts = Cuts::of(model, &self.layout);
         let stopped = AtomicBool::new(false);
-        for_each_state(cuts, fields, &self.workers, &|mut at, worker| {
+        for_each_state(cuts, fields, &self.workers, &|at, worker| {
             let s = at.states.start;
             let rows = model.rows_of(s);
             let [lower, upper] = at.per_state;
             (lower[0], upper[0]) = (0.0, 0.0);
-            if with_chain {
-                at.chain.clear();
-            }
             if rows.is_empty() {
                 return;
             }
@@ -346,12 +287,11 @@ impl<'a> Bellman<'a> {
                 return;
             }
             let [x, t, nu, screen] = at.per_row;
-            let chain = with_chain.then_some(&mut at.chain);
             let memory = RowMemory { t, nu, screen };
             let value = match player {
-                Player::Both => oracle.update(s, values, tolerance, memory, x, worker, chain),
+                Player::Both => oracle.update(s, values, tolerance, memory, x, worker),
                 Player::Nature(policy) => {
-                    oracle.respond(s, values, tolerance, memory, &policy[rows], worker, chain)
+                    oracle.respond(s, values, tolerance, memory, &policy[rows], worker)
                 }
             };
             (lower[0], upper[0]) = (value.lower, value.upper);

@@ -20,7 +20,11 @@ pub(crate) const UNKNOWN: (f64, f64) = (f64::NEG_INFINITY, f64::INFINITY);
 impl Bounds {
     /// Bounds that need no work, see [`value_range`].
     pub(crate) fn of_costs(model: &Model, set: &UncertaintySet) -> Bounds {
-        let (low, high) = value_range(model, set);
+        Bounds::within(model, value_range(model, set))
+    }
+
+    /// The same bounds in all states but terminal ones.
+    pub(crate) fn within(model: &Model, (low, high): (f64, f64)) -> Bounds {
         let of = |bound: f64| {
             (0..model.states()).map(|s| if model.is_terminal(s) { 0.0 } else { bound }).collect()
         };

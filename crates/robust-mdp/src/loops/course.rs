@@ -65,10 +65,6 @@ pub(super) struct Course<'c, 'a, 'r> {
 
 /// What proposes the next values.
 pub(super) trait Loop: Snapshot {
-    /// Whether the next sweep must freeze both players' choices in a chain.
-    fn wants_chain(&mut self, _: &Course<'_, '_, '_>) -> bool {
-        false
-    }
     /// The least span that the next sweep may find, as far as the loop can tell.
     fn promised_span(&self) -> f64 {
         f64::INFINITY
@@ -157,8 +153,16 @@ impl<'c, 'a, 'r> Course<'c, 'a, 'r> {
         }
     }
 
+    /// Freezes the choices of the last sweep, before v moves.
+    pub(super) fn freeze(&mut self) {
+        self.operator.freeze(&self.v, &self.run.signal);
+    }
+
     /// Moves v by Newton's step for the discount `share`·λ, which stays in `scratch`.
     pub(super) fn newton_step(&mut self, share: f64, tolerance: f64) {
+        if self.run.signal.raised() {
+            return; // the run is over, and its choices may not have been frozen
+        }
         let Course { operator, v, scratch, run, .. } = self;
         operator.newton_step(v, scratch, share, tolerance, &run.signal);
         self.pin_terminal_states();
@@ -196,11 +200,8 @@ impl<'c, 'a, 'r> Course<'c, 'a, 'r> {
 
     pub(super) fn record_residual(&mut self) {
         let (lower, upper) = (self.operator.lower(), self.operator.upper());
-        let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
-        for ((v, l), u) in self.v.iter().zip(lower).zip(upper) {
-            low = low.min(l - v);
-            high = high.max(u - v);
-        }
+        let (low, _) = extent(self.v.iter().zip(lower).map(|(v, l)| l - v));
+        let (_, high) = extent(self.v.iter().zip(upper).map(|(v, u)| u - v));
         (self.span, self.residual) = (high - low, high.abs().max(low.abs()));
     }
 
@@ -301,10 +302,9 @@ impl<'r, L: Loop> Rounds<'r> for Following<'_, '_, '_, 'r, L> {
 
     fn round(&mut self) -> Option<Status> {
         let Following { course, method } = self;
-        let chain = method.wants_chain(course);
         course.pin_terminal_states();
         let tolerance = course.tolerance(method.promised_span());
-        course.operator.sweep(&course.v, tolerance, chain, &course.run.signal);
+        course.operator.sweep(&course.v, tolerance, &course.run.signal);
         // A sweep that was stopped leaves nothing to go on from.
         let status = course.certify(method.patience(course.model().discount()));
         let status = status.or_else(|| course.run.stopped());
@@ -335,9 +335,13 @@ impl Snapshot for Course<'_, '_, '_> {
     }
 }
 
+/// Smallest and largest.
+pub(super) fn extent(values: impl Iterator<Item = f64>) -> (f64, f64) {
+    values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), v| (low.min(v), high.max(v)))
+}
+
 /// Largest minus smallest.
 pub(super) fn spread(v: &[f64]) -> f64 {
-    let (low, high) =
-        v.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), &v| (l.min(v), h.max(v)));
+    let (low, high) = extent(v.iter().copied());
     high - low
 }

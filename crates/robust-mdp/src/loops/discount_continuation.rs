@@ -7,7 +7,7 @@
 //! grows from ten to 1/(1 − λ) in stages, by factors of about ten. Sweeps on the way prove bounds like
 //! any other.
 
-use super::course::{Course, spread};
+use super::course::{Course, extent, spread};
 use crate::codec::{Codec, Snapshot};
 
 /// 1/(1 − sλ) at the first stage.
@@ -103,8 +103,7 @@ impl DiscountContinuation {
     fn span(&self, course: &Course<'_, '_, '_>) -> f64 {
         let residual =
             course.v.iter().zip(course.operator.upper()).map(|(v, u)| self.share * u - v);
-        let (low, high) =
-            residual.fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), d| (l.min(d), h.max(d)));
+        let (low, high) = extent(residual);
         high - low
     }
 }

@@ -21,8 +21,7 @@ pub(crate) struct Evaluation<'a> {
     set: &'a UncertaintySet,
     bellman: Bellman<'a>,
     chain: Option<Chain>,
-    /// Sweeps done so far.
-    pub(crate) sweeps: u64,
+    sweeps: u64,
 }
 
 impl<'a> Evaluation<'a> {
@@ -30,10 +29,10 @@ impl<'a> Evaluation<'a> {
         Evaluation { set, bellman: Bellman::new(model, set), chain: None, sweeps: 0 }
     }
 
-    /// Entries visited by all sweeps and linear systems since the last call.
-    pub(crate) fn take_entries(&mut self) -> u64 {
+    /// Sweeps since the last call, and entries visited by them and by the linear systems.
+    pub(crate) fn take_work(&mut self) -> (u64, u64) {
         let solved = self.chain.as_mut().map_or(0, |chain| std::mem::take(&mut chain.work));
-        solved + self.bellman.take_entries()
+        (std::mem::take(&mut self.sweeps), solved + self.bellman.take_entries())
     }
 
     /// Bounds of v^x no wider than `tolerance` if rounding allows; `w` is a first guess and
@@ -46,12 +45,33 @@ impl<'a> Evaluation<'a> {
         signal: &Signal<'_>,
     ) -> Bounds {
         let x = without_negligible(x);
-        bound_fixed_point(&mut OfPolicy { evaluation: self, x: &x }, w, tolerance, signal)
+        self.bound(Player::Nature(&x), w, tolerance, signal)
+    }
+
+    /// The same for a best policy, which is returned with it; where nothing is uncertain.
+    pub(crate) fn best_policy(
+        &mut self,
+        w: &mut [f64],
+        tolerance: f64,
+        signal: &Signal<'_>,
+    ) -> (Vec<f64>, Bounds) {
+        let bounds = self.bound(Player::Both, w, tolerance, signal);
+        (self.bellman.policy.clone(), bounds)
+    }
+
+    fn bound(
+        &mut self,
+        player: Player<'_>,
+        w: &mut [f64],
+        tolerance: f64,
+        signal: &Signal<'_>,
+    ) -> Bounds {
+        bound_fixed_point(&mut Choices { evaluation: self, player }, w, tolerance, signal)
     }
 
     /// An upper bound of F_x(w), tight up to rounding.
     pub(crate) fn image_of(&mut self, x: &[f64], w: &[f64]) -> Vec<f64> {
-        self.bellman.sweep(w, Player::Nature(&without_negligible(x)), 0.0, None);
+        self.bellman.sweep(w, Player::Nature(&without_negligible(x)), 0.0);
         self.bellman.upper.clone()
     }
 
@@ -65,7 +85,7 @@ impl<'a> Evaluation<'a> {
         mut visit: impl FnMut(usize, usize, f64) -> ControlFlow<()>,
     ) -> ControlFlow<()> {
         let (x, stop) = (without_negligible(x), || signal.raised());
-        self.bellman.sweep_until(w, Player::Nature(&x), 0.0, None, &stop);
+        self.bellman.sweep_until(w, Player::Nature(&x), 0.0, &stop);
         if stop() {
             return ControlFlow::Break(());
         }
@@ -80,8 +100,7 @@ impl Snapshot for Evaluation<'_> {
     fn visit_fields(&mut self, codec: &mut Codec<'_>) {
         self.bellman.visit_fields(codec);
         codec.count(&mut self.sweeps);
-        let apart = self.bellman.chains_apart();
-        self.bellman.visit_chain(&mut self.chain, apart, codec);
+        self.chain.visit_fields(codec);
     }
 }
 
@@ -91,13 +110,13 @@ fn without_negligible(x: &[f64]) -> Vec<f64> {
     x.iter().map(|&x| if x <= 1e-18 { 0.0 } else { x }).collect()
 }
 
-/// F_x.
-struct OfPolicy<'e, 'a> {
+/// F_x, or F where nature has no choice.
+struct Choices<'e, 'a> {
     evaluation: &'e mut Evaluation<'a>,
-    x: &'e [f64],
+    player: Player<'e>,
 }
 
-impl FixedPointMap for OfPolicy<'_, '_> {
+impl FixedPointMap for Choices<'_, '_> {
     fn model(&self) -> &Model {
         self.evaluation.bellman.model
     }
@@ -106,7 +125,7 @@ impl FixedPointMap for OfPolicy<'_, '_> {
     }
     fn sweep(&mut self, w: &[f64], signal: &Signal<'_>) {
         let Evaluation { bellman, chain, sweeps, .. } = &mut *self.evaluation;
-        let (nature, stop) = (Player::Nature(self.x), || signal.raised());
+        let stop = || signal.raised();
         if stop() {
             // No room is made for what will not be used.
             bellman.lower.fill(UNKNOWN.0);
@@ -114,21 +133,20 @@ impl FixedPointMap for OfPolicy<'_, '_> {
             return;
         }
         *sweeps += 1;
-        if bellman.chains_apart() {
-            bellman.sweep_until(w, nature, 0.0, None, &stop);
-            if !stop() {
-                bellman.chain_of(Some(self.x), true, chain);
-            }
-            return;
+        bellman.sweep_until(w, self.player, 0.0, &stop);
+        if !stop() {
+            let x = match self.player {
+                Player::Nature(x) => Some(x),
+                Player::Both => None,
+            };
+            bellman.chain_of(x, chain);
         }
-        bellman.make_room(chain);
-        bellman.sweep_until(w, nature, 0.0, chain.as_mut(), &stop);
     }
     fn image(&self) -> (&[f64], &[f64]) {
         (&self.evaluation.bellman.lower, &self.evaluation.bellman.upper)
     }
     fn chain(&mut self) -> &mut Chain {
-        self.evaluation.chain.get_or_insert_with(Chain::empty)
+        self.evaluation.chain.get_or_insert_default()
     }
     fn width(&self) -> usize {
         self.evaluation.bellman.width()

@@ -5,8 +5,7 @@
 
 use super::bounds::UNKNOWN;
 use super::fom_vi::FomSettings;
-use super::sweep::{Cuts, Fields, Workers, for_each_state};
-use crate::chain::{Chain, ChainRows, ChainShape};
+use super::sweep::{Cuts, Fields, Workers, for_each_state, in_turn};
 use crate::codec::{Codec, Snapshot};
 use crate::error::Error;
 use crate::lanes::dispatch;
@@ -53,6 +52,21 @@ struct WarmStart {
     x: Vec<f64>,
     y: Vec<f64>,
     started: bool,
+}
+
+impl WarmStart {
+    /// With what a sweep fills besides, and whether it is the first.
+    fn fields<'a>(
+        &'a mut self,
+        model: &Model,
+        lower: &'a mut [f64],
+        upper: &'a mut [f64],
+        policy: &'a mut [f64],
+    ) -> (Fields<'a, 2, 4, 1>, bool) {
+        let WarmStart { budget, row, x, y, started } = self;
+        let fresh = !std::mem::replace(started, true);
+        (Fields::of(model, [lower, upper], [policy, budget, row, x], [y]), fresh)
+    }
 }
 
 struct SolverWorker {
@@ -146,7 +160,7 @@ impl<'a> Games<'a> {
         self.steps += most;
     }
 
-    /// Encloses F(v); `policy` receives the policy of the upper bound, the chain nature's answer to it.
+    /// Encloses F(v); `policy` receives the policy of the upper bound.
     pub(crate) fn sweep(
         &mut self,
         v: &[f64],
@@ -154,47 +168,17 @@ impl<'a> Games<'a> {
         lower: &mut [f64],
         upper: &mut [f64],
         policy: &mut [f64],
-        chain: Option<&mut Chain>,
         signal: &Signal<'_>,
     ) {
         self.nature.set_values(v);
-        let with_chain = chain.is_some();
-        let (rows, shape) = match chain {
-            Some(chain) => chain.rows(),
-            None => (ChainRows::default(), ChainShape::None),
-        };
         let Games { model, set, layout, play, nature, memory, workers, .. } = &mut *self;
-        let (model, set, layout, play) = (*model, *set, &*layout, &*play);
-        let (nature, fresh) = (&*nature, !memory.started);
-        let fields = Fields {
-            states: 0..model.states(),
-            per_state: [lower, upper],
-            per_row: [policy, &mut memory.budget, &mut memory.row, &mut memory.x],
-            per_entry: [&mut memory.y],
-            chain: rows,
-        };
-        let cuts = Cuts { model, layout, chain: shape };
-        for_each_state(cuts, fields, workers, &|mut at, worker: &mut SolverWorker| {
+        let (model, set, layout, play, nature) = (*model, *set, &*layout, &*play, &*nature);
+        let (fields, fresh) = memory.fields(model, lower, upper, policy);
+        for_each_state(Cuts::of(model, layout), fields, workers, &|at, worker| {
             let s = at.states.start;
-            let [lower, upper] = at.per_state;
-            (lower[0], upper[0]) = (0.0, 0.0);
-            if with_chain {
-                at.chain.clear();
-            }
-            if model.is_terminal(s) || signal.raised() {
-                (lower[0], upper[0]) = if model.is_terminal(s) { (0.0, 0.0) } else { UNKNOWN };
-                return;
-            }
-            let [policy, budget, row, x] = at.per_row;
-            let [y] = at.per_entry;
             let one = One { model, set, layout, nature, s, tolerance, fresh, signal };
-            let value = one.update(play, policy, Kept { budget, row, x, y }, worker);
-            (lower[0], upper[0]) = (value.lower, value.upper);
-            if with_chain {
-                nature.respond(s, policy, &mut worker.hand.answered, Some(&mut at.chain));
-            }
+            one.enclose(play, at, worker);
         });
-        self.memory.started = true;
         self.count_steps();
     }
 
@@ -208,34 +192,17 @@ impl<'a> Games<'a> {
         policy: &mut [f64],
         signal: &Signal<'_>,
     ) {
-        for s in 0..v.len() {
-            (lower[s], upper[s]) = (0.0, 0.0);
-            let rows = self.model.rows_of(s);
-            if rows.is_empty() {
-                continue;
-            }
-            if signal.raised() {
-                (lower[s], upper[s]) = UNKNOWN;
-                continue;
-            }
-            self.nature.set_values(v);
-            let Games { model, set, layout, play, nature, memory, workers, .. } = &mut *self;
-            let (model, set, fresh) = (*model, *set, !memory.started);
+        let Games { model, set, layout, play, nature, memory, workers, .. } = &mut *self;
+        let (model, set, layout) = (*model, *set, &*layout);
+        let (fields, fresh) = memory.fields(model, lower, upper, policy);
+        in_turn(Cuts::of(model, layout), fields, |at| {
+            let s = at.states.start;
+            nature.set_values(v);
             let one = One { model, set, layout, nature, s, tolerance, fresh, signal };
-            let kept = match play {
-                Play::InteriorPoint { .. } => Kept::default(),
-                Play::FirstOrder(_) => Kept {
-                    budget: &mut memory.budget[rows.clone()],
-                    row: &mut memory.row[rows.clone()],
-                    x: &mut memory.x[rows.clone()],
-                    y: &mut memory.y[layout.span(rows.clone())],
-                },
-            };
-            let value = one.update(play, &mut policy[rows], kept, workers.first());
-            (lower[s], upper[s]) = (value.lower, value.upper);
-            v[s] = value.upper;
-        }
-        self.memory.started = true;
+            if let Some(value) = one.enclose(play, at, workers.first()) {
+                v[s] = value.upper;
+            }
+        });
         self.count_steps();
     }
 }
@@ -254,15 +221,6 @@ impl Snapshot for Games<'_> {
     }
 }
 
-/// One state's part of [`WarmStart`].
-#[derive(Default)]
-struct Kept<'a> {
-    budget: &'a mut [f64],
-    row: &'a mut [f64],
-    x: &'a mut [f64],
-    y: &'a mut [f64],
-}
-
 /// One state's game.
 struct One<'a> {
     model: &'a Model,
@@ -277,17 +235,29 @@ struct One<'a> {
 }
 
 impl One<'_> {
-    fn update(
+    /// Fills the state's fields; what it found, if it has played.
+    fn enclose(
         &self,
         play: &Play<'_>,
-        policy: &mut [f64],
-        kept: Kept<'_>,
+        at: Fields<'_, 2, 4, 1>,
         worker: &mut SolverWorker,
-    ) -> Enclosure {
-        match play {
-            Play::InteriorPoint { whole } => self.interior_point(*whole, policy, worker),
-            Play::FirstOrder(oracle) => self.first_order(oracle, policy, kept, worker),
+    ) -> Option<Enclosure> {
+        let [lower, upper] = at.per_state;
+        if self.model.is_terminal(self.s) {
+            (lower[0], upper[0]) = (0.0, 0.0);
+            return None;
         }
+        if self.signal.raised() {
+            (lower[0], upper[0]) = UNKNOWN;
+            return None;
+        }
+        let ([policy, kept @ ..], [y]) = (at.per_row, at.per_entry);
+        let value = match play {
+            Play::InteriorPoint { whole } => self.interior_point(*whole, policy, worker),
+            Play::FirstOrder(oracle) => self.first_order(oracle, policy, kept, y, worker),
+        };
+        (lower[0], upper[0]) = (value.lower, value.upper);
+        Some(value)
     }
 
     fn interior_point(
@@ -314,7 +284,8 @@ impl One<'_> {
         &self,
         oracle: &FirstOrder<'_>,
         policy: &mut [f64],
-        Kept { budget, row, x, y }: Kept<'_>,
+        [budget, row, x]: [&mut [f64]; 3],
+        y: &mut [f64],
         worker: &mut SolverWorker,
     ) -> Enclosure {
         let (s, rows) = (self.s, self.model.rows_of(self.s));
@@ -341,7 +312,7 @@ impl One<'_> {
             done += steps;
             x_sum.iter_mut().for_each(|x| *x /= weight);
             best.lower = best.lower.max(self.least_value(&game, average, gradient));
-            let upper = self.nature.respond(s, x_sum, &mut hand.answered, None).upper;
+            let upper = self.nature.respond(s, x_sum, &mut hand.answered).upper;
             if upper < best.upper {
                 best.upper = upper;
                 policy.copy_from_slice(x_sum);

@@ -20,9 +20,7 @@ use crate::model::Model;
 const AFTERWARDS: f64 = 2.0;
 /// Newton's steps are kept if the span is below the largest of so many before.
 const RECENT: usize = 3;
-/// The order at which Newton's steps are taken to converge, near the end.
-const ORDER: f64 = 1.5;
-/// The order at which they may, when the oracle's width does not stand in their way.
+/// The order at which Newton's steps may converge, when the oracle's width does not stand in their way.
 const HIGHEST_ORDER: i32 = 3;
 /// Entries a state in whose company Anderson's memory weighs nothing.
 const SPARSE: usize = 64;
@@ -37,8 +35,6 @@ pub(super) struct Newton {
     /// The policy that the last step froze, and the span of the sweep that found it.
     policy: Vec<f64>,
     span: f64,
-    /// Whether the last sweep froze the players' choices.
-    frozen: bool,
     /// Whether the last step was Newton's, still to be judged.
     on_trial: bool,
     /// Spans of the last sweeps, infinite where there were none.
@@ -58,29 +54,15 @@ impl Newton {
             safeguard: PolicyIteration::new(model),
             policy: Vec::new(),
             span: f64::INFINITY,
-            frozen: false,
             on_trial: false,
             recent: [f64::INFINITY; RECENT],
             backoff: 0,
             next_backoff: 1,
         }
     }
-
-    /// Whether the next sweep is likely to be the last, so that its choices need not be frozen.
-    fn promises_the_end(&self, course: &Course<'_, '_, '_>) -> bool {
-        let [.., before, last] = self.recent;
-        let known = self.on_trial && before.is_finite();
-        known && last * (last / before).powf(ORDER) <= course.goal()
-    }
 }
 
 impl Loop for Newton {
-    fn wants_chain(&mut self, course: &Course<'_, '_, '_>) -> bool {
-        let needless = self.anderson.is_some() || self.promises_the_end(course);
-        self.frozen = !(needless && course.operator.chains_on_demand());
-        self.frozen
-    }
-
     fn promised_span(&self) -> f64 {
         let [.., before, last] = self.recent;
         let known = self.on_trial && before.is_finite() && last < before;
@@ -103,7 +85,7 @@ impl Loop for Newton {
             self.continuation = DiscountContinuation::begin(self.span, course);
         }
         if let Some(continuation) = &mut self.continuation {
-            freeze(&mut self.frozen, course);
+            course.freeze();
             if continuation.newton_step(course, LINEAR * course.span) {
                 self.continuation = None;
             }
@@ -126,7 +108,7 @@ impl Loop for Newton {
         self.span = course.span;
         self.recent.rotate_left(1);
         self.recent[RECENT - 1] = course.span;
-        freeze(&mut self.frozen, course);
+        course.freeze();
         course.newton_step(1.0, LINEAR * course.span);
         self.on_trial = self.backoff == 0;
         self.backoff = self.backoff.saturating_sub(1);
@@ -163,13 +145,6 @@ impl Snapshot for Newton {
         if self.on_trial && self.policy.is_empty() {
             codec.refuse();
         }
-    }
-}
-
-/// Freezes the choices of the last sweep unless that has done it.
-fn freeze(frozen: &mut bool, course: &mut Course<'_, '_, '_>) {
-    if !std::mem::replace(frozen, true) {
-        course.operator.freeze();
     }
 }
 

@@ -1,8 +1,8 @@
 //! The Bellman operator F at the level of sweeps, whatever solves the game of a state.
 //!
-//! A sweep leaves lower ≤ F(v) ≤ F_x(v) ≤ upper with the policy x and, where asked for, the chain
-//! P^{x,y} of both players' choices. Sweeps of nature alone, F_x(v) for a given x, always use the
-//! exact oracle.
+//! A sweep leaves lower ≤ F(v) ≤ F_x(v) ≤ upper with the policy x; the chain P^{x,y} of both players'
+//! choices is made after it, where it is needed. Sweeps of nature alone, F_x(v) for a given x, always
+//! use the exact oracle.
 
 use super::bellman::{Bellman, Player};
 use super::games::Games;
@@ -50,40 +50,16 @@ impl<'a> Operator<'a> {
         self.games.is_none()
     }
 
-    /// Whether chains are made after sweeps, with room for what is used alone.
-    fn chains_apart(&self) -> bool {
-        self.games.is_none() && self.bellman.chains_apart()
-    }
-
     /// Encloses F(v), each state as narrowly as `tolerance` if the oracle can. A sweep that the signal
-    /// has stopped leaves unknown states and no chain.
-    pub(crate) fn sweep(&mut self, v: &[f64], tolerance: f64, chain: bool, signal: &Signal<'_>) {
-        if chain && self.chains_apart() {
-            self.bellman.sweep_until(v, Player::Both, tolerance, None, &|| signal.raised());
-            if !signal.raised() {
-                self.bellman.chain_of(None, true, &mut self.chain);
-            }
-            return;
-        }
-        if chain {
-            self.bellman.make_room(&mut self.chain);
-        }
-        let chain = self.chain.as_mut().filter(|_| chain);
+    /// has stopped leaves unknown states.
+    pub(crate) fn sweep(&mut self, v: &[f64], tolerance: f64, signal: &Signal<'_>) {
         match &mut self.games {
-            None => {
-                let stop = || signal.raised();
-                self.bellman.sweep_until(v, Player::Both, tolerance, chain, &stop);
-            }
+            None => self.bellman.sweep_until(v, Player::Both, tolerance, &|| signal.raised()),
             Some(games) => {
                 let Bellman { lower, upper, policy, .. } = &mut self.bellman;
-                games.sweep(v, tolerance, lower, upper, policy, chain, signal);
+                games.sweep(v, tolerance, lower, upper, policy, signal);
             }
         }
-    }
-
-    /// Whether the choices of a sweep can be frozen after it.
-    pub(crate) fn chains_on_demand(&self) -> bool {
-        self.is_exact()
     }
 
     /// Row entries that freezing the players' choices reads, and about what one linear system costs in
@@ -102,15 +78,13 @@ impl<'a> Operator<'a> {
         (entries, elimination.min(20 * (2 * entries + 6 * states)))
     }
 
-    /// Freezes the choices of the last sweep, which made no chain.
-    pub(crate) fn freeze(&mut self) {
-        if self.games.is_some() {
-            return; // made with the sweep
+    /// Freezes the choices of the last sweep, which was at v: nature's are her answer to the policy where
+    /// the exact oracle has not made both.
+    pub(crate) fn freeze(&mut self, v: &[f64], signal: &Signal<'_>) {
+        match self.is_exact() {
+            true => self.bellman.chain_of(None, &mut self.chain),
+            false => self.respond(v, 0.0, signal),
         }
-        if !self.chains_apart() {
-            self.bellman.make_room(&mut self.chain);
-        }
-        self.bellman.chain_of(None, self.chains_apart(), &mut self.chain);
     }
 
     /// Goes back to a policy that was put aside, for [`respond`](Operator::respond).
@@ -120,17 +94,10 @@ impl<'a> Operator<'a> {
 
     /// Encloses F_x(v) for the policy x of the last sweep, or the one adopted, with its chain.
     pub(crate) fn respond(&mut self, v: &[f64], tolerance: f64, signal: &Signal<'_>) {
-        let stop = || signal.raised();
         let x = std::mem::take(&mut self.bellman.policy);
-        if self.chains_apart() {
-            self.bellman.sweep_until(v, Player::Nature(&x), tolerance, None, &stop);
-            if !signal.raised() {
-                self.bellman.chain_of(Some(&x), true, &mut self.chain);
-            }
-        } else {
-            self.bellman.make_room(&mut self.chain);
-            let chain = self.chain.as_mut();
-            self.bellman.sweep_until(v, Player::Nature(&x), tolerance, chain, &stop);
+        self.bellman.sweep_until(v, Player::Nature(&x), tolerance, &|| signal.raised());
+        if !signal.raised() {
+            self.bellman.chain_of(Some(&x), &mut self.chain);
         }
         self.bellman.policy = x;
     }
@@ -173,7 +140,7 @@ impl<'a> Operator<'a> {
         tolerance: f64,
         signal: &Signal<'_>,
     ) {
-        let chain = self.chain.as_mut().expect("a sweep with a chain comes first");
+        let chain = self.chain.as_mut().expect("choices are frozen first");
         for ((cost, u), v) in chain.cost.iter_mut().zip(&self.bellman.upper).zip(&*v) {
             *cost = share * u - v;
         }
@@ -206,16 +173,19 @@ impl Snapshot for Operator<'_> {
         if let Some(games) = &mut self.games {
             games.visit_fields(codec);
         }
-        let apart = self.chains_apart();
-        self.bellman.visit_chain(&mut self.chain, apart, codec);
+        self.chain.visit_fields(codec);
     }
 }
 
-/// Values to begin with: F of a constant vector but for its constant, min_a c(s,a), and 0 in terminal states.
-pub(crate) fn first_values(model: &Model) -> Vec<f64> {
+/// min_a c(s,a) in every state, 0 in terminal ones.
+pub(crate) fn cheapest_costs(model: &Model) -> Vec<f64> {
     let least = |s| model.rows_of(s).map(|r| model.cost[r]).fold(f64::INFINITY, f64::min);
-    let mut v: Vec<f64> =
-        (0..model.states()).map(|s| if model.is_terminal(s) { 0.0 } else { least(s) }).collect();
+    (0..model.states()).map(|s| if model.is_terminal(s) { 0.0 } else { least(s) }).collect()
+}
+
+/// Values to begin with: F of a constant vector but for its constant.
+pub(crate) fn first_values(model: &Model) -> Vec<f64> {
+    let mut v = cheapest_costs(model);
     if (0..model.states()).all(|s| !model.is_terminal(s)) {
         // Values near the fixed point differ from these by a constant more than by anything else.
         let mean = v.iter().sum::<f64>() / v.len() as f64;

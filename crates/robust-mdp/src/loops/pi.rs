@@ -5,7 +5,7 @@
 //! to v*, so that nothing cycles, and neither depends much on λ. Evaluations are as inexact as the
 //! residual allows: a fixed share of it.
 
-use super::course::{Course, Loop};
+use super::course::{Course, Loop, extent};
 use crate::codec::{Codec, Snapshot};
 use crate::model::Model;
 
@@ -54,10 +54,6 @@ impl PolicyIteration {
 }
 
 impl Loop for PolicyIteration {
-    fn wants_chain(&mut self, _: &Course<'_, '_, '_>) -> bool {
-        true
-    }
-
     fn patience(&self, _: f64) -> f64 {
         PATIENCE
     }
@@ -65,6 +61,7 @@ impl Loop for PolicyIteration {
     fn advance(&mut self, course: &mut Course<'_, '_, '_>) {
         let span = course.span;
         self.judge(span);
+        course.freeze();
         course.newton_step(1.0, LINEAR * span);
         self.evaluate(span, course);
     }
@@ -96,11 +93,8 @@ fn evaluate(goal: f64, course: &mut Course<'_, '_, '_>) {
         if course.run.signal.raised() {
             return; // the sweep may have been stopped, and the run is over
         }
-        let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
-        for (v, u) in course.v.iter().zip(course.operator.upper()) {
-            low = low.min(u - v);
-            high = high.max(u - v);
-        }
+        let moves = course.v.iter().zip(course.operator.upper()).map(|(v, u)| u - v);
+        let (low, high) = extent(moves);
         let span = high - low;
         if span <= goal || span >= 0.999 * least {
             // The value of the pair where terminal states stay put, else the middle of the bounds

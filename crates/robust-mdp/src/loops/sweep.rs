@@ -29,7 +29,25 @@ pub(crate) struct Cuts<'a> {
     pub(crate) chain: ChainShape<'a>,
 }
 
+impl<'a> Cuts<'a> {
+    /// Of sweeps that fill no chain.
+    pub(crate) fn of(model: &'a Model, layout: &'a Layout) -> Cuts<'a> {
+        Cuts { model, layout, chain: ChainShape::None }
+    }
+}
+
 impl<'a, const K: usize, const N: usize, const M: usize> Fields<'a, K, N, M> {
+    /// Of all states, without a chain.
+    pub(crate) fn of(
+        model: &Model,
+        per_state: [&'a mut [f64]; K],
+        per_row: [&'a mut [f64]; N],
+        per_entry: [&'a mut [f64]; M],
+    ) -> Self {
+        let (states, chain) = (0..model.states(), ChainRows::default());
+        Fields { states, per_state, per_row, per_entry, chain }
+    }
+
     fn split(self, cuts: Cuts<'_>, at: usize) -> (Self, Self) {
         let Fields { states, per_state, per_row, per_entry, chain } = self;
         let rows = cuts.model.state_ptr[at] - cuts.model.state_ptr[states.start];
@@ -145,7 +163,7 @@ fn collect<W: Send, T: Send>(
 
 fn divide<W: Send, const K: usize, const N: usize, const M: usize>(
     cuts: Cuts<'_>,
-    mut fields: Fields<'_, K, N, M>,
+    fields: Fields<'_, K, N, M>,
     grain: usize,
     workers: &Workers<W>,
     visit: &(impl Fn(Fields<'_, K, N, M>, &mut W) + Sync),
@@ -160,10 +178,19 @@ fn divide<W: Send, const K: usize, const N: usize, const M: usize>(
         return;
     }
     let mut worker = workers.mine();
+    in_turn(cuts, fields, |state| visit(state, &mut worker));
+}
+
+/// Calls `visit` once for every state of `fields`, one after the other.
+pub(crate) fn in_turn<const K: usize, const N: usize, const M: usize>(
+    cuts: Cuts<'_>,
+    mut fields: Fields<'_, K, N, M>,
+    mut visit: impl FnMut(Fields<'_, K, N, M>),
+) {
     while !fields.states.is_empty() {
         let next = fields.states.start + 1;
         let (state, rest) = fields.split(cuts, next);
-        visit(state, &mut worker);
+        visit(state);
         fields = rest;
     }
 }
@@ -182,13 +209,7 @@ mod tests {
         chain.tails = Some(Tails::new(model.states(), |s| model.rows_of(s).len()));
         let (rows, shape) = chain.rows();
         let cuts = Cuts { model: &model, layout: &layout, chain: shape };
-        let fields = Fields {
-            states: 0..model.states(),
-            per_state: [],
-            per_row: [],
-            per_entry: [],
-            chain: rows,
-        };
+        let fields = Fields { chain: rows, ..Fields::of(&model, [], [], []) };
         for_each_state(cuts, fields, &Workers::new(|| ()), &|mut at: Fields<'_, 0, 0, 0>, ()| {
             at.chain.clear();
             let s = at.states.start;

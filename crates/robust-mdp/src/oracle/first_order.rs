@@ -18,7 +18,7 @@ use crate::model::{Model, range};
 use crate::rows::{Budget, ExplicitRows, RowValues, widest_row};
 use crate::saddle::{self, FirstOrderMethod, Iterate, SaddlePoint, Schedule, Steps, Workspace};
 use crate::sets::proximal::Nominal;
-use crate::sets::{Block, Emit, Gain, Mirror, Prox, Scratch, Set, UncertaintySet, Warm};
+use crate::sets::{Block, Emit, Gain, Mirror, Prox, Scratch, Set, Step, UncertaintySet, Warm};
 use crate::signal::Signal;
 
 /// Rule for the step sizes.
@@ -222,7 +222,7 @@ impl<'a> FirstOrder<'a> {
         let weight = last_weights(schedule);
         let Iterate { x_sum, y, y_sum, gradient_sum, .. } = slot.iterate;
         x_sum[0] += weight;
-        gradient_sum[0] += weight * nature.respond(slot.s, &[1.0], answered, None).upper;
+        gradient_sum[0] += weight * nature.respond(slot.s, &[1.0], answered).upper;
         match self.set.distance.set() {
             Some(set) => game.block(0.0).write(set, 0, answered.point(0), y),
             None => y.copy_from_slice(game.nominal()),
@@ -334,7 +334,8 @@ impl SaddlePoint for StateProblem<'_> {
             let warm = Warm { budget: &mut self.budget[j], row: &mut self.row[rows.clone()] };
             let (sum, value) = (&mut sum[entries.clone()], &mut gradient[rows.clone()]);
             let emit = Emit { weight, sum, value };
-            prox.step(block, step, &x[rows], &mut y[entries], warm, emit, self.scratch);
+            let (x, y) = (&x[rows], &mut y[entries]);
+            prox.step(Step { block, sigma: step, x, y, warm, emit }, self.scratch);
         }
         self.add_base(gradient);
     }

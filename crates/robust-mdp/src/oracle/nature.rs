@@ -2,7 +2,6 @@
 //! exact oracle from a cold start, for the oracles that have none of their own.
 
 use super::exact::{Exact, ExactScratch, RowMemory};
-use crate::chain::ChainRows;
 use crate::model::Model;
 use crate::rows::SweepValues;
 use crate::sets::set::Priced;
@@ -50,15 +49,8 @@ impl<'a> Nature<'a> {
         self.values.set(v);
     }
 
-    /// Encloses F_x(v)_s, adding Σ_a x_a·y_a to the chain. Weights of x below 1e-18 count as zero,
-    /// which costs less than rounding.
-    pub(crate) fn respond(
-        &self,
-        s: usize,
-        x: &[f64],
-        answered: &mut Answered,
-        chain: Option<&mut ChainRows<'_>>,
-    ) -> Enclosure {
+    /// Encloses F_x(v)_s. Weights of x below 1e-18 count as zero, which costs less than rounding.
+    pub(crate) fn respond(&self, s: usize, x: &[f64], answered: &mut Answered) -> Enclosure {
         let Answered { t, nu, screen, x: used, worker } = answered;
         for (array, cold) in [(&mut *t, 0.0), (&mut *nu, 0.0), (&mut *screen, f64::NEG_INFINITY)] {
             array.clear();
@@ -67,6 +59,6 @@ impl<'a> Nature<'a> {
         used.clear();
         used.extend(x.iter().map(|&x| if x <= 1e-18 { 0.0 } else { x }));
         let memory = RowMemory { t, nu, screen };
-        self.exact.respond(s, &self.values, 0.0, memory, used, worker, chain)
+        self.exact.respond(s, &self.values, 0.0, memory, used, worker)
     }
 }

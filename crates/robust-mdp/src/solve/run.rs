@@ -9,7 +9,7 @@ use super::{Published, Status};
 use crate::checkpoint::Checkpoints;
 use crate::codec::{Codec, Snapshot};
 use crate::incumbent::{Incumbent, width};
-use crate::loops::bounds::rounding;
+use crate::loops::bounds::{Bounds, rounding};
 use crate::model::Model;
 use crate::signal::{Interrupt, Signal};
 
@@ -147,15 +147,12 @@ impl<'a> Run<'a> {
 
     /// Bounds that need no work.
     pub(crate) fn begin(&mut self, model: &Model) {
-        let (low, high) = self.limits.values;
-        let of = |bound: f64| {
-            (0..model.states()).map(|s| if model.is_terminal(s) { 0.0 } else { bound }).collect()
-        };
+        let Bounds { lower, upper } = Bounds::within(model, self.limits.values);
         let mut policy = vec![0.0; model.rows()];
         for s in (0..model.states()).filter(|&s| !model.is_terminal(s)) {
             policy[model.rows_of(s).start] = 1.0;
         }
-        self.incumbent = Incumbent { policy, lower: of(low), upper: of(high) };
+        self.incumbent = Incumbent { policy, lower, upper };
     }
 
     /// Offers lower + low ≤ v* ≤ v^policy ≤ upper + high as an answer.
@@ -184,11 +181,6 @@ impl<'a> Run<'a> {
                 *best = above(s, *u);
             }
         }
-    }
-
-    /// The mean of values over the initial distribution.
-    pub(crate) fn at_start(&self, values: &[f64]) -> f64 {
-        self.model.initial_mean(values)
     }
 
     /// What rounding alone leaves between the bounds: twice the allowance on either side.

@@ -13,7 +13,7 @@ fn wide_answers_enclose_narrow_ones() {
         let values: Vec<f64> = (0..24).map(|s| (s * 7919 % 1009) as f64 / 100.0).collect();
         let sweep = |tolerance: f64| {
             let mut bellman = Bellman::new(&model, &set);
-            bellman.sweep(&values, Player::Both, tolerance, None);
+            bellman.sweep(&values, Player::Both, tolerance);
             (bellman.lower, bellman.upper)
         };
         let (lower, upper) = sweep(0.0);
@@ -47,8 +47,8 @@ fn nature_spends_a_budget_to_the_last_digits_where_all_are_asked_for() {
     let v = &solution.values;
     let mut bellman = Bellman::new(&model, &set);
     // The bounds of nature's sweep meet where that of both players ended.
-    bellman.sweep(v, Player::Both, 0.0, None);
-    bellman.sweep(v, Player::Nature(&solution.policy), 0.0, None);
+    bellman.sweep(v, Player::Both, 0.0);
+    bellman.sweep(v, Player::Nature(&solution.policy), 0.0);
     let top = v.iter().fold(f64::NEG_INFINITY, |m, v| m.max(*v));
     let mut spent = bellman.collect(0..model.states(), &|s, memory, _, out| {
         let mut spent = 0.0;

@@ -5,7 +5,7 @@
 //! when all checks together stay below a tenth of the counted work, whatever the machine.
 
 use super::Checks;
-use super::response::{Kernel, Response};
+use super::response::Response;
 use crate::codec::{Codec, Snapshot};
 use crate::incumbent::widest;
 use crate::loops::bounds::Bounds;
@@ -63,7 +63,6 @@ impl<'a> Sides<'a> {
         signal: &Signal<'_>,
     ) -> Bounds {
         let above = self.evaluation.run(policy, &mut self.above, tolerance, signal);
-        let kernel = Kernel::Average(kernel);
         let below = self.response.run(kernel, &mut self.below, tolerance, signal);
         Bounds { lower: below.lower, upper: above.upper }
     }
@@ -129,8 +128,8 @@ impl<'a> Checker<'a> {
         // A check that was cut off proves something, but not how good the output is.
         let whole = !run.signal.raised();
         run.output = whole.then(|| DualityGap {
-            lower: run.at_start(&found.lower),
-            upper: run.at_start(&found.upper),
+            lower: run.model.initial_mean(&found.lower),
+            upper: run.model.initial_mean(&found.upper),
             gap: widest(&found.lower, &found.upper),
         });
         if whole && checks == Checks::EveryEpoch {
@@ -139,7 +138,7 @@ impl<'a> Checker<'a> {
             run.incumbent.improve(&policy, &found.lower, found.upper);
         }
         let Sides { evaluation, response, .. } = &mut self.sides;
-        self.last = account(run, evaluation, response);
+        self.last = account(run, [evaluation.take_work(), response.take_work()]);
         self.spent += self.last;
         self.last_epoch = run.work.sweeps;
         self.stall.verdict(run)
@@ -207,28 +206,26 @@ impl HeadStart {
         run: &mut Run<'_>,
     ) -> (HeadStart, Option<Status>) {
         let nominal = UncertaintySet::none();
-        let layout = Layout::new(model, &nominal);
-        let mut response = Response::new(model, &nominal, &layout);
+        let mut best = Evaluation::new(model, &nominal);
         let mut evaluation = Evaluation::new(model, set);
         let tolerance = CHECKED * run.limits.gap;
         let mut below = vec![0.0; model.states()];
-        let lower = response.run(Kernel::Nominal, &mut below, tolerance, &run.signal).lower;
-        let policy = std::mem::take(&mut response.policy);
+        let (policy, found) = best.best_policy(&mut below, tolerance, &run.signal);
         let mut above = below.clone();
         let upper = evaluation.run(&policy, &mut above, tolerance, &run.signal).upper;
-        run.incumbent.improve(&policy, &lower, upper);
-        let entries = account(run, &mut evaluation, &mut response);
+        run.incumbent.improve(&policy, &found.lower, upper);
+        let entries = account(run, [best.take_work(), evaluation.take_work()]);
         let mut stall = Stall::new();
         let status = stall.verdict(run);
         (HeadStart { above, below, entries, stall }, status)
     }
 }
 
-/// Counts the work of a check, and returns its entries.
-fn account(run: &mut Run<'_>, evaluation: &mut Evaluation<'_>, response: &mut Response<'_>) -> u64 {
-    let sweeps = std::mem::take(&mut evaluation.sweeps) + std::mem::take(&mut response.sweeps);
-    let entries = evaluation.take_entries() + response.take_entries();
-    run.work.entries += entries;
-    run.work.oracle_calls += sweeps * run.model.states() as u64;
-    entries
+/// Counts the work of both sides of a check, as (sweeps, entries), and returns its entries.
+fn account(run: &mut Run<'_>, sides: [(u64, u64); 2]) -> u64 {
+    for (sweeps, entries) in sides {
+        run.work.entries += entries;
+        run.work.oracle_calls += sweeps * run.model.states() as u64;
+    }
+    sides[0].1 + sides[1].1
 }

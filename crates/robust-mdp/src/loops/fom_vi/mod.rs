@@ -18,10 +18,10 @@ pub use self::settings::{Average, Checks, FomSettings};
 use std::time::Instant;
 
 use self::certification::{Answer, Checker, HeadStart, Sides};
-use crate::chain::{ChainRows, ChainShape};
 use crate::codec::{Codec, Snapshot};
 use crate::error::Error;
 use crate::loops::course::{Rounds, repeat};
+use crate::loops::operator::cheapest_costs;
 use crate::loops::sweep::{Cuts, Fields, Workers, for_each_state};
 use crate::model::Model;
 use crate::oracle::first_order::{FirstOrder, Hand, Setup, StateSlot, StepRule};
@@ -206,14 +206,8 @@ impl<'a> FomVi<'a> {
         self.nature.set_values(&self.values);
         let (model, layout, oracle) = (self.model, self.layout, &self.oracle);
         let values = &self.nature.values;
-        let fields = Fields {
-            states: 0..model.states(),
-            per_state: [],
-            per_row: [&mut self.memory.x],
-            per_entry: [&mut self.memory.y],
-            chain: ChainRows::default(),
-        };
-        let cuts = Cuts { model, layout, chain: ChainShape::None };
+        let fields = Fields::of(model, [], [&mut self.memory.x], [&mut self.memory.y]);
+        let cuts = Cuts::of(model, layout);
         for_each_state(cuts, fields, &self.workers, &|at, worker: &mut StepWorker| {
             let s = at.states.start;
             if !model.is_terminal(s) {
@@ -231,14 +225,13 @@ impl<'a> FomVi<'a> {
         let nature = &self.nature;
         let fresh = self.settings.average == Average::Epoch;
         let Iterates { x, x_sum, x_epoch, gradient, budget, row, y, y_sum } = &mut self.memory;
-        let fields = Fields {
-            states: 0..model.states(),
-            per_state: [&mut self.next],
-            per_row: [x, x_sum, x_epoch, gradient, budget, row],
-            per_entry: [y, y_sum],
-            chain: ChainRows::default(),
-        };
-        let cuts = Cuts { model, layout, chain: ChainShape::None };
+        let fields = Fields::of(
+            model,
+            [&mut self.next],
+            [x, x_sum, x_epoch, gradient, budget, row],
+            [y, y_sum],
+        );
+        let cuts = Cuts::of(model, layout);
         for_each_state(cuts, fields, &self.workers, &|at, worker: &mut StepWorker| {
             let s = at.states.start;
             let rows = model.rows_of(s);
@@ -320,10 +313,4 @@ impl Snapshot for FomVi<'_> {
             codec.numbers(y_sum);
         }
     }
-}
-
-/// min_a c(s,a) in every state.
-fn cheapest_costs(model: &Model) -> Vec<f64> {
-    let least = |s| model.rows_of(s).map(|r| model.cost[r]).fold(f64::INFINITY, f64::min);
-    (0..model.states()).map(|s| if model.is_terminal(s) { 0.0 } else { least(s) }).collect()
 }

@@ -7,7 +7,6 @@
 //! until it does not.
 
 use crate::chain::Chain;
-use crate::chain::{ChainRows, ChainShape};
 use crate::lanes::{dispatch, sum};
 use crate::loops::bounds::Bounds;
 use crate::loops::fixed_point::{FixedPointMap, bound_fixed_point};
@@ -17,15 +16,6 @@ use crate::rows::{Budget, ExplicitMemory, ExplicitRows, Layout, RowValues, Sweep
 use crate::sets::UncertaintySet;
 use crate::sets::set::shrink;
 use crate::signal::Signal;
-
-/// The kernel that nature plays.
-#[derive(Clone, Copy)]
-pub(crate) enum Kernel<'a> {
-    /// y⁰.
-    Nominal,
-    /// A weighted sum of kernels of the set; each row counts over its own total.
-    Average(&'a [f64]),
-}
 
 /// Policy iteration for the best response.
 pub(crate) struct Response<'a> {
@@ -40,10 +30,7 @@ pub(crate) struct Response<'a> {
     /// What turns each row of the sum into a distribution.
     scale: Vec<f64>,
     workers: Workers<ResponseWorker>,
-    /// Greedy action of every state after a run, as a policy.
-    pub(crate) policy: Vec<f64>,
-    /// Sweeps done so far.
-    pub(crate) sweeps: u64,
+    sweeps: u64,
     /// Entries of rows that were read.
     entries: u64,
 }
@@ -72,22 +59,23 @@ impl<'a> Response<'a> {
                 value: vec![0.0; rows],
                 y: vec![0.0; entries],
             }),
-            policy: vec![0.0; model.rows()],
             sweeps: 0,
             entries: 0,
         }
     }
 
-    /// Entries visited by all sweeps and by the linear systems since the last call.
-    pub(crate) fn take_entries(&mut self) -> u64 {
-        std::mem::take(&mut self.chain.work) + std::mem::take(&mut self.entries)
+    /// Sweeps since the last call, and entries visited by them and by the linear systems.
+    pub(crate) fn take_work(&mut self) -> (u64, u64) {
+        let entries = std::mem::take(&mut self.chain.work) + std::mem::take(&mut self.entries);
+        (std::mem::take(&mut self.sweeps), entries)
     }
 
-    /// Bounds of the best response's value to `kernel`, no wider than `tolerance` if rounding
-    /// allows; `w` is a first guess and becomes a value near it.
+    /// Bounds of the best response's value to a weighted sum of kernels of the set, each row of which
+    /// counts over its own total, no wider than `tolerance` if rounding allows; `w` is a first guess and
+    /// becomes a value near it.
     pub(crate) fn run(
         &mut self,
-        kernel: Kernel<'_>,
+        kernel: &[f64],
         w: &mut [f64],
         tolerance: f64,
         signal: &Signal<'_>,
@@ -96,29 +84,19 @@ impl<'a> Response<'a> {
         bound_fixed_point(&mut ToKernel { response: self, kernel }, w, tolerance, signal)
     }
 
-    /// F^y(w) for the averaged kernel.
+    /// F^y(w).
     pub(crate) fn image_of(&mut self, kernel: &[f64], w: &[f64]) -> Vec<f64> {
-        let kernel = Kernel::Average(kernel);
         self.fit(kernel);
         self.sweep(kernel, w);
         self.next.clone()
     }
 
     /// Finds the share of the kernel that keeps every block of rows within its budget.
-    fn fit(&mut self, kernel: Kernel<'_>) {
-        let Kernel::Average(sums) = kernel else {
-            return;
-        };
+    fn fit(&mut self, sums: &[f64]) {
         self.entries += 2 * self.layout.entries(self.model) as u64;
         let (model, set, layout, values) = (self.model, self.set, self.layout, &self.values);
-        let fields = Fields {
-            states: 0..model.states(),
-            per_state: [],
-            per_row: [&mut self.share, &mut self.scale],
-            per_entry: [],
-            chain: ChainRows::default(),
-        };
-        let cuts = Cuts { model, layout, chain: ChainShape::None };
+        let fields = Fields::of(model, [], [&mut self.share, &mut self.scale], []);
+        let cuts = Cuts::of(model, layout);
         for_each_state(cuts, fields, &self.workers, &|at, worker: &mut ResponseWorker| {
             let s = at.states.start;
             let rows = model.rows_of(s);
@@ -143,24 +121,15 @@ impl<'a> Response<'a> {
     }
 
     /// next = F^y(w), with the chain of the greedy policy.
-    fn sweep(&mut self, kernel: Kernel<'_>, w: &[f64]) {
+    fn sweep(&mut self, sums: &[f64], w: &[f64]) {
         self.values.set(w);
         self.sweeps += 1;
-        let rows_read = match kernel {
-            Kernel::Nominal => 1,
-            Kernel::Average(_) => 2, // and the nominal ones
-        };
-        self.entries += rows_read * self.layout.entries(self.model) as u64;
+        // The nominal rows too.
+        self.entries += 2 * self.layout.entries(self.model) as u64;
         let (links, chain) = self.chain.rows();
         let (model, layout, values) = (self.model, self.layout, &self.values);
         let (share, scale) = (&self.share, &self.scale);
-        let fields = Fields {
-            states: 0..self.model.states(),
-            per_state: [&mut self.next],
-            per_row: [&mut self.policy],
-            per_entry: [],
-            chain: links,
-        };
+        let fields = Fields { chain: links, ..Fields::of(model, [&mut self.next], [], []) };
         let cuts = Cuts { model, layout, chain };
         for_each_state(cuts, fields, &self.workers, &|mut at, worker: &mut ResponseWorker| {
             let s = at.states.start;
@@ -174,40 +143,23 @@ impl<'a> Response<'a> {
             let game = ExplicitRows::load(model, layout, s, values, &mut worker.game);
             let block = game.block(0.0);
             let value = &mut worker.value[..rows.len()];
-            let sums = match kernel {
-                Kernel::Average(sums) => {
-                    let sums = &sums[layout.span(rows.clone())];
-                    dispatch(RowValues { block, y: sums, out: value });
-                    for (k, value) in value.iter_mut().enumerate() {
-                        let r = rows.start + k;
-                        let mixed = share[r] * (game.base[k] + scale[r] * *value);
-                        *value = mixed + (1.0 - share[r]) * game.nominal_value(k);
-                    }
-                    Some(sums)
-                }
-                Kernel::Nominal => {
-                    for (k, value) in value.iter_mut().enumerate() {
-                        *value = game.nominal_value(k);
-                    }
-                    None
-                }
-            };
+            let sums = &sums[layout.span(rows.clone())];
+            dispatch(RowValues { block, y: sums, out: value });
+            for (k, value) in value.iter_mut().enumerate() {
+                let r = rows.start + k;
+                let mixed = share[r] * (game.base[k] + scale[r] * *value);
+                *value = mixed + (1.0 - share[r]) * game.nominal_value(k);
+            }
             let best = (0..rows.len())
                 .min_by(|&a, &b| value[a].total_cmp(&value[b]))
                 .expect("a state with actions");
-            let [policy] = at.per_row;
-            policy.fill(0.0);
-            policy[best] = 1.0;
             next[0] = value[best];
             // The greedy row of the kernel itself.
             let span = block.span(best);
-            let row = &mut worker.y[span.clone()];
-            row.copy_from_slice(&block.nominal[span.clone()]);
-            if let Some(sums) = sums {
-                let (share, scale) = (share[rows.start + best], scale[rows.start + best]);
-                for (y, sum) in row.iter_mut().zip(&sums[span]) {
-                    *y = share * scale * sum + (1.0 - share) * *y;
-                }
+            let (share, scale) = (share[rows.start + best], scale[rows.start + best]);
+            let mix = sums[span.clone()].iter().zip(&block.nominal[span.clone()]);
+            for (y, (sum, p)) in worker.y[span].iter_mut().zip(mix) {
+                *y = share * scale * sum + (1.0 - share) * p;
             }
             let mut filled = 0;
             for (next_state, y) in game.entries_of(best, &worker.y).filter(|e| e.1 > 0.0) {
@@ -220,7 +172,7 @@ impl<'a> Response<'a> {
 /// F^y.
 struct ToKernel<'e, 'a> {
     response: &'e mut Response<'a>,
-    kernel: Kernel<'e>,
+    kernel: &'e [f64],
 }
 
 impl FixedPointMap for ToKernel<'_, '_> {

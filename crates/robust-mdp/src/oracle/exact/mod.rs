@@ -172,29 +172,21 @@ impl<'a> Exact<'a> {
         mut memory: RowMemory<'_>,
         x: &mut [f64],
         worker: &mut ExactScratch,
-        chain: Option<&mut ChainRows<'_>>,
     ) -> Enclosure {
         self.screen(s, values, &mut memory);
         let Some(set) = self.set else {
-            let value = self.nominal_update(s, values, memory, x, &mut worker.entries);
-            if let Some(chain) = chain {
-                self.nominal_chain_row(s, x, chain);
-            }
-            return value;
+            return self.nominal_update(s, values, memory, x, &mut worker.entries);
         };
         let mut state = self.state(set, s, values, tolerance, memory, worker);
         let value = match self.uncertainty.rectangularity {
             Rectangularity::State if state.radius(0) > 0.0 => state.shared(x),
             Rectangularity::State | Rectangularity::StateAction => state.separate(x),
         };
-        if let Some(chain) = chain {
-            state.add_to_chain(x, chain);
-        }
         state.count();
         value
     }
 
-    /// Adds Σ_a x_a·y_a to the chain, for the multipliers that an update left.
+    /// Adds Σ_a x_a·y_a to the chain, for the multipliers that an update or a response left.
     pub(crate) fn chain_row(
         &self,
         s: usize,
@@ -219,21 +211,13 @@ impl<'a> Exact<'a> {
         mut memory: RowMemory<'_>,
         x: &[f64],
         worker: &mut ExactScratch,
-        chain: Option<&mut ChainRows<'_>>,
     ) -> Enclosure {
         self.screen(s, values, &mut memory);
         let Some(set) = self.set else {
-            let value = self.nominal_response(s, values, x, &mut worker.entries);
-            if let Some(chain) = chain {
-                self.nominal_chain_row(s, x, chain);
-            }
-            return value;
+            return self.nominal_response(s, values, x, &mut worker.entries);
         };
         let mut state = self.state(set, s, values, tolerance, memory, worker);
         let value = state.respond(x, self.uncertainty.rectangularity);
-        if let Some(chain) = chain {
-            state.add_to_chain(x, chain);
-        }
         state.count();
         value
     }

@@ -80,7 +80,7 @@ impl ConicState<'_> {
         if !shared {
             one_hot(x, best);
         }
-        let mut upper = self.nature.respond(self.s, x, &mut programs.answered, None).upper;
+        let mut upper = self.nature.respond(self.s, x, &mut programs.answered).upper;
         // A row is never worth more than its maximum.
         let cap = least(game.base);
         if upper.is_nan() || upper > game.base[cap] {
@@ -159,7 +159,7 @@ impl ConicState<'_> {
         let mut alone = vec![0.0; self.game.actions()];
         let worst = rows.map(|k| {
             one_hot(&mut alone, k);
-            self.nature.respond(self.s, &alone, &mut programs.answered, None).upper
+            self.nature.respond(self.s, &alone, &mut programs.answered).upper
         });
         worst.fold(f64::INFINITY, f64::min)
     }

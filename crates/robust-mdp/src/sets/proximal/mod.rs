@@ -30,17 +30,25 @@ pub trait Prox: Sync {
         budget.min(rows)
     }
 
-    /// The step from the iterate `y`, in its place; `x` has one weight a row, perhaps negative.
-    fn step(
-        &self,
-        block: Block<'_>,
-        sigma: f64,
-        x: &[f64],
-        y: &mut [f64],
-        warm: Warm<'_>,
-        emit: Emit<'_>,
-        scratch: &mut Scratch,
-    );
+    /// Takes the step.
+    fn step(&self, step: Step<'_>, scratch: &mut Scratch);
+}
+
+/// A step from the iterate `y`, in its place.
+#[derive(Debug)]
+pub struct Step<'a> {
+    /// The rows.
+    pub block: Block<'a>,
+    /// σ.
+    pub sigma: f64,
+    /// One weight a row, perhaps negative.
+    pub x: &'a [f64],
+    /// The iterate.
+    pub y: &'a mut [f64],
+    /// Multipliers of the last step.
+    pub warm: Warm<'a>,
+    /// What it leaves besides.
+    pub emit: Emit<'a>,
 }
 
 /// Mirror coordinates of a kernel.
@@ -87,17 +95,8 @@ impl Prox for Nominal {
         Mirror::Point
     }
 
-    fn step(
-        &self,
-        block: Block<'_>,
-        _: f64,
-        _: &[f64],
-        y: &mut [f64],
-        _: Warm<'_>,
-        emit: Emit<'_>,
-        _: &mut Scratch,
-    ) {
-        emit.write_nominal(self.mirror(), block, y);
+    fn step(&self, step: Step<'_>, _: &mut Scratch) {
+        step.emit.write_nominal(self.mirror(), step.block, step.y);
     }
 }
 

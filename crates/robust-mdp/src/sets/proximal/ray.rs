@@ -13,7 +13,7 @@ use pulp::{Simd, WithSimd};
 
 use super::block::{Block, Emit, RowSums, Scratch, Warm};
 use super::separable::{ProximalEntry, Separable, positive};
-use super::{Mirror, Prox};
+use super::{Mirror, Prox, Step};
 use crate::lanes::{dispatch, padding, walk};
 use crate::sets::ellipsoid::Ellipsoid;
 use crate::sets::set::Set;
@@ -37,28 +37,19 @@ impl Prox for Ray {
         Mirror::Point
     }
 
-    fn step(
-        &self,
-        block: Block<'_>,
-        sigma: f64,
-        x: &[f64],
-        y: &mut [f64],
-        warm: Warm<'_>,
-        emit: Emit<'_>,
-        scratch: &mut Scratch,
-    ) {
-        if block.kappa.is_some() {
-            return Separable(Ray).step(block, sigma, x, y, warm, emit, scratch);
+    fn step(&self, step: Step<'_>, scratch: &mut Scratch) {
+        if step.block.kappa.is_some() {
+            return Separable(Ray).step(step, scratch);
         }
+        let Step { block, sigma, x, y, warm: Warm { budget, row }, emit } = step;
         for (slope, x) in scratch.slope.iter_mut().zip(x) {
             *slope = sigma * x;
         }
-        let Warm { budget, row } = warm;
         let t = if block.radius > 0.0 {
             let Some(t) = follow(block, y, budget, row, scratch) else {
                 *budget = 0.0;
-                let cold = Warm { budget: &mut *budget, row: &mut *row };
-                Separable(Ray).step(block, sigma, x, y, cold, emit, scratch);
+                let warm = Warm { budget: &mut *budget, row: &mut *row };
+                Separable(Ray).step(Step { block, sigma, x, y, warm, emit }, scratch);
                 *budget = 1.0 / (1.0 + *budget);
                 return row.iter_mut().for_each(|nu| *nu *= *budget);
             };
@@ -68,9 +59,7 @@ impl Prox for Ray {
             0.0
         };
         scratch.entries += block.entries() as u64;
-        let Emit { weight, sum, value } = emit;
-        let slope = &scratch.slope;
-        dispatch(Write { block, slope, t, nu: row, y, weight, sum, value });
+        dispatch(Write { block, slope: &scratch.slope, t, nu: row, y, emit });
     }
 }
 
@@ -242,9 +231,7 @@ struct Write<'a> {
     t: f64,
     nu: &'a [f64],
     y: &'a mut [f64],
-    weight: f64,
-    sum: &'a mut [f64],
-    value: &'a mut [f64],
+    emit: Emit<'a>,
 }
 
 impl WithSimd for Write<'_> {
@@ -253,14 +240,13 @@ impl WithSimd for Write<'_> {
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
         let zero = simd.splat_f64s(0.0);
-        let lanes = size_of::<S::f64s>() / 8;
-        let (tv, weight) = (simd.splat_f64s(self.t), simd.splat_f64s(self.weight));
+        let (tv, weight) = (simd.splat_f64s(self.t), simd.splat_f64s(self.emit.weight));
         for k in 0..self.block.rows() {
             let span = self.block.span(k);
             let (nominal, gain) = (&self.block.nominal[span.clone()], self.block.gain(k));
             let (slope, nu) = (simd.splat_f64s(self.slope[k]), simd.splat_f64s(self.nu[k]));
             let y = &mut self.y[span.clone()];
-            let sum = &mut self.sum[span];
+            let sum = &mut self.emit.sum[span];
             let mut value = zero;
             macro_rules! entry {
                 ($y:expr, $y0:expr, $b:expr, $sum:expr) => {{
@@ -279,14 +265,13 @@ impl WithSimd for Write<'_> {
                 (*y, *s) = entry!(*y, y0, b, *s);
             }
             if !yt.is_empty() {
-                debug_assert!(yt.len() < lanes);
                 let (y0, b) = (simd.partial_load_f64s(nt), simd.partial_load_f64s(gt));
                 let (new, total) =
                     entry!(simd.partial_load_f64s(yt), y0, b, simd.partial_load_f64s(st));
                 simd.partial_store_f64s(yt, new);
                 simd.partial_store_f64s(st, total);
             }
-            self.value[k] = simd.reduce_sum_f64s(value);
+            self.emit.value[k] = simd.reduce_sum_f64s(value);
         }
     }
 }

@@ -6,8 +6,8 @@
 //! Σ_j y falls in ν_a, D falls in s. Newton's method in a bracket finds ν_a for a given s; secants of
 //! D^{−1/2}, which is nearly linear in s near p, find s in a bracket. Both start from the last step's.
 
-use super::block::{Block, Emit, Scratch, Warm};
-use super::{Mirror, Prox};
+use super::block::{Block, Scratch};
+use super::{Mirror, Prox, Step};
 use crate::sets::set::Set;
 
 const ROW_STEPS: usize = 200;
@@ -52,16 +52,8 @@ impl<E: ProximalEntry> Prox for Separable<E> {
         self.0.diameter(budget, rows, width)
     }
 
-    fn step(
-        &self,
-        block: Block<'_>,
-        sigma: f64,
-        x: &[f64],
-        y: &mut [f64],
-        warm: Warm<'_>,
-        emit: Emit<'_>,
-        scratch: &mut Scratch,
-    ) {
+    fn step(&self, step: Step<'_>, scratch: &mut Scratch) {
+        let Step { block, sigma, x, y, warm, emit } = step;
         let mirror = self.0.mirror();
         if block.radius <= 0.0 {
             return emit.write_nominal(mirror, block, y);

@@ -10,9 +10,9 @@
 
 use pulp::{Simd, WithSimd};
 
-use super::block::{Block, Emit, RowSums, Scratch, Warm};
+use super::block::{Block, Emit, RowSums, Scratch};
 use super::separable::{ProximalEntry, Separable};
-use super::{Mirror, Prox};
+use super::{Mirror, Prox, Step};
 use crate::lanes::{dispatch, exp, exp_m1};
 use crate::sets::kl::Kl;
 use crate::sets::set::Set;
@@ -37,19 +37,11 @@ impl Prox for Tilted {
         budget.min(rows * width.ln())
     }
 
-    fn step(
-        &self,
-        block: Block<'_>,
-        sigma: f64,
-        x: &[f64],
-        log_ratio: &mut [f64],
-        warm: Warm<'_>,
-        emit: Emit<'_>,
-        scratch: &mut Scratch,
-    ) {
-        if block.kappa.is_some() {
-            return Separable(Tilted).step(block, sigma, x, log_ratio, warm, emit, scratch);
+    fn step(&self, step: Step<'_>, scratch: &mut Scratch) {
+        if step.block.kappa.is_some() {
+            return Separable(Tilted).step(step, scratch);
         }
+        let Step { block, sigma, x, y: log_ratio, warm, emit } = step;
         for (k, &x) in x.iter().enumerate() {
             scratch.slope[k] = sigma * x;
             scratch.shift[k] = warm.row[k] + sigma * x * block.nominal_value[k];

@@ -7,15 +7,15 @@ mod separable;
 use super::block::{Block, Gain};
 use super::omega::{EllipsoidEntropy, KlEuclidean};
 use super::ray::Ray;
-use super::separable::{ProximalEntry, Separable, positive};
+use super::separable::Separable;
 use super::tilt::Tilted;
-use super::{Emit, Mirror, Prox, Scratch, Warm};
+use super::{Emit, Mirror, Prox, Scratch, Step, Warm};
 use crate::geometry::Geometry;
 use crate::instances::Xoshiro256;
-use crate::rows::Row;
+use crate::sets::chi2::Chi2;
 use crate::sets::ellipsoid::Ellipsoid;
 use crate::sets::kl::Kl;
-use crate::sets::set::{Beyond, Priced, Set};
+use crate::sets::set::Set;
 
 /// A block that owns its arrays.
 #[derive(Clone, Debug)]
@@ -113,8 +113,8 @@ const CASES: [Case; 7] = [
     },
     Case {
         name: "chi-square l2",
-        prox: &Separable(ChiSquare),
-        set: &ChiSquare,
+        prox: &Separable(Chi2),
+        set: &Chi2,
         geometry: Geometry::Euclidean,
         normal: |y, p| 2.0 * (y - p) / p,
     },
@@ -156,77 +156,11 @@ impl State {
         let mut scratch = Scratch::new(block.rows(), block.nominal.len());
         let warm = Warm { budget: &mut self.budget, row: &mut self.row };
         let emit = Emit { weight: 1.0, sum: &mut sum, value: &mut value };
-        prox.step(block.block(), sigma, x, &mut self.mirror, warm, emit, &mut scratch);
+        prox.step(
+            Step { block: block.block(), sigma, x, y: &mut self.mirror, warm, emit },
+            &mut scratch,
+        );
         [sum, value]
-    }
-}
-
-/// A set of which no more than the proximal steps is asked.
-macro_rules! distance {
-    ($set:ident, $name:literal, $leaves:literal, |$p:ident, $y:ident| $distance:expr) => {
-        #[derive(Clone, Copy, Debug)]
-        struct $set;
-
-        impl Set for $set {
-            fn name(&self) -> &'static str {
-                $name
-            }
-            fn distance(&self, p: &[f64], y: &[f64]) -> f64 {
-                p.iter().zip(y).map(|(&$p, &$y)| $distance).sum()
-            }
-            fn leaves_support(&self) -> bool {
-                $leaves
-            }
-            fn diameter(&self) -> f64 {
-                f64::INFINITY
-            }
-            fn vacuous(&self, _: &[f64], _: bool) -> f64 {
-                unreachable!()
-            }
-            fn at(&self, _: Row<'_>, _: f64, _: Option<Priced>) -> Priced {
-                unreachable!()
-            }
-            fn face(&self, _: Row<'_>) -> f64 {
-                unreachable!()
-            }
-            fn kernel(&self, _: Row<'_>, _: Priced, _: &mut [f64]) -> Beyond {
-                unreachable!()
-            }
-            fn prox(&self, geometry: Geometry) -> Option<&dyn Prox> {
-                match geometry {
-                    Geometry::Euclidean => Some(&Separable($set)),
-                    Geometry::Entropy => None,
-                }
-            }
-        }
-    };
-}
-
-distance!(L1, "l1", true, |p, y| (y - p).abs());
-distance!(ChiSquare, "chi-square", false, |p, y| if p > 0.0 { (y - p) * (y - p) / p } else { y });
-
-impl ProximalEntry for L1 {
-    fn set(&self) -> &dyn Set {
-        self
-    }
-
-    fn at(&self, z: f64, p: f64, s: f64) -> (f64, f64) {
-        match z - p {
-            up if up > s => positive(z - s, 1.0),
-            down if down < -s => positive(z + s, 1.0),
-            _ => (p, 0.0),
-        }
-    }
-}
-
-impl ProximalEntry for ChiSquare {
-    fn set(&self) -> &dyn Set {
-        self
-    }
-
-    fn at(&self, z: f64, p: f64, s: f64) -> (f64, f64) {
-        let w = 2.0 * s / p;
-        if p > 0.0 { positive((z + 2.0 * s) / (1.0 + w), 1.0 / (1.0 + w)) } else { (0.0, 0.0) }
     }
 }
 

@@ -2,10 +2,11 @@
 //! only if its entries are those of one shift a row and one multiplier, rows have mass one, and the
 //! budget is spent unless the multiplier is 0.
 
-use super::{ChiSquare, EllipsoidEntropy, KlEuclidean, L1, Owned, Ray, State, Tilted, blocks};
+use super::{Chi2, EllipsoidEntropy, KlEuclidean, Owned, Ray, State, Tilted, blocks};
 use crate::geometry::Geometry;
 use crate::instances::Xoshiro256;
 use crate::oracle::first_order::prox_of;
+use crate::sets::l1::NORM;
 use crate::sets::proximal::{Mirror, Prox, ProximalEntry, Separable};
 
 /// V(y) − zy + s·d(y, p), up to what is linear in y and the same for all entries of a row.
@@ -27,7 +28,7 @@ fn objective(entry: &dyn ProximalEntry, z: f64, p: f64, s: f64, y: f64) -> f64 {
 fn the_step_of_an_entry_is_the_best_one() {
     let mut rng = Xoshiro256::new(21);
     let entries: [&dyn ProximalEntry; 6] =
-        [&L1, &ChiSquare, &Ray, &Tilted, &KlEuclidean, &EllipsoidEntropy];
+        [&NORM, &Chi2, &Ray, &Tilted, &KlEuclidean, &EllipsoidEntropy];
     for entry in entries {
         for _ in 0..2000 {
             let z = 3.0 * (rng.uniform() - 0.5);
@@ -75,7 +76,7 @@ fn check(
     // y is known to the last bit of z, and so is y − p.
     let z = before.mirror.iter().zip(g).fold(1.0_f64, |m, (y, g)| m.max((y + g).abs()));
     let steepest = match set.name() {
-        "chi-square" => y.iter().zip(&block.nominal).fold(1.0_f64, |m, (y, p)| m.max(2.0 * y / p)),
+        "chi2" => y.iter().zip(&block.nominal).fold(1.0_f64, |m, (y, p)| m.max(2.0 * y / p)),
         "ellipsoid" => block.radius.sqrt(),
         _ => 1.0,
     };
@@ -138,8 +139,8 @@ fn check_steps<E: ProximalEntry + Copy>(entry: E, seed: u64) {
 
 #[test]
 fn steps_by_entries_are_optimal() {
-    check_steps(L1, 1);
-    check_steps(ChiSquare, 2);
+    check_steps(NORM, 1);
+    check_steps(Chi2, 2);
     check_steps(Ray, 3);
     check_steps(Tilted, 4);
     check_steps(KlEuclidean, 5);
@@ -153,7 +154,7 @@ fn row_weights_scale_the_budget() {
     let alone = Owned { radius: 0.02, ..Owned::random(&mut rng, 1, 7, 0.0, 3.0) };
     let weighted = Owned { radius: 0.08, kappa: Some(vec![4.0]), ..alone.clone() };
     let all: [&dyn Prox; 5] =
-        [&Ray, &Tilted, &Separable(KlEuclidean), &Separable(EllipsoidEntropy), &Separable(L1)];
+        [&Ray, &Tilted, &Separable(KlEuclidean), &Separable(EllipsoidEntropy), &Separable(NORM)];
     for prox in all {
         let [a, _] = State::start(prox, &alone).step(prox, &alone, 0.5, &[1.0]);
         let [b, _] = State::start(prox, &weighted).step(prox, &weighted, 0.5, &[1.0]);
@@ -165,7 +166,7 @@ fn row_weights_scale_the_budget() {
 
 #[test]
 fn a_set_without_the_geometry_is_refused() {
-    assert!(prox_of(Some(&L1), Geometry::Euclidean).is_ok());
-    let refused = prox_of(Some(&L1), Geometry::Entropy).err().expect("no such step").to_string();
-    assert!(refused.contains("l1 set") && refused.contains("has one in l2"), "{refused}");
+    assert!(prox_of(Some(&NORM), Geometry::Euclidean).is_ok());
+    let refused = prox_of(Some(&NORM), Geometry::Entropy).err().expect("no such step").to_string();
+    assert!(refused.contains("L1 set") && refused.contains("has one in l2"), "{refused}");
 }

@@ -3,14 +3,15 @@
 //! They see a problem only through [`SaddlePoint`]: proximal steps of either player and the
 //! gradient c + Kᵀy. Iterates are in mirror coordinates (see [`crate::geometry`]).
 //!
-//! Every method leaves weighted sums of the points whose average converges: with weights
-//! ω_t = t^p, t counted from `first`, the averaged duality gap falls like O(1/T) for [`pda`]
-//! (Chambolle & Pock 2016) and [`mirror_prox`] (Nemirovski 2004), like O(1/√T) for
-//! [`mirror_descent`] (Ben-Tal & Nemirovski).
-
-pub mod mirror_descent;
-pub mod mirror_prox;
-pub mod pda;
+//! Every method leaves weighted sums of the points whose average converges, with weights ω_t = t^p, t
+//! counted from `first`; τ and σ are the step sizes:
+//! - primal–dual algorithm (Chambolle & Pock 2016, Algorithm 1 with Bregman distances), O(1/T):
+//!   x⁺ = prox_x(τ(c + Kᵀy), x),   y⁺ = prox_y(σK(2x⁺ − x), y);
+//! - mirror prox (Nemirovski 2004), O(1/T): a trial step, then the real one with the trial's gradients,
+//!   (x̂, ŷ) = prox at the gradients of (x, y),   (x⁺, y⁺) = prox at the gradients of (x̂, ŷ),
+//!   and averages of the trial points;
+//! - mirror descent (Ben-Tal & Nemirovski), O(1/√T): both players step at once from the current
+//!   gradients, with steps shrunk like 1/√t.
 
 use serde::{Deserialize, Serialize};
 
@@ -108,7 +109,8 @@ pub struct Iterate<'a> {
 #[derive(Debug)]
 pub struct Workspace {
     point: Vec<f64>,
-    previous: Vec<f64>,
+    /// The point before, extrapolated, or of the trial step.
+    other: Vec<f64>,
     gradient: Vec<f64>,
     half_gradient: Vec<f64>,
     half_x: Vec<f64>,
@@ -122,7 +124,7 @@ impl Workspace {
         let n = || vec![0.0; n];
         Workspace {
             point: n(),
-            previous: n(),
+            other: n(),
             gradient: n(),
             half_gradient: n(),
             half_x: n(),
@@ -135,20 +137,58 @@ impl Workspace {
 pub fn run<P: SaddlePoint>(
     method: FirstOrderMethod,
     problem: &mut P,
-    steps: Steps,
+    Steps { tau, sigma }: Steps,
     schedule: Schedule,
-    iterate: Iterate<'_>,
+    at: Iterate<'_>,
     workspace: &mut Workspace,
 ) -> f64 {
-    match method {
-        FirstOrderMethod::Pda => pda::run(problem, steps, schedule, iterate, workspace),
-        FirstOrderMethod::MirrorProx => {
-            mirror_prox::run(problem, steps, schedule, iterate, workspace)
+    let Iterate { x, y, x_sum, y_sum, gradient_sum } = at;
+    let Workspace { point, other, gradient, half_gradient, half_x, half_y } = workspace;
+    let [point, other, gradient] = [point, other, gradient].map(|array| &mut array[..x.len()]);
+    problem.gradient_x(y, gradient);
+    // A zero step normalises nothing and moves nothing: it only decodes x.
+    problem.step_x(0.0, gradient, x, point);
+    let mut total = 0.0;
+    for i in 0..schedule.steps {
+        if i % PATIENCE == 0 && problem.stopped() {
+            break;
         }
-        FirstOrderMethod::MirrorDescent => {
-            mirror_descent::run(problem, steps, schedule, iterate, workspace)
+        let weight = schedule.weight(i);
+        match method {
+            FirstOrderMethod::Pda => {
+                other.copy_from_slice(point);
+                problem.step_x(tau, gradient, x, point);
+                for (e, x) in other.iter_mut().zip(&*point) {
+                    *e = 2.0 * x - *e;
+                }
+                problem.step_y(sigma, other, y, weight, y_sum, gradient);
+                add(weight, point, x_sum);
+                add(weight, gradient, gradient_sum);
+            }
+            FirstOrderMethod::MirrorProx => {
+                let (half_x, half_y) = (&mut half_x[..x.len()], &mut half_y[..y.len()]);
+                let half_gradient = &mut half_gradient[..x.len()];
+                half_x.copy_from_slice(x);
+                half_y.copy_from_slice(y);
+                problem.step_x(tau, gradient, half_x, other);
+                problem.step_y(sigma, point, half_y, weight, y_sum, half_gradient);
+                problem.step_x(tau, half_gradient, x, point);
+                problem.step_y(sigma, other, y, 0.0, y_sum, gradient);
+                add(weight, other, x_sum);
+                add(weight, half_gradient, gradient_sum);
+            }
+            FirstOrderMethod::MirrorDescent => {
+                let shrink = ((schedule.first + i + 1) as f64).sqrt().recip();
+                other.copy_from_slice(point);
+                problem.step_x(shrink * tau, gradient, x, point);
+                problem.step_y(shrink * sigma, other, y, weight, y_sum, gradient);
+                add(weight, point, x_sum);
+                add(weight, gradient, gradient_sum);
+            }
         }
+        total += weight;
     }
+    total
 }
 
 fn add(weight: f64, from: &[f64], to: &mut [f64]) {
