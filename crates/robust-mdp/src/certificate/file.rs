@@ -10,11 +10,10 @@ use std::path::Path;
 use serde::Deserialize;
 use serde::de::value::StrDeserializer;
 
-use super::fingerprint::checksum;
 use super::{Certificate, Claim, Multipliers, Rejection, Weight};
 use crate::error::{Error, name_of};
 use crate::io::write_atomically;
-use crate::model::{Model, Objective};
+use crate::model::{Model, Objective, checksum};
 use crate::sets::{Distance, Radius, Rectangularity, Support, UncertaintySet};
 use crate::solve::{Method, Oracle};
 

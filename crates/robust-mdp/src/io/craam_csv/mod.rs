@@ -137,8 +137,9 @@ fn line_of(lines: &[Transition], error: &ModelError) -> Option<u64> {
     let of_state: Vec<&Transition> = of_state.collect();
     let row = of_state.chunk_by(|a, b| a.action == b.action).nth(action.unwrap_or(0))?;
     let at_fault = |t: &&&Transition| match error {
-        ModelError::NegativeProbability { .. } => t.prob < 0.0,
-        ModelError::ProbabilityNotFinite { .. } => !t.prob.is_finite(),
+        ModelError::Probability { next, value, .. } => {
+            (t.to as usize, t.prob.to_bits()) == (*next, value.to_bits())
+        }
         ModelError::CostNotFinite { .. } | ModelError::TransitionCostNotFinite { .. } => {
             !t.cost.is_finite()
         }

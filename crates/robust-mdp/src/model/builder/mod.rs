@@ -232,12 +232,8 @@ impl ModelBuilder {
         let (state, action) = self.latest();
         Some(if next >= u32::MAX as usize {
             ModelError::NextOutOfRange { state, action, next, states: u32::MAX as usize }
-        } else if !prob.is_finite() {
-            ModelError::ProbabilityNotFinite { state, action, next, value: prob }
-        } else if prob < 0.0 {
-            ModelError::NegativeProbability { state, action, next, value: prob }
         } else if !usable {
-            ModelError::ProbabilityTooSmall { state, action, next, value: prob }
+            ModelError::Probability { state, action, next, value: prob }
         } else {
             ModelError::TransitionCostNotFinite { state, action, next, value: further }
         })

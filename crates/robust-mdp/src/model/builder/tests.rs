@@ -17,14 +17,11 @@ fn probabilities_are_checked() {
     assert!(matches!(one(0.0, &[]), Err(ModelError::RowSum { sum: 0.0, .. })));
     assert!(matches!(one(0.0, &[(0, 0.6), (0, 0.6)]), Err(ModelError::RowSum { .. })));
     let negative = one(0.0, &[(0, 1.0), (0, -1e-300)]).unwrap_err();
-    assert_eq!(
-        negative,
-        ModelError::NegativeProbability { state, action, next: 0, value: -1e-300 }
-    );
+    assert_eq!(negative, ModelError::Probability { state, action, next: 0, value: -1e-300 });
     assert!(one(0.0, &[(0, 1.0), (0, -0.0)]).is_ok());
     for bad in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
-        let error = one(0.0, &[(0, bad)]).unwrap_err();
-        assert!(matches!(error, ModelError::ProbabilityNotFinite { .. }), "{error}");
+        let error = one(0.0, &[(0, bad)]).unwrap_err().to_string();
+        assert!(error.ends_with("expected a finite number"), "{error}");
         assert!(matches!(one(bad, &[(0, 1.0)]), Err(ModelError::CostNotFinite { .. })));
     }
 }
