@@ -76,7 +76,8 @@ impl Model {
     /// The largest |number| that costs of steps are computed from: sums of them may cancel, but round as
     /// much as these.
     pub(crate) fn largest_term(&self) -> f64 {
-        let terms = self.facts.as_ref().map_or_else(|| largest(&self.cost), |facts| facts.largest_term);
+        let terms =
+            self.facts.as_ref().map_or_else(|| largest(&self.cost), |facts| facts.largest_term);
         self.largest_cost().max(terms)
     }
 }

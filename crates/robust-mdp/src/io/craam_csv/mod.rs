@@ -25,11 +25,10 @@ struct Transition {
 }
 
 /// Reads a model; the discount factor can only come from the caller.
-pub(super) fn read<'a>(
-    source: impl Into<Source<'a>>,
+pub(super) fn read(
+    source: Source<'_>,
     discount: Option<f64>,
 ) -> Result<(Model, Vec<String>), Error> {
-    let source = source.into();
     let (path, (objective, mut lines)) = (source.path, read_lines(source)?);
     let discount =
         discount.ok_or_else(|| super::model_error(path, None, ModelError::MissingDiscount))?;

@@ -29,11 +29,10 @@ const KNOWN: [&str; 13] = [
 ];
 
 /// Reads a model; `discount` overrides the file's.
-pub(super) fn read<'a>(
-    source: impl Into<Source<'a>>,
+pub(super) fn read(
+    source: Source<'_>,
     discount: Option<f64>,
 ) -> Result<(Model, Vec<String>), Error> {
-    let source = source.into();
     let (path, mut archive) = (source.path, Archive::open(source)?);
     let mut warnings = archive.unused();
     let discount = discount.map_or_else(|| archive.one_number("discount"), |d| Ok(Some(d)))?;
@@ -59,7 +58,7 @@ pub(super) fn read<'a>(
     Ok((model, warnings))
 }
 
-type Packed<'p> = BufReader<Input<'p>>;
+type Packed<'p> = BufReader<Box<dyn Input + 'p>>;
 
 /// Numbers that any archive may hold, and so many more for each of its bytes: deflate shrinks zeros
 /// a thousandfold, and a small file must not fill the memory.

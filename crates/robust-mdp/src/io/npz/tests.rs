@@ -30,7 +30,7 @@ fn read_arrays(arrays: &[Named<'_>]) -> Result<(Model, Vec<String>), Error> {
         zip.write_all(data).unwrap();
     }
     zip.finish().unwrap();
-    read(&path, Some(0.9))
+    read((&path).into(), Some(0.9))
 }
 
 /// State 0 has actions 0 and 2, state 1 none.
@@ -189,7 +189,7 @@ fn no_archive() {
     let folder = Folder::new();
     let path = folder.with("m.npz", "PK nonsense");
     assert!(
-        read(&path, None)
+        read((&path).into(), None)
             .unwrap_err()
             .to_string()
             .contains("is not a NumPy .npz archive (or is cut off)")
@@ -211,8 +211,7 @@ fn damaged_numbers_are_never_read_as_others() {
         super::write(model, &path).unwrap();
         let stored = std::fs::read(&path).unwrap();
         for bytes in [&stored, &deflated(&stored)] {
-            let parse =
-                |bytes: &[u8]| crate::io::parse_model(&path, bytes, crate::io::Format::Npz, None);
+            let parse = |bytes: &[u8]| read(Source::in_memory(&path, bytes), None);
             let (whole, warnings) = parse(bytes).unwrap();
             assert!(warnings.is_empty(), "{warnings:?}");
             for at in 0..bytes.len() {
@@ -251,7 +250,7 @@ fn damage_is_told_with_the_array() {
     let cost = model.row(3).cost.to_le_bytes();
     let at = bytes.windows(8).position(|w| w == cost).unwrap();
     bytes[at] ^= 1;
-    let message = read(&folder.with("m.npz", &bytes), None).unwrap_err().to_string();
+    let message = read(Source::in_memory(&path, &bytes), None).unwrap_err().to_string();
     assert!(message.contains("m.npz: array `C`: the data are damaged"), "{message}");
     // More data than the shape says.
     let mut arrays = self::dense();
