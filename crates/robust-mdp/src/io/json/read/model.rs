@@ -19,27 +19,30 @@ impl JsonReader {
             match key {
                 "format" => {
                     let wanted = Wanted::Format;
-                    let format = self.value(&mut map, wanted)?.text(wanted)?;
+                    let format = wanted.text(&self.value(&mut map, wanted)?)?;
                     if format != FORMAT {
                         return Err(wanted.wrong(quoted(&format)));
                     }
                 }
                 "version" => {
                     let wanted = Wanted::Version;
-                    let version = self.value(&mut map, wanted)?.whole(wanted)?;
+                    let version = wanted.whole(&self.value(&mut map, wanted)?)?;
                     if version != VERSION {
                         return Err(wanted.wrong(version));
                     }
                 }
                 "objective" => {
                     let wanted = Wanted::Objective;
-                    let name = self.value(&mut map, wanted)?.text(wanted)?;
-                    self.set_objective(name)?;
+                    let name = wanted.text(&self.value(&mut map, wanted)?)?;
+                    self.set_objective(&name)?;
                 }
                 "discount" => {
                     let wanted = Wanted::Discount;
-                    let given = self.value(&mut map, wanted)?.given();
-                    self.discount = given.map(|v| v.number(wanted)).transpose()?;
+                    let given = self.value(&mut map, wanted)?;
+                    self.discount = match given.is_null() {
+                        true => None,
+                        false => Some(wanted.number(&given)?),
+                    };
                 }
                 "initial" => drop(self.value(&mut map, Wanted::Initial)?),
                 _ => drop(self.value(&mut map, Wanted::States)?),
@@ -65,7 +68,7 @@ impl JsonReader {
         let wanted = Wanted::InitialEntry;
         let mut initial = Vec::new();
         while let Some(value) = self.entry(&mut seq, wanted)? {
-            initial.push(value.number(wanted)?);
+            initial.push(wanted.number(&value)?);
         }
         self.builder.set_initial(Some(initial));
         Ok(())

@@ -3,8 +3,9 @@
 use std::fmt;
 
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
+use serde_json::Value;
 
-use super::value::{Value, Wanted};
+use super::value::{Wanted, in_words};
 use super::{Depth, JsonReader};
 
 /// Something of the file. Objects and lists are read on the way and leave `null`.
@@ -28,7 +29,7 @@ impl Part<'_> {
             (Wanted::Initial, Value::Null) => Ok(found),
             (wanted, _) if wanted.is_part() => {
                 self.reading.lines.note();
-                Err(wanted.wrong(found))
+                Err(wanted.wrong(in_words(&found)))
             }
             _ => Ok(found),
         }
@@ -73,23 +74,23 @@ impl<'de> Visitor<'de> for Part<'_> {
     }
 
     fn visit_bool<E: Error>(self, flag: bool) -> Result<Value, E> {
-        self.single(Value::Flag(flag))
+        self.single(flag.into())
     }
 
     fn visit_u64<E: Error>(self, n: u64) -> Result<Value, E> {
-        self.single(Value::Whole(n))
+        self.single(n.into())
     }
 
     fn visit_i64<E: Error>(self, n: i64) -> Result<Value, E> {
-        self.single(Value::Negative(n))
+        self.single(n.into())
     }
 
     fn visit_f64<E: Error>(self, x: f64) -> Result<Value, E> {
-        self.single(Value::Number(x))
+        self.single(x.into())
     }
 
     fn visit_str<E: Error>(self, text: &str) -> Result<Value, E> {
-        self.single(Value::Text(text.to_owned()))
+        self.single(text.into())
     }
 }
 

@@ -2,7 +2,6 @@
 
 use serde::de::{Error, IgnoredAny, MapAccess, SeqAccess};
 
-use super::objective::keys_of;
 use super::value::{Keys, Wanted};
 use super::{Depth, JsonReader};
 use crate::model::Objective;
@@ -39,8 +38,8 @@ impl JsonReader {
         map: &mut A,
     ) -> Result<Option<String>, A::Error> {
         let wanted = Wanted::Name;
-        let given = self.value(map, wanted)?.given();
-        given.map(|v| v.text(wanted)).transpose()
+        let given = self.value(map, wanted)?;
+        if given.is_null() { Ok(None) } else { wanted.text(&given).map(Some) }
     }
 
     pub(super) fn read_action<'de, A: MapAccess<'de>>(
@@ -64,7 +63,7 @@ impl JsonReader {
                 _ => (Objective::MaxReward, Wanted::Reward),
             };
             self.mean(objective).map_err(A::Error::custom)?;
-            cost = Some(self.value(&mut map, wanted)?.number(wanted)?);
+            cost = Some(wanted.number(&self.value(&mut map, wanted)?)?);
         }
         keys.require("next", "\"next\":[[state, probability], … ]")?;
         if self.row.is_empty() {
@@ -86,7 +85,7 @@ impl JsonReader {
     fn cost_of_transitions(&self) -> Result<f64, String> {
         let Some(without) = self.row.iter().find(|e| e.2.is_none()) else { return Ok(0.0) };
         let key = match self.objective.or(self.meant.map(|(meant, _)| meant)) {
-            Some(objective) => format!("`{}`", keys_of(objective).0),
+            Some(objective) => format!("`{}`", objective.noun()),
             None => "`cost` or `reward`".into(),
         };
         let (to, prob, _) = without;
@@ -105,17 +104,15 @@ impl JsonReader {
         let Some(to) = self.entry(&mut seq, wanted)? else {
             return Err(short("an empty list"));
         };
-        let to = to.whole(wanted)?;
+        let to = wanted.whole(&to)?;
         let wanted = Wanted::Probability;
         let Some(prob) = self.entry(&mut seq, wanted)? else {
             return Err(short("a list of 1 entry"));
         };
-        let prob = prob.number(wanted)?;
+        let prob = wanted.number(&prob)?;
         let wanted = Wanted::FurtherCost;
-        let further = match self.entry(&mut seq, wanted)? {
-            Some(further) => Some(further.number(wanted)?),
-            None => None,
-        };
+        let further = self.entry(&mut seq, wanted)?;
+        let further = further.map(|further| wanted.number(&further)).transpose()?;
         self.wanted = Wanted::Transition;
         if seq.next_element::<IgnoredAny>()?.is_some() {
             return Err(short("a list of more than 3 entries"));
