@@ -86,7 +86,7 @@ impl<'a> Table<'a> {
         }
         self.record.text.clear();
         self.record.ends.clear();
-        self.record.at = At::Start;
+        self.record.open = false;
         let mut taken = 0;
         loop {
             let Ok(line) = std::str::from_utf8(&self.raw[taken..]) else {
@@ -95,7 +95,7 @@ impl<'a> Table<'a> {
             if !self.record.take(line) {
                 return Err(self.error("text after a closing \", expected a comma"));
             }
-            if self.record.at != At::Quoted {
+            if !self.record.open {
                 break;
             }
             taken = self.raw.len();
@@ -103,7 +103,6 @@ impl<'a> Table<'a> {
                 return Err(self.error("a quoted field does not end, expected a closing \""));
             }
         }
-        self.record.end_field();
         self.no_more_than_the_header()?;
         Ok(true)
     }
@@ -178,19 +177,8 @@ impl<'a> Table<'a> {
 struct Record {
     text: String,
     ends: Vec<usize>,
-    at: At,
-}
-
-/// Where in a field the text so far has come.
-#[derive(Clone, Copy, Default, PartialEq)]
-enum At {
-    #[default]
-    Start,
-    Plain,
-    Quoted,
-    /// Behind a quote that closes the field, or is the first of two.
-    Quote,
-    Closed,
+    /// The last of them is quoted and goes on.
+    open: bool,
 }
 
 impl Record {
@@ -200,37 +188,39 @@ impl Record {
     }
 
     /// Takes in a line; false if it has text where a comma must be.
-    fn take(&mut self, line: &str) -> bool {
-        for c in line.chars() {
-            self.at = match (self.at, c) {
-                (At::Quoted, '"') => At::Quote,
-                (At::Quoted, _) | (At::Quote, '"') => {
-                    self.text.push(c);
-                    At::Quoted
+    fn take(&mut self, mut line: &str) -> bool {
+        loop {
+            if !self.open {
+                line = line.trim_ascii_start();
+                if let Some(quoted) = line.strip_prefix('"') {
+                    (self.open, line) = (true, quoted);
+                } else {
+                    let end = line.find(',').unwrap_or(line.len());
+                    self.text.push_str(line[..end].trim_ascii_end());
+                    line = &line[end..];
                 }
-                (_, ',') => {
-                    self.end_field();
-                    At::Start
+            }
+            while self.open {
+                let Some(end) = line.find('"') else {
+                    self.text.push_str(line);
+                    return true;
+                };
+                self.text.push_str(&line[..end]);
+                line = &line[end + 1..];
+                self.open = line.starts_with('"');
+                if self.open {
+                    // A doubled quote is one of the text.
+                    self.text.push('"');
+                    line = &line[1..];
                 }
-                (At::Start, '"') => At::Quoted,
-                (At::Start, _) if c.is_ascii_whitespace() => At::Start,
-                (At::Start | At::Plain, _) => {
-                    self.text.push(c);
-                    At::Plain
-                }
-                (At::Quote | At::Closed, _) if c.is_ascii_whitespace() => At::Closed,
-                (At::Quote | At::Closed, _) => return false,
-            };
+            }
+            self.ends.push(self.text.len());
+            line = line.trim_ascii_start();
+            match line.strip_prefix(',') {
+                Some(next) => line = next,
+                None => return line.is_empty(),
+            }
         }
-        true
-    }
-
-    fn end_field(&mut self) {
-        if self.at == At::Plain {
-            // It began with something else.
-            self.text.truncate(self.text.trim_ascii_end().len());
-        }
-        self.ends.push(self.text.len());
     }
 }
 

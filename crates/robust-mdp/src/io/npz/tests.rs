@@ -94,19 +94,6 @@ fn what_unpacks_to_far_too_much_is_refused_before_it_is_read() {
     }
 }
 
-#[test]
-fn damaged_compression_is_an_error() {
-    let bytes = packed(&[("P", &[20, 4, 20]), ("C", &[20, 4])]);
-    for at in (0..bytes.len()).step_by(3) {
-        let mut damaged = bytes.clone();
-        damaged[at] ^= 0x55;
-        for bytes in [&damaged, &bytes[..at]] {
-            let source = Source::in_memory(Path::new("m.npz"), bytes);
-            let _ = read(source, Some(0.5)); // no panic, whatever it says
-        }
-    }
-}
-
 fn sparse<'a>() -> Vec<Named<'a>> {
     vec![
         ("data", "<f8", &[3], floats(&[0.5, 0.5, 1.0])),
@@ -215,6 +202,7 @@ fn damaged_numbers_are_never_read_as_others() {
             let (whole, warnings) = parse(bytes).unwrap();
             assert!(warnings.is_empty(), "{warnings:?}");
             for at in 0..bytes.len() {
+                let _ = parse(&bytes[..at]); // no panic, whatever it says
                 let mut flipped = bytes.clone();
                 flipped[at] ^= 1 << ((at + k) % 8);
                 if let Ok((model, warnings)) = parse(&flipped) {

@@ -19,30 +19,27 @@ impl JsonReader {
             match key {
                 "format" => {
                     let wanted = Wanted::Format;
-                    let format = wanted.text(&self.value(&mut map, wanted)?)?;
+                    let format = self.value(&mut map, wanted)?.text(wanted)?;
                     if format != FORMAT {
                         return Err(wanted.wrong(quoted(&format)));
                     }
                 }
                 "version" => {
                     let wanted = Wanted::Version;
-                    let version = wanted.whole(&self.value(&mut map, wanted)?)?;
+                    let version = self.value(&mut map, wanted)?.whole(wanted)?;
                     if version != VERSION {
                         return Err(wanted.wrong(version));
                     }
                 }
                 "objective" => {
                     let wanted = Wanted::Objective;
-                    let name = wanted.text(&self.value(&mut map, wanted)?)?;
+                    let name = self.value(&mut map, wanted)?.text(wanted)?;
                     self.set_objective(&name)?;
                 }
                 "discount" => {
                     let wanted = Wanted::Discount;
-                    let given = self.value(&mut map, wanted)?;
-                    self.discount = match given.is_null() {
-                        true => None,
-                        false => Some(wanted.number(&given)?),
-                    };
+                    let given = self.value(&mut map, wanted)?.given();
+                    self.discount = given.map(|v| v.number(wanted)).transpose()?;
                 }
                 "initial" => drop(self.value(&mut map, Wanted::Initial)?),
                 _ => drop(self.value(&mut map, Wanted::States)?),
@@ -68,7 +65,7 @@ impl JsonReader {
         let wanted = Wanted::InitialEntry;
         let mut initial = Vec::new();
         while let Some(value) = self.entry(&mut seq, wanted)? {
-            initial.push(wanted.number(&value)?);
+            initial.push(value.number(wanted)?);
         }
         self.builder.set_initial(Some(initial));
         Ok(())

@@ -3,9 +3,8 @@
 use std::fmt;
 
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
-use serde_json::Value;
 
-use super::value::{Wanted, in_words};
+use super::value::{Value, Wanted};
 use super::{Depth, JsonReader};
 
 /// Something of the file. Objects and lists are read on the way and leave `null`.
@@ -29,7 +28,7 @@ impl Part<'_> {
             (Wanted::Initial, Value::Null) => Ok(found),
             (wanted, _) if wanted.is_part() => {
                 self.reading.lines.note();
-                Err(wanted.wrong(in_words(&found)))
+                Err(wanted.wrong(found))
             }
             _ => Ok(found),
         }
@@ -74,23 +73,23 @@ impl<'de> Visitor<'de> for Part<'_> {
     }
 
     fn visit_bool<E: Error>(self, flag: bool) -> Result<Value, E> {
-        self.single(flag.into())
+        self.single(Value::Flag(flag))
     }
 
     fn visit_u64<E: Error>(self, n: u64) -> Result<Value, E> {
-        self.single(n.into())
+        self.single(Value::Whole(n))
     }
 
     fn visit_i64<E: Error>(self, n: i64) -> Result<Value, E> {
-        self.single(n.into())
+        self.single(Value::Negative(n))
     }
 
     fn visit_f64<E: Error>(self, x: f64) -> Result<Value, E> {
-        self.single(x.into())
+        self.single(Value::Number(x))
     }
 
     fn visit_str<E: Error>(self, text: &str) -> Result<Value, E> {
-        self.single(text.into())
+        self.single(Value::Text(text.to_owned()))
     }
 }
 

@@ -38,8 +38,8 @@ impl JsonReader {
         map: &mut A,
     ) -> Result<Option<String>, A::Error> {
         let wanted = Wanted::Name;
-        let given = self.value(map, wanted)?;
-        if given.is_null() { Ok(None) } else { wanted.text(&given).map(Some) }
+        let given = self.value(map, wanted)?.given();
+        given.map(|v| v.text(wanted)).transpose()
     }
 
     pub(super) fn read_action<'de, A: MapAccess<'de>>(
@@ -63,7 +63,7 @@ impl JsonReader {
                 _ => (Objective::MaxReward, Wanted::Reward),
             };
             self.mean(objective).map_err(A::Error::custom)?;
-            cost = Some(wanted.number(&self.value(&mut map, wanted)?)?);
+            cost = Some(self.value(&mut map, wanted)?.number(wanted)?);
         }
         keys.require("next", "\"next\":[[state, probability], … ]")?;
         if self.row.is_empty() {
@@ -104,15 +104,17 @@ impl JsonReader {
         let Some(to) = self.entry(&mut seq, wanted)? else {
             return Err(short("an empty list"));
         };
-        let to = wanted.whole(&to)?;
+        let to = to.whole(wanted)?;
         let wanted = Wanted::Probability;
         let Some(prob) = self.entry(&mut seq, wanted)? else {
             return Err(short("a list of 1 entry"));
         };
-        let prob = wanted.number(&prob)?;
+        let prob = prob.number(wanted)?;
         let wanted = Wanted::FurtherCost;
-        let further = self.entry(&mut seq, wanted)?;
-        let further = further.map(|further| wanted.number(&further)).transpose()?;
+        let further = match self.entry(&mut seq, wanted)? {
+            Some(further) => Some(further.number(wanted)?),
+            None => None,
+        };
         self.wanted = Wanted::Transition;
         if seq.next_element::<IgnoredAny>()?.is_some() {
             return Err(short("a list of more than 3 entries"));

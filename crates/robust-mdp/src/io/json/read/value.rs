@@ -3,7 +3,6 @@
 use std::fmt;
 
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, Visitor};
-use serde_json::Value;
 
 use super::lines::Lines;
 
@@ -81,31 +80,65 @@ impl Wanted {
     pub(super) fn wrong<E: Error>(self, found: impl fmt::Display) -> E {
         E::custom(format!("{}, found {found}", self.rule()))
     }
-
-    pub(super) fn number<E: Error>(self, found: &Value) -> Result<f64, E> {
-        found.as_f64().ok_or_else(|| self.wrong(in_words(found)))
-    }
-
-    pub(super) fn whole<E: Error>(self, found: &Value) -> Result<u64, E> {
-        found.as_u64().ok_or_else(|| match found.as_f64() {
-            Some(x) if x.fract() == 0.0 && (0.0..1e15).contains(&x) => {
-                self.wrong(format!("{x:?} (write it without a point or an exponent)"))
-            }
-            _ => self.wrong(in_words(found)),
-        })
-    }
-
-    pub(super) fn text<E: Error>(self, found: &Value) -> Result<String, E> {
-        found.as_str().map(str::to_owned).ok_or_else(|| self.wrong(in_words(found)))
-    }
 }
 
 /// A value that is no list and no object.
-pub(super) fn in_words(found: &Value) -> String {
-    match found {
-        Value::String(text) => format!("the text {}", quoted(text)),
-        Value::Number(number) if number.is_f64() => format!("{:?}", found.as_f64().unwrap_or(0.0)),
-        other => other.to_string(),
+pub(super) enum Value {
+    Null,
+    Flag(bool),
+    Whole(u64),
+    Negative(i64),
+    Number(f64),
+    Text(String),
+}
+
+impl Value {
+    pub(super) fn number<E: Error>(self, wanted: Wanted) -> Result<f64, E> {
+        match self {
+            Value::Whole(n) => Ok(n as f64),
+            Value::Negative(n) => Ok(n as f64),
+            Value::Number(x) => Ok(x),
+            other => Err(wanted.wrong(other)),
+        }
+    }
+
+    pub(super) fn whole<E: Error>(self, wanted: Wanted) -> Result<u64, E> {
+        match self {
+            Value::Whole(n) => Ok(n),
+            Value::Number(x) if x.fract() == 0.0 && (0.0..1e15).contains(&x) => {
+                let plain = "write it without a point or an exponent";
+                Err(wanted.wrong(format!("{x:?} ({plain})")))
+            }
+            other => Err(wanted.wrong(other)),
+        }
+    }
+
+    pub(super) fn text<E: Error>(self, wanted: Wanted) -> Result<String, E> {
+        match self {
+            Value::Text(text) => Ok(text),
+            other => Err(wanted.wrong(other)),
+        }
+    }
+
+    /// Nothing where there is `null`.
+    pub(super) fn given(self) -> Option<Value> {
+        match self {
+            Value::Null => None,
+            other => Some(other),
+        }
+    }
+}
+
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Value::Null => f.write_str("null"),
+            Value::Flag(flag) => write!(f, "{flag}"),
+            Value::Whole(n) => write!(f, "{n}"),
+            Value::Negative(n) => write!(f, "{n}"),
+            Value::Number(x) => write!(f, "{x:?}"),
+            Value::Text(text) => write!(f, "the text {}", quoted(text)),
+        }
     }
 }
 
