@@ -105,30 +105,18 @@ pub enum ModelError {
         /// The probability.
         value: f64,
     },
-    /// The cost or reward of an action is infinite or NaN.
+    /// The cost or reward of an action, or of moving to a next state, is infinite or NaN.
     #[error(
-        "state {state}, action {action}: the cost or reward is {value:?}, expected a finite number"
+        "state {state}, action {action}: the cost or reward{} is {value:?}, expected a finite number",
+        next.map_or(String::new(), |next| format!(" on moving to state {next}"))
     )]
     CostNotFinite {
         /// The state.
         state: Label,
         /// The action.
         action: Label,
-        /// The cost.
-        value: f64,
-    },
-    /// The cost or reward of a transition is infinite or NaN.
-    #[error(
-        "state {state}, action {action}: the cost or reward on moving to state {next} is {value:?}, \
-         expected a finite number"
-    )]
-    TransitionCostNotFinite {
-        /// The state.
-        state: Label,
-        /// The action.
-        action: Label,
-        /// The next state.
-        next: usize,
+        /// The next state, where it is one's own.
+        next: Option<usize>,
         /// The cost.
         value: f64,
     },
@@ -191,7 +179,6 @@ impl ModelError {
             RowSum { state, action, .. }
             | Probability { state, action, .. }
             | CostNotFinite { state, action, .. }
-            | TransitionCostNotFinite { state, action, .. }
             | NextOutOfRange { state, action, .. } => Some((state.index, Some(action.index))),
             _ => None,
         }
@@ -201,9 +188,8 @@ impl ModelError {
     pub fn next(&self) -> Option<usize> {
         use ModelError::*;
         match self {
-            Probability { next, .. }
-            | TransitionCostNotFinite { next, .. }
-            | NextOutOfRange { next, .. } => Some(*next),
+            Probability { next, .. } | NextOutOfRange { next, .. } => Some(*next),
+            CostNotFinite { next, .. } => *next,
             _ => None,
         }
     }

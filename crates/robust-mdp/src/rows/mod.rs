@@ -72,9 +72,7 @@ impl RowForm {
             (false, _) => RowForm::Own,
         }
     }
-}
 
-impl RowForm {
     /// Whether entry `k` of a row is among those read.
     pub(crate) fn lists(self, row: model::NominalRow<'_>, k: usize) -> bool {
         match self {

@@ -139,9 +139,7 @@ fn line_of(lines: &[Transition], error: &ModelError) -> Option<u64> {
         ModelError::Probability { next, value, .. } => {
             (t.to as usize, t.prob.to_bits()) == (*next, value.to_bits())
         }
-        ModelError::CostNotFinite { .. } | ModelError::TransitionCostNotFinite { .. } => {
-            !t.cost.is_finite()
-        }
+        ModelError::CostNotFinite { .. } => !t.cost.is_finite(),
         _ => true,
     };
     row.iter().filter(at_fault).map(|t| t.line()).min()

@@ -162,23 +162,24 @@ impl<'p> Archive<'p> {
     }
 
     fn floats(&mut self, name: &str) -> Result<Vec<f64>, Error> {
-        self.take_room(name)?;
-        let path = self.path;
-        self.array(name)?.all_floats().map_err(|wrong| array_error(path, name, wrong))
-    }
-
-    /// Refuses an array that declares more numbers than the size of the archive makes likely.
-    fn take_room(&mut self, name: &str) -> Result<(), Error> {
-        let path = self.path;
-        let len = self.array(name)?.len().map_err(|wrong| array_error(path, name, wrong))?;
-        self.room = self.room.checked_sub(len).ok_or_else(|| no_room(path, name, len))?;
-        Ok(())
+        self.read(name, |array| array.all_floats())
     }
 
     fn counts(&mut self, name: &str) -> Result<Vec<u64>, Error> {
-        self.take_room(name)?;
+        self.read(name, |array| array.counts())
+    }
+
+    /// Reads an array, unless it declares more numbers than the size of the archive makes likely.
+    fn read<T>(
+        &mut self,
+        name: &str,
+        read: impl FnOnce(Array<ZipFile<'_, Packed<'p>>>) -> Result<T, Wrong>,
+    ) -> Result<T, Error> {
         let path = self.path;
-        self.array(name)?.counts().map_err(|wrong| array_error(path, name, wrong))
+        let wrong = |wrong| array_error(path, name, wrong);
+        let len = self.array(name)?.len().map_err(wrong)?;
+        self.room = self.room.checked_sub(len).ok_or_else(|| no_room(path, name, len))?;
+        read(self.array(name)?).map_err(wrong)
     }
 
     fn one_number(&mut self, name: &str) -> Result<Option<f64>, Error> {

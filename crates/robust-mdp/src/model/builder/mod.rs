@@ -173,7 +173,7 @@ impl ModelBuilder {
         self.row_is_open = true;
         if !cost.is_finite() {
             let (state, action) = self.latest();
-            self.fail(ModelError::CostNotFinite { state, action, value: cost });
+            self.fail(ModelError::CostNotFinite { state, action, next: None, value: cost });
         }
     }
 
@@ -235,7 +235,7 @@ impl ModelBuilder {
         } else if !usable {
             ModelError::Probability { state, action, next, value: prob }
         } else {
-            ModelError::TransitionCostNotFinite { state, action, next, value: further }
+            ModelError::CostNotFinite { state, action, next: Some(next), value: further }
         })
     }
 
