@@ -6,7 +6,9 @@ use std::sync::LazyLock;
 
 use robust_mdp::certificate::seal_certificate;
 use robust_mdp::instances::Garnet;
-use robust_mdp::io::{Format, RadiusTable, parse_model, parse_policy, parse_radii, write_json};
+use robust_mdp::io::{
+    Format, RadiusTable, Source, read_model, read_policy, read_radii, write_json,
+};
 use robust_mdp::sets::UncertaintySet;
 use robust_mdp::{
     Certificate, Checkpointer, Error, Interrupt, Method, Model, ModelBuilder, Options, Oracle,
@@ -49,17 +51,21 @@ fn size(n: usize) -> u32 {
     usize::BITS - n.leading_zeros()
 }
 
+fn input(bytes: &[u8]) -> Source<'_> {
+    Source::in_memory(Path::new("input"), bytes)
+}
+
 /// Models that are read are written and read again: nothing may be lost on the way.
 fn model(bytes: &[u8], format: Format) -> Result<String, String> {
-    let name = Path::new("input");
-    let (model, warnings) = parse_model(name, bytes, format, None)
-        .or_else(|_| parse_model(name, bytes, format, Some(0.5)))
+    let source = input(bytes);
+    let (model, warnings) = read_model(source, Some(format), None)
+        .or_else(|_| read_model(source, Some(format), Some(0.5)))
         .map_err(|e| e.to_string())?;
     if model.transitions() < 10_000 {
         let mut text = Vec::new();
         write_json(&model, &mut text).expect("memory takes everything");
-        let (again, _) =
-            parse_model(name, &text, Format::Json, None).expect("what was written can be read");
+        let (again, _) = read_model(input(&text), Some(Format::Json), None)
+            .expect("what was written can be read");
         assert!(again == model, "a model differs after writing and reading it");
     }
     Ok(format!(
@@ -86,13 +92,13 @@ static NAMED: LazyLock<Model> = LazyLock::new(|| {
 });
 
 fn policy(bytes: &[u8]) -> Result<String, String> {
-    let policy = parse_policy(Path::new("input"), bytes, &NAMED).map_err(|e| e.to_string())?;
+    let policy = read_policy(input(bytes), &NAMED).map_err(|e| e.to_string())?;
     assert!(policy.iter().all(|p| (0.0..=1.0).contains(p)), "no policy: {policy:?}");
     Ok(format!("{} zeros", policy.iter().filter(|p| **p == 0.0).count()))
 }
 
 fn radii(bytes: &[u8]) -> Result<String, String> {
-    match parse_radii(Path::new("input"), bytes, &NAMED).map_err(|e| e.to_string())? {
+    match read_radii(input(bytes), &NAMED).map_err(|e| e.to_string())? {
         RadiusTable::PerState(radii) => Ok(format!("{} of states", radii.len())),
         RadiusTable::PerRow(radii) => Ok(format!("{} of rows", radii.len())),
     }

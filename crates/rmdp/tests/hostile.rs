@@ -160,7 +160,7 @@ fn other_files() {
         (
             "solve m.json --radius 1 --checkpoint f",
             // Of this version's format, and of a length that nothing has.
-            b"rmdpckpt\x06\0\0\0\0\0\0\0\xFF\xFF\xFF\xFF\xFF\xFF\xFF\x7F",
+            b"rmdpckpt\x07\0\0\0\0\0\0\0\xFF\xFF\xFF\xFF\xFF\xFF\xFF\x7F",
             "damaged or cut off",
         ),
     ];

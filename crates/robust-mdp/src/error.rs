@@ -90,12 +90,12 @@ pub enum ModelError {
         /// Their sum.
         sum: f64,
     },
-    /// A probability is below zero.
+    /// A probability is negative, infinite or NaN, or positive but as good as zero.
     #[error(
-        "state {state}, action {action}: the probability of next state {next} is {value:?}, \
-         expected at least 0"
+        "state {state}, action {action}: the probability of next state {next} is {}",
+        of_probability(*value)
     )]
-    NegativeProbability {
+    Probability {
         /// The state.
         state: Label,
         /// The action.
@@ -105,60 +105,18 @@ pub enum ModelError {
         /// The probability.
         value: f64,
     },
-    /// A probability is infinite or NaN.
+    /// The cost or reward of an action, or of moving to a next state, is infinite or NaN.
     #[error(
-        "state {state}, action {action}: the probability of next state {next} is {value:?}, \
-         expected a finite number"
-    )]
-    ProbabilityNotFinite {
-        /// The state.
-        state: Label,
-        /// The action.
-        action: Label,
-        /// The next state.
-        next: usize,
-        /// The probability.
-        value: f64,
-    },
-    /// A probability is positive but as good as zero.
-    #[error(
-        "state {state}, action {action}: the probability of next state {next} is {value:e}, \
-         expected 0 or at least 1e-300"
-    )]
-    ProbabilityTooSmall {
-        /// The state.
-        state: Label,
-        /// The action.
-        action: Label,
-        /// The next state.
-        next: usize,
-        /// The probability.
-        value: f64,
-    },
-    /// The cost or reward of an action is infinite or NaN.
-    #[error(
-        "state {state}, action {action}: the cost or reward is {value:?}, expected a finite number"
+        "state {state}, action {action}: the cost or reward{} is {value:?}, expected a finite number",
+        next.map_or(String::new(), |next| format!(" on moving to state {next}"))
     )]
     CostNotFinite {
         /// The state.
         state: Label,
         /// The action.
         action: Label,
-        /// The cost.
-        value: f64,
-    },
-    /// The cost or reward of a transition is infinite or NaN.
-    #[error(
-        "state {state}, action {action}: the cost or reward on moving to state {next} is {value:?}, \
-         expected a finite number"
-    )]
-    TransitionCostNotFinite {
-        /// The state.
-        state: Label,
-        /// The action.
-        action: Label,
-        /// The next state.
-        next: usize,
+        /// The next state, where it is one's own.
+        next: Option<usize>,
         /// The cost.
         value: f64,
     },
@@ -219,11 +177,8 @@ impl ModelError {
             | TerminalWithActions { state }
             | TransitionBeforeAction { state } => Some((state.index, None)),
             RowSum { state, action, .. }
-            | NegativeProbability { state, action, .. }
-            | ProbabilityNotFinite { state, action, .. }
-            | ProbabilityTooSmall { state, action, .. }
+            | Probability { state, action, .. }
             | CostNotFinite { state, action, .. }
-            | TransitionCostNotFinite { state, action, .. }
             | NextOutOfRange { state, action, .. } => Some((state.index, Some(action.index))),
             _ => None,
         }
@@ -233,11 +188,8 @@ impl ModelError {
     pub fn next(&self) -> Option<usize> {
         use ModelError::*;
         match self {
-            NegativeProbability { next, .. }
-            | ProbabilityNotFinite { next, .. }
-            | ProbabilityTooSmall { next, .. }
-            | TransitionCostNotFinite { next, .. }
-            | NextOutOfRange { next, .. } => Some(*next),
+            Probability { next, .. } | NextOutOfRange { next, .. } => Some(*next),
+            CostNotFinite { next, .. } => *next,
             _ => None,
         }
     }
@@ -319,6 +271,17 @@ fn of_counts(sum: f64) -> &'static str {
     }
 }
 
+/// A probability that cannot be, and what was expected.
+fn of_probability(value: f64) -> String {
+    if !value.is_finite() {
+        format!("{value:?}, expected a finite number")
+    } else if value < 0.0 {
+        format!("{value:?}, expected at least 0")
+    } else {
+        format!("{value:e}, expected 0 or at least 1e-300")
+    }
+}
+
 /// What to do about states that are numbered from 1.
 fn of_numbers(next: usize, states: usize) -> &'static str {
     match next == states {
@@ -375,12 +338,8 @@ mod tests {
 
     #[test]
     fn places() {
-        let error = ModelError::NegativeProbability {
-            state: 2.into(),
-            action: 1.into(),
-            next: 4,
-            value: -0.1,
-        };
+        let (state, action) = (2.into(), 1.into());
+        let error = ModelError::Probability { state, action, next: 4, value: -0.1 };
         assert_eq!((error.place(), error.next()), (Some((2, Some(1))), Some(4)));
         assert_eq!(ModelError::NoActions { state: 5.into() }.place(), Some((5, None)));
         assert_eq!(ModelError::Empty.place(), None);

@@ -14,7 +14,7 @@ use crate::model::Model;
 use crate::pool::in_pool;
 use crate::sets::UncertaintySet;
 use crate::signal::Interrupt;
-use crate::solution::Evaluated;
+use crate::solution::{Evaluated, PolicyValue};
 use crate::solve::{Status, Work, check_scale, target_gap};
 
 /// Worst-case and nominal cost of a given policy (flat over rows), with bounds. An interrupt ends it
@@ -55,8 +55,9 @@ pub fn evaluate(
         None if widest(&worst.lower, &worst.upper) <= gap => Status::Certified,
         None => Status::PrecisionLimit,
     };
+    let [worst, nominal] = [worst, nominal].map(|bounds| PolicyValue::new(model, bounds));
     let seconds = started.elapsed().as_secs_f64();
-    Ok(Evaluated::new(model, status, gap, worst, nominal, work, seconds))
+    Ok(Evaluated { status, target_gap: gap, worst, nominal, work, seconds })
 }
 
 /// The kernel of the set that is worst for `policy`, row by row: `visit(row, next, probability)`

@@ -60,36 +60,24 @@ pub(crate) fn last<S: Simd>(simd: S, x: &[f64]) -> S::f64s {
 /// `walk!(simd, [a, b] => |a, b| body)` binds `a`, `b` to registers in `body`.
 macro_rules! walk {
     ($simd:expr, [$($slice:expr),+] => |$($lane:ident),+| $body:block) => {{
+        let lengths = [$($slice.len()),+];
+        debug_assert!(lengths.iter().all(|n| *n == lengths[0]));
         let lanes = size_of::<S::f64s>() / 8;
-        let length = crate::lanes::first_len!($($slice),+);
-        let full = length / lanes;
-        crate::lanes::walk!(@bind $simd, full, [$($slice),+], |$($lane),+| $body);
+        let (length, full) = (lengths[0], lengths[0] / lanes);
+        {
+            let ($($lane,)+) = ($(&S::as_simd_f64s(&$slice).0[..full],)+);
+            for i in 0..full {
+                $(let $lane = $lane[i];)+
+                $body
+            }
+        }
         if full * lanes < length {
             $(let $lane = crate::lanes::last($simd, &$slice[..length]);)+
             $body
         }
     }};
-    (@bind $simd:expr, $full:ident, [$a:expr], |$x:ident| $body:block) => {
-        for &$x in &S::as_simd_f64s(&$a).0[..$full] $body
-    };
-    (@bind $simd:expr, $full:ident, [$a:expr, $b:expr], |$x:ident, $y:ident| $body:block) => {
-        for (&$x, &$y) in S::as_simd_f64s(&$a).0[..$full].iter()
-            .zip(&S::as_simd_f64s(&$b).0[..$full]) $body
-    };
-    (@bind $simd:expr, $full:ident, [$a:expr, $b:expr, $c:expr],
-     |$x:ident, $y:ident, $z:ident| $body:block) => {
-        for ((&$x, &$y), &$z) in S::as_simd_f64s(&$a).0[..$full].iter()
-            .zip(&S::as_simd_f64s(&$b).0[..$full])
-            .zip(&S::as_simd_f64s(&$c).0[..$full]) $body
-    };
 }
-macro_rules! first_len {
-    ($a:expr $(, $rest:expr)*) => {{
-        $(debug_assert_eq!($a.len(), $rest.len());)*
-        $a.len()
-    }};
-}
-pub(crate) use {first_len, walk};
+pub(crate) use walk;
 
 /// Number of zero-filled lanes in the last register of a row of `len` entries.
 #[inline(always)]
@@ -98,21 +86,46 @@ pub(crate) fn padding<S: Simd>(len: usize) -> f64 {
     ((lanes - len % lanes) % lanes) as f64
 }
 
-/// Σx.
-pub(crate) fn sum(x: &[f64]) -> f64 {
-    struct Sum<'a>(&'a [f64]);
-    impl WithSimd for Sum<'_> {
-        type Output = f64;
-        #[inline(always)]
-        fn with_simd<S: Simd>(self, simd: S) -> f64 {
-            let mut sum = simd.splat_f64s(0.0);
-            walk!(simd, [self.0] => |x| {
-                sum = simd.add_f64s(sum, x);
-            });
-            simd.reduce_sum_f64s(sum)
+/// Declares functions whose bodies are compiled for every instruction set, generic over `S: Simd` with the
+/// first argument its token; calls are without that, and run the best of this machine.
+macro_rules! kernels {
+    ($(
+        $(#[$about:meta])*
+        $vis:vis fn $name:ident<$a:lifetime>($simd:ident, $($arg:ident: $type:ty),+ $(,)?) -> $out:ty
+        $body:block
+    )+) => {$(
+        $(#[$about])*
+        #[inline]
+        $vis fn $name<$a>($($arg: $type),+) -> $out {
+            struct Kernel<$a> { $($arg: $type),+ }
+            impl<$a> pulp::WithSimd for Kernel<$a> {
+                type Output = $out;
+                #[inline(always)]
+                fn with_simd<S: pulp::Simd>(self, $simd: S) -> $out {
+                    let Kernel { $($arg),+ } = self;
+                    $body
+                }
+            }
+            crate::lanes::dispatch(Kernel { $($arg),+ })
         }
+    )+};
+}
+pub(crate) use kernels;
+
+kernels! {
+    /// Σx.
+    pub(crate) fn sum<'a>(simd, x: &'a [f64]) -> f64 {
+        let mut sum = simd.splat_f64s(0.0);
+        walk!(simd, [x] => |x| {
+            sum = simd.add_f64s(sum, x);
+        });
+        simd.reduce_sum_f64s(sum)
     }
-    dispatch(Sum(x))
+
+    /// ⟨a, b⟩.
+    pub(crate) fn product<'a>(simd, a: &'a [f64], b: &'a [f64]) -> f64 {
+        dot(simd, a, b)
+    }
 }
 
 /// `⟨a, b⟩` with four independent accumulators.

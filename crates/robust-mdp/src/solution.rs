@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::certificate::Verified;
 use crate::choice::Chosen;
 use crate::loops::bounds::Bounds;
-use crate::model::Model;
+use crate::model::{Model, Objective};
 use crate::oracle::first_order::Setup;
 use crate::solve::{Method, Oracle, Run, Status, Work};
 
@@ -66,7 +66,8 @@ impl Solution {
     ) -> Solution {
         let Run { limits, incumbent, work, check_seconds, .. } = run;
         let gap = incumbent.gap();
-        let bounds = in_own_sign(model, incumbent.lower, incumbent.upper);
+        let bounds =
+            PolicyValue::new(model, Bounds { lower: incumbent.lower, upper: incumbent.upper });
         Solution {
             status,
             target_gap: limits.gap,
@@ -147,35 +148,15 @@ pub struct PolicyValue {
     pub initial: (f64, f64),
 }
 
-impl Evaluated {
-    pub(crate) fn new(
-        model: &Model,
-        status: Status,
-        target_gap: f64,
-        worst: Bounds,
-        nominal: Bounds,
-        work: Work,
-        seconds: f64,
-    ) -> Evaluated {
-        Evaluated {
-            status,
-            target_gap,
-            worst: in_own_sign(model, worst.lower, worst.upper),
-            nominal: in_own_sign(model, nominal.lower, nominal.upper),
-            work,
-            seconds,
-        }
+impl PolicyValue {
+    pub(crate) fn new(model: &Model, Bounds { lower, upper }: Bounds) -> PolicyValue {
+        let negated = |v: &[f64]| v.iter().map(|x| 0.0 - x).collect::<Vec<f64>>();
+        let (lower, upper) = match model.objective() {
+            Objective::MinCost => (lower, upper),
+            Objective::MaxReward => (negated(&upper), negated(&lower)),
+        };
+        let values = lower.iter().zip(&upper).map(|(l, u)| 0.5 * (l + u)).collect();
+        let initial = (model.initial_mean(&lower), model.initial_mean(&upper));
+        PolicyValue { lower, upper, values, initial }
     }
-}
-
-fn in_own_sign(model: &Model, lower: Vec<f64>, upper: Vec<f64>) -> PolicyValue {
-    let sign = model.objective().sign();
-    let (lower, upper) = if sign > 0.0 {
-        (lower, upper)
-    } else {
-        (upper.iter().map(|u| 0.0 - u).collect(), lower.iter().map(|l| 0.0 - l).collect())
-    };
-    let values = lower.iter().zip(&upper).map(|(l, u)| 0.5 * (l + u)).collect();
-    let initial = (model.initial_mean(&lower), model.initial_mean(&upper));
-    PolicyValue { lower, upper, values, initial }
 }

@@ -133,7 +133,7 @@ fn subnormal_probabilities_are_refused() {
         .action("go", 0.0, &[(1, 1.0)])
         .build()
         .unwrap_err();
-    assert!(matches!(error, ModelError::ProbabilityTooSmall { .. }), "{error}");
+    assert!(matches!(error, ModelError::Probability { .. }), "{error}");
 }
 
 /// The paper's steps must bound costs on next states too, down to λ = 0.

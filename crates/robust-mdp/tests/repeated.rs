@@ -8,7 +8,7 @@ mod reference;
 use std::path::Path;
 
 use robust_mdp::instances::Xoshiro256;
-use robust_mdp::io::{Format, parse_model, write_kernel, write_model};
+use robust_mdp::io::{Format, Source, read_model, write_kernel, write_model};
 use robust_mdp::sets::{Distance, Support, UncertaintySet};
 use robust_mdp::{
     Certificate, Interrupt, Method, Model, ModelBuilder, Objective, Options, Oracle, Solution,
@@ -259,7 +259,8 @@ fn files_keep_them_apart() {
             let path = folder.path().join(name);
             assert!(write_model(&model, &path, None).unwrap().is_empty());
             let bytes = std::fs::read(&path).unwrap();
-            let (again, _) = parse_model(Path::new(name), &bytes, format, None).unwrap();
+            let (again, _) =
+                read_model(Source::in_memory(Path::new(name), &bytes), Some(format), None).unwrap();
             assert_eq!(again, model);
             assert_eq!(again.fingerprint(), model.fingerprint());
         }
@@ -267,7 +268,8 @@ fn files_keep_them_apart() {
         let losses = write_model(&model, &path, None).unwrap();
         let bytes = std::fs::read(&path).unwrap();
         let discount = Some(model.discount());
-        let (again, _) = parse_model(&path, &bytes, Format::Csv, discount).unwrap();
+        let (again, _) =
+            read_model(Source::in_memory(&path, &bytes), Some(Format::Csv), discount).unwrap();
         assert_eq!(again.repeated_transitions(), model.repeated_transitions());
         // Sets that keep to the nominal support have the same answer; what others lose is warned of.
         let set = UncertaintySet::kl(0.2);
@@ -309,7 +311,8 @@ fn other_costs_of_unlisted_states_leave_the_listed_ones() {
             let path = folder.path().join(name);
             write_model(&moved, &path, None).unwrap();
             let bytes = std::fs::read(&path).unwrap();
-            let (again, _) = parse_model(Path::new(name), &bytes, format, None).unwrap();
+            let (again, _) =
+                read_model(Source::in_memory(Path::new(name), &bytes), Some(format), None).unwrap();
             assert!(totals(&again) == totals(&moved), "case {case}, {name}");
             let other = solved(&again, &set, None, 1e-8);
             overlap(&exact, &other.lower, &other.upper, &format!("case {case}, {name}"));
@@ -368,7 +371,8 @@ fn files_of_kernels_say_what_entries_cost() {
     let path = folder.path().join("k.npz");
     write_kernel(&path, &model, &mut row).unwrap();
     let bytes = std::fs::read(&path).unwrap();
-    let (worst, _) = parse_model(&path, &bytes, Format::Npz, Some(0.5)).unwrap();
+    let (worst, _) =
+        read_model(Source::in_memory(&path, &bytes), Some(Format::Npz), Some(0.5)).unwrap();
     let value = solved(&worst, &UncertaintySet::none(), None, 1e-9).values[0];
     assert!((value - solution.values[0]).abs() < 1e-6, "{value} {}", solution.values[0]);
 }

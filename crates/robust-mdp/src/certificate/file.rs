@@ -10,11 +10,10 @@ use std::path::Path;
 use serde::Deserialize;
 use serde::de::value::StrDeserializer;
 
-use super::fingerprint::checksum;
 use super::{Certificate, Claim, Multipliers, Rejection, Weight};
 use crate::error::{Error, name_of};
 use crate::io::write_atomically;
-use crate::model::{Model, Objective};
+use crate::model::{Model, Objective, checksum};
 use crate::sets::{Distance, Radius, Rectangularity, Support, UncertaintySet};
 use crate::solve::{Method, Oracle};
 
@@ -50,49 +49,19 @@ fn code<T: PartialEq>(all: &[T], of: &T) -> u8 {
     all.iter().position(|x| x == of).map_or(u8::MAX, |at| at as u8)
 }
 
-/// How many numbers each array has.
-struct Counts {
-    /// Letters of the set's name.
-    name: u64,
-    states: u64,
-    weights: u64,
-    kernel: u64,
-    radii: u64,
-    /// κ.
-    kappa: u64,
-    scales: u64,
-    /// Policies have second numbers where there is a set.
-    shifted: bool,
-    /// v_L is v_U and left out.
-    joint: bool,
+/// Bytes of a file with a name of so many letters, so many `numbers`, weights (with second numbers where there
+/// is a set) and kernel rows. The counts are those of a model, so that there is no overflow.
+fn length(name: u64, numbers: u64, weights: u64, shifted: bool, kernel: u64) -> u64 {
+    let weight = if shifted { 20 } else { 12 };
+    (HEADER + CHECKSUM) as u64 + name + 8 * numbers + weight * weights + 20 * kernel
 }
 
-impl Counts {
-    /// Bytes of the whole file; the counts are those of a model, so that there is no overflow.
-    fn bytes(&self) -> u64 {
-        let shift = if self.shifted { 8 } else { 0 };
-        let values = if self.joint { self.states } else { 2 * self.states };
-        let numbers = self.radii + self.kappa + values + self.scales;
-        let listed = self.weights * (12 + shift) + self.kernel * 20;
-        (HEADER + CHECKSUM) as u64 + self.name + 8 * numbers + listed
-    }
-
-    fn largest(model: &Model) -> u64 {
-        let (states, rows) = (model.states() as u64, model.rows() as u64);
-        let either = states.max(rows).max(1);
-        let counts = Counts {
-            name: u64::from(u8::MAX),
-            states,
-            weights: rows,
-            kernel: rows,
-            radii: either,
-            kappa: rows,
-            scales: either,
-            shifted: true,
-            joint: false,
-        };
-        counts.bytes()
-    }
+/// Bytes that no certificate about a model exceeds.
+fn longest(model: &Model) -> u64 {
+    let (states, rows) = (model.states() as u64, model.rows() as u64);
+    let either = states.max(rows).max(1);
+    // Radii, κ, v_U, v_L and scales.
+    length(u8::MAX.into(), either + rows + 2 * states + either, rows, true, rows)
 }
 
 /// Puts the checksum at the end of a certificate right, for the fuzzer.
@@ -208,9 +177,11 @@ impl Certificate {
         let shifted = distance != Distance::None;
         let name = u64::from(name);
         let kappa = if weighted { rows } else { 0 };
-        let counts = Counts { name, states, weights, kernel, radii, kappa, scales, shifted, joint };
-        if counts.bytes() != bytes.len() as u64 {
-            let (found, expected) = (bytes.len(), counts.bytes());
+        // v_L may be v_U and left out.
+        let values = if joint { states } else { 2 * states };
+        let expected = length(name, radii + kappa + values + scales, weights, shifted, kernel);
+        if expected != bytes.len() as u64 {
+            let found = bytes.len();
             return malformed(format!("{found} bytes, expected {expected} for its counts"));
         }
         let (content, sum) = bytes.split_at(bytes.len() - CHECKSUM);
@@ -282,7 +253,7 @@ impl Certificate {
         let io = |source| Error::Io { path: path.to_owned(), source };
         let mut bytes = Vec::new();
         let file = File::open(path).map_err(io)?;
-        file.take(Counts::largest(model) + 1).read_to_end(&mut bytes).map_err(io)?;
+        file.take(longest(model) + 1).read_to_end(&mut bytes).map_err(io)?;
         Certificate::from_bytes(&bytes, model)
             .map_err(|source| Error::Certificate { path: path.to_owned(), source: source.into() })
     }

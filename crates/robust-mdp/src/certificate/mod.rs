@@ -33,7 +33,6 @@ mod check;
 mod claim;
 pub(crate) mod emit;
 mod file;
-mod fingerprint;
 mod fit;
 mod narrow;
 mod rejection;

@@ -1,10 +1,9 @@
 //! What a checkpoint belongs to: the question and everything that its answer's bits depend on.
 
-use super::digest::Digest;
 use crate::choice::Chosen;
 use crate::error::name_of;
 use crate::loops::anderson;
-use crate::model::{Model, Storage};
+use crate::model::{Model, checksum};
 use crate::oracle::first_order::Setup;
 use crate::sets::{Radius, UncertaintySet};
 use crate::solve::{Method, Options, Oracle};
@@ -24,7 +23,7 @@ pub(super) fn of_run(
         ("version", env!("CARGO_PKG_VERSION").to_owned()),
         ("states", model.states().to_string()),
         ("discount", format!("{:?}", model.discount())),
-        ("model", format!("{:016x}", digest_of_model(model))),
+        ("model", format!("{:032x}", model.fingerprint())),
         ("set", name_of(&set.distance)),
         ("rectangularity", name_of(&set.rectangularity)),
         ("support", name_of(&set.support)),
@@ -77,26 +76,8 @@ fn radius(radius: &Radius) -> String {
 }
 
 fn digest_of(kind: &str, numbers: &[f64]) -> String {
-    let mut digest = Digest::new();
-    digest.numbers(numbers);
-    format!("{kind} {:016x}", digest.value())
-}
-
-/// Of everything but names and the discount.
-fn digest_of_model(model: &Model) -> u64 {
-    let mut digest = Digest::new();
-    digest.word(model.objective().sign().to_bits());
-    model.state_ptr.iter().for_each(|&start| digest.word(start as u64));
-    if let Storage::Sparse { next, .. } = &model.storage {
-        (0..model.rows()).for_each(|r| digest.word(model.span(r).end as u64));
-        next.iter().for_each(|&s| digest.word(u64::from(s)));
-    }
-    digest.numbers(&model.prob);
-    digest.numbers(&model.cost);
-    for numbers in [&model.transition_cost, &model.initial] {
-        digest.numbers(numbers.as_deref().unwrap_or(&[]));
-    }
-    digest.value()
+    let bytes: Vec<u8> = numbers.iter().flat_map(|x| x.to_le_bytes()).collect();
+    format!("{kind} {:016x}", checksum(&bytes))
 }
 
 /// One line a pair, as it stands in a file.

@@ -7,9 +7,8 @@
 //! reads nor writes files: it asks a [`Checkpointer`].
 //!
 //! The bytes are private to one version: a mark, the question that they belong to, the state, and a
-//! digest of all of it. Change [`FORMAT`] with what any `Snapshot` or the question lists.
+//! checksum of all of it. Change [`FORMAT`] with what any `Snapshot` or the question lists.
 
-mod digest;
 mod identity;
 
 use std::time::{Duration, Instant};
@@ -20,15 +19,14 @@ use crate::choice::Chosen;
 use crate::codec::Codec;
 use crate::error::Error;
 use crate::loops::anderson;
-use crate::model::Model;
+use crate::model::{Model, checksum};
 use crate::oracle::first_order::Setup;
 use crate::rows::Layout;
 use crate::sets::UncertaintySet;
 use crate::solve::{Options, Status};
-use digest::Digest;
 
 const MARK: &[u8; 8] = b"rmdpckpt";
-const FORMAT: u64 = 6;
+const FORMAT: u64 = 7;
 /// Bytes that the question may take in a file.
 const LONGEST_IDENTITY: usize = 1 << 12;
 /// Snapshots that nobody asked for, in case the run is stopped, may take this share of the time.
@@ -54,13 +52,11 @@ pub fn is_checkpoint(start: &[u8]) -> bool {
     start.starts_with(MARK)
 }
 
-/// Puts the digest at the end of a checkpoint right, for the fuzzer.
+/// Puts the checksum at the end of a checkpoint right, for the fuzzer.
 #[doc(hidden)]
 pub fn seal_checkpoint(bytes: &mut [u8]) {
     if let Some((state, end)) = bytes.split_last_chunk_mut::<8>() {
-        let mut digest = Digest::new();
-        digest.bytes(state);
-        *end = digest.value().to_le_bytes();
+        *end = checksum(state).to_le_bytes();
     }
 }
 
@@ -143,9 +139,7 @@ impl<'a> Checkpoints<'a> {
     /// Takes the state that the codec wrote, which took since `from`.
     pub(crate) fn keep(&mut self, codec: Codec<'static>, from: Instant) {
         self.latest = codec.into_bytes();
-        let mut digest = Digest::new();
-        digest.bytes(&self.latest);
-        self.latest.extend_from_slice(&digest.value().to_le_bytes());
+        self.latest.extend_from_slice(&checksum(&self.latest).to_le_bytes());
         self.spent += from.elapsed();
         self.kept = false;
         if self.due {
@@ -182,7 +176,7 @@ impl Found {
     }
 }
 
-/// What is said of bytes that the digest does not explain.
+/// What is said of bytes that the checksum does not explain.
 pub(crate) fn does_not_fit() -> Error {
     Error::Checkpoint("its state does not fit the model".to_owned())
 }
@@ -207,9 +201,7 @@ fn open(bytes: &[u8], identity: &Identity) -> Result<usize, String> {
     let length = word(16).and_then(|n| usize::try_from(n).ok()).filter(|n| *n <= LONGEST_IDENTITY);
     let start = 24 + length.ok_or_else(damaged)?;
     let end = bytes.len().checked_sub(8).filter(|end| *end >= start).ok_or_else(damaged)?;
-    let mut digest = Digest::new();
-    digest.bytes(&bytes[..end]);
-    if word(end) != Some(digest.value()) {
+    if word(end) != Some(checksum(&bytes[..end])) {
         return Err(damaged());
     }
     let text = std::str::from_utf8(&bytes[24..start]).map_err(|_| damaged())?;

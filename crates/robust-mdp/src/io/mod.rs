@@ -25,15 +25,15 @@ pub use checkpoint::{read_checkpoint, remove_checkpoint};
 pub use json::write_json;
 pub use kernel::{KernelRows, write_kernel};
 pub use losses::losses;
-pub use policy::{parse_policy, read_policy, write_policy};
-pub use radius::{RadiusTable, parse_radii, read_radii, read_weights, write_radii};
+pub use policy::{read_policy, write_policy};
+pub use radius::{RadiusTable, read_radii, read_weights, write_radii};
+pub use source::Source;
 
 use std::path::Path;
 use std::str::FromStr;
 
 use crate::error::{Error, ModelError};
 use crate::model::Model;
-use source::Source;
 
 /// A model file format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,30 +76,13 @@ impl FromStr for Format {
 /// Reads a model; also returns what the reader took for granted, to be shown as warnings.
 ///
 /// The format follows from the file's ending unless given; `discount` overrides the file's.
-pub fn read_model(
-    path: &Path,
+pub fn read_model<'a>(
+    source: impl Into<Source<'a>>,
     format: Option<Format>,
     discount: Option<f64>,
 ) -> Result<(Model, Vec<String>), Error> {
-    read_from(path.into(), format.map_or_else(|| Format::of(path), Ok)?, discount)
-}
-
-/// As [`read_model`], from the bytes of a file; messages call it by `name`.
-pub fn parse_model(
-    name: &Path,
-    bytes: &[u8],
-    format: Format,
-    discount: Option<f64>,
-) -> Result<(Model, Vec<String>), Error> {
-    read_from(Source::in_memory(name, bytes), format, discount)
-}
-
-fn read_from(
-    source: Source<'_>,
-    format: Format,
-    discount: Option<f64>,
-) -> Result<(Model, Vec<String>), Error> {
-    match format {
+    let source = source.into();
+    match format.map_or_else(|| Format::of(source.path), Ok)? {
         Format::Json => Ok((json::read(source, discount)?, Vec::new())),
         Format::Csv => craam_csv::read(source, discount),
         Format::Npz => npz::read(source, discount),

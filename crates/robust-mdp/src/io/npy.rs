@@ -169,21 +169,18 @@ fn signed(bytes: &[u8]) -> i64 {
     ((little(bytes) << unused) as i64) >> unused
 }
 
+/// Numbers in C order, of which those with neighbouring first indices are next to each other.
 fn to_c_order(values: &[f64], shape: &[u64]) -> Vec<f64> {
-    let mut out = Vec::with_capacity(values.len());
-    let mut index = vec![0u64; shape.len()];
-    for _ in 0..values.len() {
-        let at = index.iter().zip(shape).rev().fold(0, |at, (i, d)| at * d + i);
-        out.push(values[at as usize]);
-        for axis in (0..shape.len()).rev() {
-            index[axis] += 1;
-            if index[axis] < shape[axis] {
-                break;
-            }
-            index[axis] = 0;
+    let place = |mut k: u64| {
+        let (mut at, mut stride) = (0, values.len() as u64);
+        for size in shape.iter().rev() {
+            stride /= size;
+            at += k % size * stride;
+            k /= size;
         }
-    }
-    out
+        at as usize
+    };
+    (0..values.len() as u64).map(|k| values[place(k)]).collect()
 }
 
 impl Header {

@@ -11,16 +11,8 @@ use crate::model::distribution;
 use crate::model::{Model, SUM_TOLERANCE};
 
 /// Reads a policy: one probability a row of the model, summing to one in each state.
-pub fn read_policy(path: &Path, model: &Model) -> Result<Vec<f64>, Error> {
-    read_from(path.into(), model)
-}
-
-/// As [`read_policy`], from the bytes of a file; messages call it by `name`.
-pub fn parse_policy(name: &Path, bytes: &[u8], model: &Model) -> Result<Vec<f64>, Error> {
-    read_from(Source::in_memory(name, bytes), model)
-}
-
-fn read_from(source: Source<'_>, model: &Model) -> Result<Vec<f64>, Error> {
+pub fn read_policy<'a>(source: impl Into<Source<'a>>, model: &Model) -> Result<Vec<f64>, Error> {
+    let source = source.into();
     let (path, names) = (source.path, Names::new(model));
     let columns = &["probability"];
     let what = NumberColumn { columns, noun: "probability", zero: true, actions: true };

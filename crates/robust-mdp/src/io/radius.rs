@@ -23,30 +23,23 @@ pub enum RadiusTable {
 /// Reads the radii of all states, or of all actions if the file has a column for them.
 ///
 /// Each must be there exactly once, at least 0 and finite.
-pub fn read_radii(path: &Path, model: &Model) -> Result<RadiusTable, Error> {
-    read_from(path.into(), model)
-}
-
-/// As [`read_radii`], from the bytes of a file; messages call it by `name`.
-pub fn parse_radii(name: &Path, bytes: &[u8], model: &Model) -> Result<RadiusTable, Error> {
-    read_from(Source::in_memory(name, bytes), model)
-}
-
-/// Reads the weights of all actions.
-///
-/// Each must be there exactly once, above 0 and finite.
-pub fn read_weights(path: &Path, model: &Model) -> Result<Vec<f64>, Error> {
-    let what = NumberColumn { columns: &["weight"], noun: "weight", zero: false, actions: true };
-    let (weights, _) = what.read(path.into(), model)?;
-    what.complete(path, model, weights, true)
-}
-
-fn read_from(source: Source<'_>, model: &Model) -> Result<RadiusTable, Error> {
+pub fn read_radii<'a>(source: impl Into<Source<'a>>, model: &Model) -> Result<RadiusTable, Error> {
+    let source = source.into();
     let columns = &["radius", "budget"];
     let what = NumberColumn { columns, noun: "radius", zero: true, actions: false };
     let (radii, per_row) = what.read(source, model)?;
     let radii = what.complete(source.path, model, radii, per_row)?;
     Ok(if per_row { RadiusTable::PerRow(radii) } else { RadiusTable::PerState(radii) })
+}
+
+/// Reads the weights of all actions.
+///
+/// Each must be there exactly once, above 0 and finite.
+pub fn read_weights<'a>(source: impl Into<Source<'a>>, model: &Model) -> Result<Vec<f64>, Error> {
+    let source = source.into();
+    let what = NumberColumn { columns: &["weight"], noun: "weight", zero: false, actions: true };
+    let (weights, _) = what.read(source, model)?;
+    what.complete(source.path, model, weights, true)
 }
 
 /// What tables of radii and weights must have.

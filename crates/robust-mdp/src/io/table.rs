@@ -4,7 +4,7 @@
 
 use std::borrow::Cow;
 use std::io::{BufRead, BufReader, Read};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use super::source::{Input, Source};
 use crate::error::Error;
@@ -12,47 +12,35 @@ use crate::error::Error;
 /// Longest record: a longer one means that the file is no table.
 const RECORD_LIMIT: usize = 1 << 20;
 
-pub(super) struct Table<R> {
-    reader: R,
-    path: PathBuf,
+pub(super) struct Table<'a> {
+    reader: BufReader<Box<dyn Input + 'a>>,
+    path: &'a Path,
     header: Vec<String>,
     /// Line where the latest record begins, and the number of lines read.
     line: u64,
     lines_read: u64,
     raw: Vec<u8>,
-    /// The fields of the latest record, one after the other.
-    text: String,
-    ends: Vec<usize>,
+    record: Record,
 }
 
-impl<'a> Table<BufReader<Input<'a>>> {
-    pub(super) fn open(source: Source<'a>) -> Result<Self, Error> {
-        Table::new(BufReader::with_capacity(1 << 16, source.open()?), source.path)
-    }
-}
-
-impl<R: BufRead> Table<R> {
+impl<'a> Table<'a> {
     /// Reads the header.
-    pub(super) fn new(reader: R, path: &Path) -> Result<Self, Error> {
+    pub(super) fn open(source: Source<'a>) -> Result<Self, Error> {
         let mut table = Table {
-            reader,
-            path: path.to_owned(),
+            reader: BufReader::with_capacity(1 << 16, source.open()?),
+            path: source.path,
             header: Vec::new(),
             line: 0,
             lines_read: 0,
             raw: Vec::new(),
-            text: String::new(),
-            ends: Vec::new(),
+            record: Record::default(),
         };
         if !table.advance()? {
-            return Err(super::parse_error(
-                path,
-                None,
-                "the file is empty, expected a header line",
-            ));
+            let message = "the file is empty, expected a header line";
+            return Err(super::parse_error(source.path, None, message));
         }
-        let name = |k| table.slice(k).to_ascii_lowercase();
-        table.header = (0..table.ends.len()).map(name).collect();
+        let name = |k| table.record.field(k).to_ascii_lowercase();
+        table.header = (0..table.record.ends.len()).map(name).collect();
         Ok(table)
     }
 
@@ -88,34 +76,42 @@ impl<R: BufRead> Table<R> {
 
     /// Goes to the next record; false at the end of the file.
     pub(super) fn advance(&mut self) -> Result<bool, Error> {
-        loop {
+        self.raw.clear();
+        while self.raw.iter().all(u8::is_ascii_whitespace) {
             self.line = self.lines_read + 1;
             self.raw.clear();
             if !self.read_line()? {
                 return Ok(false);
             }
-            if self.raw.iter().all(u8::is_ascii_whitespace) {
-                continue;
-            }
-            let (mut quotes, mut followed) = (QuoteScan::default(), 0);
-            while self.raw[followed..].contains(&b'"') || quotes.open {
-                quotes.follow(&self.raw[followed..]);
-                followed = self.raw.len();
-                if quotes.open && !self.read_line()? {
-                    return Err(self.error("a quoted field does not end, expected a closing \""));
-                }
-            }
-            self.split()?;
-            self.no_more_than_the_header()?;
-            return Ok(true);
         }
+        self.record.text.clear();
+        self.record.ends.clear();
+        self.record.open = false;
+        let mut taken = 0;
+        loop {
+            let Ok(line) = std::str::from_utf8(&self.raw[taken..]) else {
+                return Err(self.error("the line is not UTF-8 text"));
+            };
+            if !self.record.take(line) {
+                return Err(self.error("text after a closing \", expected a comma"));
+            }
+            if !self.record.open {
+                break;
+            }
+            taken = self.raw.len();
+            if !self.read_line()? {
+                return Err(self.error("a quoted field does not end, expected a closing \""));
+            }
+        }
+        self.no_more_than_the_header()?;
+        Ok(true)
     }
 
     /// Fields without a column mean that the others are not where the header says; empty ones are commas
     /// at the end.
     fn no_more_than_the_header(&self) -> Result<(), Error> {
-        let (found, expected) = (self.ends.len(), self.header.len());
-        if expected > 0 && (expected..found).any(|k| !self.slice(k).is_empty()) {
+        let (found, expected) = (self.record.ends.len(), self.header.len());
+        if expected > 0 && (expected..found).any(|k| !self.record.field(k).is_empty()) {
             let message = format!("{found} columns, expected {expected}, as in the header");
             return Err(self.error(message));
         }
@@ -128,13 +124,13 @@ impl<R: BufRead> Table<R> {
     }
 
     pub(super) fn field(&self, column: usize) -> Result<&str, Error> {
-        if column >= self.ends.len() {
-            let (n, name) = (self.ends.len(), &self.header[column]);
+        if column >= self.record.ends.len() {
+            let (n, name) = (self.record.ends.len(), &self.header[column]);
             let expected = self.header.len();
             return Err(self
                 .error(format!("only {n} of {expected} columns, expected one for “{name}” too")));
         }
-        Ok(self.slice(column))
+        Ok(self.record.field(column))
     }
 
     pub(super) fn number(&self, column: usize) -> Result<f64, Error> {
@@ -157,19 +153,14 @@ impl<R: BufRead> Table<R> {
 
     /// An error at the latest record.
     pub(super) fn error(&self, message: impl Into<String>) -> Error {
-        super::parse_error(&self.path, Some(self.line.max(1)), message)
-    }
-
-    fn slice(&self, column: usize) -> &str {
-        let start = if column == 0 { 0 } else { self.ends[column - 1] };
-        &self.text[start..self.ends[column]]
+        super::parse_error(self.path, Some(self.line.max(1)), message)
     }
 
     /// Appends one line to `raw`.
     fn read_line(&mut self) -> Result<bool, Error> {
         let room = (RECORD_LIMIT - self.raw.len().min(RECORD_LIMIT)) as u64 + 1;
         let read = (&mut self.reader).take(room).read_until(b'\n', &mut self.raw);
-        let read = read.map_err(|source| Error::Io { path: self.path.clone(), source })?;
+        let read = read.map_err(|source| Error::Io { path: self.path.to_owned(), source })?;
         if self.raw.len() > RECORD_LIMIT {
             return Err(self.error(format!("the line is longer than {RECORD_LIMIT} bytes")));
         }
@@ -179,74 +170,58 @@ impl<R: BufRead> Table<R> {
         self.lines_read += u64::from(read > 0);
         Ok(read > 0)
     }
-
-    fn split(&mut self) -> Result<(), Error> {
-        self.text.clear();
-        self.ends.clear();
-        let Ok(raw) = std::str::from_utf8(&self.raw) else {
-            return Err(self.error("the line is not UTF-8 text"));
-        };
-        let mut rest = raw.trim_ascii();
-        loop {
-            let field = rest.trim_ascii_start();
-            let after = match field.strip_prefix('"') {
-                Some(quoted) => take_quoted(quoted, &mut self.text).trim_ascii_start(),
-                None => {
-                    let end = field.find(',').unwrap_or(field.len());
-                    self.text.push_str(field[..end].trim_ascii_end());
-                    &field[end..]
-                }
-            };
-            self.ends.push(self.text.len());
-            match after.strip_prefix(',') {
-                Some(next) => rest = next,
-                None if after.is_empty() => return Ok(()),
-                None => return Err(self.error("text after a closing \", expected a comma")),
-            }
-        }
-    }
 }
 
-/// Follows quotes through a record that comes in pieces.
+/// The fields of a record, one after the other.
 #[derive(Default)]
-struct QuoteScan {
-    /// Inside quotes.
+struct Record {
+    text: String,
+    ends: Vec<usize>,
+    /// The last of them is quoted and goes on.
     open: bool,
-    /// The field has begun, and with a quote.
-    begun: bool,
-    quoted: bool,
 }
 
-impl QuoteScan {
-    fn follow(&mut self, bytes: &[u8]) {
-        for &byte in bytes {
-            match byte {
-                b'"' if !self.begun => (self.open, self.begun, self.quoted) = (true, true, true),
-                // A doubled quote closes and opens again at once.
-                b'"' if self.quoted => self.open = !self.open,
-                b',' if !self.open => *self = QuoteScan::default(),
-                b' ' | b'\t' => {}
-                _ => self.begun = true,
+impl Record {
+    fn field(&self, column: usize) -> &str {
+        let start = if column == 0 { 0 } else { self.ends[column - 1] };
+        &self.text[start..self.ends[column]]
+    }
+
+    /// Takes in a line; false if it has text where a comma must be.
+    fn take(&mut self, mut line: &str) -> bool {
+        loop {
+            if !self.open {
+                line = line.trim_ascii_start();
+                if let Some(quoted) = line.strip_prefix('"') {
+                    (self.open, line) = (true, quoted);
+                } else {
+                    let end = line.find(',').unwrap_or(line.len());
+                    self.text.push_str(line[..end].trim_ascii_end());
+                    line = &line[end..];
+                }
+            }
+            while self.open {
+                let Some(end) = line.find('"') else {
+                    self.text.push_str(line);
+                    return true;
+                };
+                self.text.push_str(&line[..end]);
+                line = &line[end + 1..];
+                self.open = line.starts_with('"');
+                if self.open {
+                    // A doubled quote is one of the text.
+                    self.text.push('"');
+                    line = &line[1..];
+                }
+            }
+            self.ends.push(self.text.len());
+            line = line.trim_ascii_start();
+            match line.strip_prefix(',') {
+                Some(next) => line = next,
+                None => return line.is_empty(),
             }
         }
     }
-}
-
-/// Copies a quoted field and returns what follows its closing quote.
-fn take_quoted<'a>(mut quoted: &'a str, text: &mut String) -> &'a str {
-    while let Some(end) = quoted.find('"') {
-        text.push_str(&quoted[..end]);
-        quoted = &quoted[end + 1..];
-        match quoted.strip_prefix('"') {
-            Some(more) => {
-                text.push('"');
-                quoted = more;
-            }
-            None => return quoted,
-        }
-    }
-    text.push_str(quoted);
-    ""
 }
 
 /// A field as it is written: quoted where it must be.
@@ -262,11 +237,16 @@ pub(super) fn quoted(field: &str) -> Cow<'_, str> {
 mod tests {
     use super::*;
 
+    fn table(text: &[u8]) -> Result<Table<'_>, Error> {
+        Table::open(Source::in_memory(Path::new("t.csv"), text))
+    }
+
     fn records(text: &[u8]) -> Result<Vec<Vec<String>>, Error> {
-        let mut table = Table::new(text, Path::new("t.csv"))?;
+        let mut table = table(text)?;
         let mut all = vec![table.header.clone()];
         while table.advance()? {
-            all.push((0..table.ends.len()).map(|k| table.slice(k).to_owned()).collect());
+            let fields = 0..table.record.ends.len();
+            all.push(fields.map(|k| table.record.field(k).to_owned()).collect());
         }
         Ok(all)
     }
@@ -309,8 +289,7 @@ mod tests {
 
     #[test]
     fn ids_and_lines() {
-        let text = &b"id,n\n\n7,1\n1e+05,x\n-1\n4294967295\n1.5\n"[..];
-        let mut table = Table::new(text, Path::new("t.csv")).unwrap();
+        let mut table = table(b"id,n\n\n7,1\n1e+05,x\n-1\n4294967295\n1.5\n").unwrap();
         table.advance().unwrap();
         assert_eq!((table.id(0).unwrap(), table.number(1).unwrap(), table.line()), (7, 1.0, 3));
         table.advance().unwrap();

@@ -1,13 +1,11 @@
 //! What costs of steps amount to. Costs on next states take a pass over all transitions to know that:
 //! it is made once, when a model is built.
 
-use std::sync::OnceLock;
-
 use super::{Model, largest, range};
 
 /// Facts about costs that depend on the next state.
-#[derive(Clone, Debug)]
-struct Facts {
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Facts {
     /// c_a + Σ p·c(s,a,s') of every row.
     expected: Vec<f64>,
     /// The largest |cost| of a step, and of its terms.
@@ -20,21 +18,10 @@ struct Facts {
     everywhere: (f64, f64),
 }
 
-/// What is known of a model so far; no part of what it is.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Known(OnceLock<Facts>);
-
-impl PartialEq for Known {
-    fn eq(&self, _: &Known) -> bool {
-        true
-    }
-}
-
 impl Model {
-    /// `None` where costs do not depend on the next state.
-    fn facts(&self) -> Option<&Facts> {
-        let further = self.transition_cost.as_deref()?;
-        Some(self.known.0.get_or_init(|| {
+    /// The same model, with the pass over all transitions made anew.
+    pub(crate) fn with_facts(mut self) -> Model {
+        self.facts = self.transition_cost.as_deref().map(|further| {
             let none = (f64::INFINITY, f64::NEG_INFINITY);
             let mut facts = Facts {
                 expected: Vec::with_capacity(self.rows()),
@@ -54,28 +41,23 @@ impl Model {
                 facts.everywhere = wider(facts.everywhere, everywhere);
             }
             facts
-        }))
+        });
+        self
     }
 
     /// c_a + Σ p·c(s,a,s') of every row.
     pub(crate) fn expected_costs(&self) -> &[f64] {
-        self.facts().map_or(&self.cost, |facts| &facts.expected)
+        self.facts.as_ref().map_or(&self.cost, |facts| &facts.expected)
     }
 
     /// The largest cost of a step of every row, to any state at all.
     pub(crate) fn dearest_costs(&self) -> &[f64] {
-        self.facts().map_or(&self.cost, |facts| &facts.dearest)
-    }
-
-    /// Makes the pass over all transitions now.
-    pub(super) fn with_known_costs(self) -> Model {
-        self.facts();
-        self
+        self.facts.as_ref().map_or(&self.cost, |facts| &facts.dearest)
     }
 
     /// The largest |cost| of a row or stored transition.
     pub fn largest_cost(&self) -> f64 {
-        self.facts().map_or_else(|| largest(&self.cost), |facts| facts.largest)
+        self.facts.as_ref().map_or_else(|| largest(&self.cost), |facts| facts.largest)
     }
 
     /// Least and largest cost of a step, in the sign of costs: over transitions of positive
@@ -83,7 +65,7 @@ impl Model {
     pub(crate) fn cost_range(&self, everywhere: bool) -> (f64, f64) {
         let ends = (0..self.states()).any(|s| self.is_terminal(s));
         let start = if ends { (0.0, 0.0) } else { (f64::INFINITY, f64::NEG_INFINITY) };
-        let found = match (self.facts(), everywhere) {
+        let found = match (&self.facts, everywhere) {
             (None, _) => range(&self.cost),
             (Some(facts), true) => facts.everywhere,
             (Some(facts), false) => facts.likely,
@@ -94,7 +76,8 @@ impl Model {
     /// The largest |number| that costs of steps are computed from: sums of them may cancel, but round as
     /// much as these.
     pub(crate) fn largest_term(&self) -> f64 {
-        let terms = self.facts().map_or_else(|| largest(&self.cost), |facts| facts.largest_term);
+        let terms =
+            self.facts.as_ref().map_or_else(|| largest(&self.cost), |facts| facts.largest_term);
         self.largest_cost().max(terms)
     }
 }

@@ -10,12 +10,14 @@
 mod builder;
 mod costs;
 pub(crate) mod distribution;
+mod fingerprint;
 mod row;
 mod unlisted;
 
 pub use builder::ModelBuilder;
 pub(crate) use builder::check_discount;
 pub use distribution::SUM_TOLERANCE;
+pub(crate) use fingerprint::checksum;
 pub use row::NominalRow;
 
 use std::borrow::Cow;
@@ -112,7 +114,8 @@ pub struct Model {
     pub(crate) state_names: Option<Vec<String>>,
     /// One name a row.
     pub(crate) action_names: Option<Vec<String>>,
-    pub(crate) known: costs::Known,
+    /// What costs amount to, where they depend on the next state.
+    pub(crate) facts: Option<costs::Facts>,
 }
 
 impl Model {

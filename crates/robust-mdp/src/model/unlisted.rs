@@ -64,8 +64,7 @@ impl Model {
             )));
         }
         self.transition_cost = further.iter().any(|f| *f != 0.0).then_some(further);
-        self.known = Default::default();
-        Ok(self.with_known_costs())
+        Ok(self.with_facts())
     }
 }
 

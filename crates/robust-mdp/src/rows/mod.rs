@@ -19,9 +19,7 @@ pub use ranking::Outside;
 pub(crate) use ranking::Ranking;
 pub(crate) use values::SweepValues;
 
-use pulp::{Simd, WithSimd};
-
-use crate::lanes::{dispatch, dot};
+use crate::lanes::{dot, kernels, product, walk};
 use crate::model::{self, Model};
 
 /// One row as a set sees it.
@@ -42,18 +40,7 @@ pub struct Row<'a> {
 impl Row<'_> {
     /// ⟨z, p⟩ ≤ 0.
     pub fn nominal(&self) -> f64 {
-        (dispatch(Product(self.p, self.w)) - self.maximum).min(0.0)
-    }
-}
-
-struct Product<'a>(&'a [f64], &'a [f64]);
-
-impl WithSimd for Product<'_> {
-    type Output = f64;
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, simd: S) -> f64 {
-        dot(simd, self.0, self.1)
+        (product(self.p, self.w) - self.maximum).min(0.0)
     }
 }
 
@@ -85,9 +72,7 @@ impl RowForm {
             (false, _) => RowForm::Own,
         }
     }
-}
 
-impl RowForm {
     /// Whether entry `k` of a row is among those read.
     pub(crate) fn lists(self, row: model::NominalRow<'_>, k: usize) -> bool {
         match self {
@@ -288,7 +273,7 @@ impl<'a> Rows<'a> {
                 let (maximum, mass, seen) = ranking.maximum(p);
                 ((maximum, mass), seen)
             }
-            None => (dispatch(Maximum { p, w }), p.len()),
+            None => (positive_maximum(p, w), p.len()),
         };
         self.visited += seen as u64;
         self.memory.maximum[k] = Some(found);
@@ -373,17 +358,8 @@ impl<'a> Rows<'a> {
         let model = self.source.model;
         if model.is_dense() && self.source.reading != RowForm::Positive {
             self.visited += (list.len() * model.states()) as u64;
-            let (first, offset) = (self.first, self.values.offset);
-            let (expected, shared) = (self.source.expected, &self.values.shared);
-            return dispatch(Nominals {
-                prob: &model.prob,
-                first,
-                expected,
-                offset,
-                shared,
-                list,
-                out,
-            });
+            let (prob, expected) = (&model.prob, self.source.expected);
+            return dense_nominals(prob, self.first, expected, self.values, list, out);
         }
         for (&k, out) in list.iter().zip(out) {
             self.make(k as usize);
@@ -391,7 +367,7 @@ impl<'a> Rows<'a> {
             let value = match p.len() {
                 // Without the cost of a call.
                 ..16 => p.iter().zip(w).map(|(p, w)| p * w).sum::<f64>(),
-                _ => dispatch(Product(p, w)),
+                _ => product(p, w),
             };
             let width = p.len() as u64;
             *out = self.memory.base[k as usize] + value;
@@ -400,53 +376,38 @@ impl<'a> Rows<'a> {
     }
 }
 
-struct Nominals<'a> {
-    prob: &'a [f64],
-    first: usize,
-    expected: &'a [f64],
-    offset: f64,
-    shared: &'a [f64],
-    list: &'a [u32],
-    out: &'a mut [f64],
-}
-
-impl WithSimd for Nominals<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, simd: S) {
-        let Nominals { prob, first, expected, offset, shared, list, out } = self;
+kernels! {
+    /// c_a + ⟨c + λv, p⟩ of the rows of `list`, counted from `first`.
+    fn dense_nominals<'a>(
+        simd,
+        prob: &'a [f64],
+        first: usize,
+        expected: &'a [f64],
+        values: &'a SweepValues,
+        list: &'a [u32],
+        out: &'a mut [f64],
+    ) -> () {
+        let SweepValues { shared, offset, .. } = values;
         for (&k, out) in list.iter().zip(out) {
             let r = first + k as usize;
             let p = &prob[r * shared.len()..(r + 1) * shared.len()];
             *out = expected[r] + offset + dot(simd, p, shared);
         }
     }
-}
 
-/// The largest w where p is positive, and the mass there.
-struct Maximum<'a> {
-    p: &'a [f64],
-    w: &'a [f64],
-}
-
-impl WithSimd for Maximum<'_> {
-    type Output = (f64, f64);
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, simd: S) -> (f64, f64) {
-        let Maximum { p, w } = self;
+    /// The largest w where p is positive, and the mass there.
+    fn positive_maximum<'a>(simd, p: &'a [f64], w: &'a [f64]) -> (f64, f64) {
         let zero = simd.splat_f64s(0.0);
         let lowest = simd.splat_f64s(f64::NEG_INFINITY);
         let mut maximum = lowest;
-        crate::lanes::walk!(simd, [p, w] => |p, w| {
+        walk!(simd, [p, w] => |p, w| {
             let usable = simd.less_than_f64s(zero, p);
             maximum = simd.max_f64s(maximum, simd.select_f64s(usable, w, lowest));
         });
         let maximum = simd.reduce_max_f64s(maximum);
         let level = simd.splat_f64s(maximum);
         let mut mass = zero;
-        crate::lanes::walk!(simd, [p, w] => |p, w| {
+        walk!(simd, [p, w] => |p, w| {
             mass = simd.add_f64s(mass, simd.select_f64s(simd.equal_f64s(w, level), p, zero));
         });
         (maximum, simd.reduce_sum_f64s(mass))

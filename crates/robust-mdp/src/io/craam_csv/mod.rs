@@ -25,11 +25,10 @@ struct Transition {
 }
 
 /// Reads a model; the discount factor can only come from the caller.
-pub(super) fn read<'a>(
-    source: impl Into<Source<'a>>,
+pub(super) fn read(
+    source: Source<'_>,
     discount: Option<f64>,
 ) -> Result<(Model, Vec<String>), Error> {
-    let source = source.into();
     let (path, (objective, mut lines)) = (source.path, read_lines(source)?);
     let discount =
         discount.ok_or_else(|| super::model_error(path, None, ModelError::MissingDiscount))?;
@@ -137,11 +136,10 @@ fn line_of(lines: &[Transition], error: &ModelError) -> Option<u64> {
     let of_state: Vec<&Transition> = of_state.collect();
     let row = of_state.chunk_by(|a, b| a.action == b.action).nth(action.unwrap_or(0))?;
     let at_fault = |t: &&&Transition| match error {
-        ModelError::NegativeProbability { .. } => t.prob < 0.0,
-        ModelError::ProbabilityNotFinite { .. } => !t.prob.is_finite(),
-        ModelError::CostNotFinite { .. } | ModelError::TransitionCostNotFinite { .. } => {
-            !t.cost.is_finite()
+        ModelError::Probability { next, value, .. } => {
+            (t.to as usize, t.prob.to_bits()) == (*next, value.to_bits())
         }
+        ModelError::CostNotFinite { .. } => !t.cost.is_finite(),
         _ => true,
     };
     row.iter().filter(at_fault).map(|t| t.line()).min()

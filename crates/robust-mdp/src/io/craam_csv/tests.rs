@@ -1,10 +1,13 @@
+use std::path::Path;
+
 use super::*;
+use crate::io::read_model;
 use crate::io::tests::Folder;
 
 const HEADER: &str = "idstatefrom,idaction,idstateto,probability,reward\n";
 
 fn read_text(text: impl AsRef<[u8]>) -> Result<(Model, Vec<String>), Error> {
-    read(&Folder::new().with("m.csv", text), Some(0.9))
+    read(Source::in_memory(Path::new("m.csv"), text.as_ref()), Some(0.9))
 }
 
 fn message(text: impl AsRef<[u8]>) -> String {
@@ -41,7 +44,7 @@ fn sparse_action_numbers_become_names() {
     assert_eq!(names, ["0", "5", "0", "1"]);
     let folder = Folder::new();
     write(&model, &folder.file("again.csv")).unwrap();
-    assert_eq!(read(&folder.file("again.csv"), Some(0.9)).unwrap().0, model);
+    assert_eq!(read_model(&folder.file("again.csv"), None, Some(0.9)).unwrap().0, model);
 }
 
 #[test]
@@ -97,11 +100,9 @@ fn errors_name_the_line() {
     ] {
         assert!(text.starts_with(expected), "{text}");
     }
-    let path = Folder::new().with("m.csv", format!("{HEADER}0,0,0,1,1\n"));
-    assert!(read(&path, None).is_err());
-    let folder = Folder::new();
-    let path = folder.with("m.csv", format!("{HEADER}0,0,0,1,1\n"));
-    assert!(read(&path, None).unwrap_err().to_string().contains("--discount"));
+    let text = format!("{HEADER}0,0,0,1,1\n");
+    let undiscounted = read(Source::in_memory(Path::new("m.csv"), text.as_bytes()), None);
+    assert!(undiscounted.unwrap_err().to_string().contains("--discount"));
 }
 
 #[test]

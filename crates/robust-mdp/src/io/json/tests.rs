@@ -1,7 +1,14 @@
+use std::path::Path;
+
 use super::*;
 use crate::error::Error;
+use crate::io::read_model;
 use crate::io::tests::Folder;
 use crate::model::{Model, Objective};
+
+fn read(path: &Path, discount: Option<f64>) -> Result<Model, Error> {
+    Ok(read_model(path, None, discount)?.0)
+}
 
 fn read_text(text: impl AsRef<[u8]>) -> Result<Model, Error> {
     read(&Folder::new().with("m.json", text), None)

@@ -3,11 +3,8 @@
 //! An action whose row is all zeros does not exist in its state; a state without any is
 //! terminal.
 
-use zip::read::ZipFile;
-
-use super::{Archive, CostArray, Packed, array_error, rescale_single};
+use super::{Archive, CostArray, array_error, rescale_single};
 use crate::error::Error;
-use crate::io::npy::{Array, Wrong};
 use crate::model::{ModelBuilder, Objective};
 
 /// Gives all states to the builder; returns the terminal ones.
@@ -28,23 +25,29 @@ pub(super) fn feed(
     };
     let costs = archive.costs(objective, &[states, actions], &shape)?;
     let path = archive.path;
-    let array = archive.array("P")?;
-    let (len, fortran) =
-        (array.len().map_err(|w| array_error(path, "P", w))?, array.header.fortran);
-    drop(array);
-    if fortran {
-        archive.take_room("P")?;
-    }
+    let wrong = |w| array_error(path, "P", w);
+    let len = archive.array("P")?.len().map_err(wrong)?;
+    // In the order of Fortran no state is whole before the end.
+    let fortran = archive.array("P")?.header.fortran;
+    let held = fortran.then(|| archive.floats("P")).transpose()?;
     // Zeros that are streamed take no room; a small archive must not hold many other numbers.
     let mut room = (len > archive.room).then_some(archive.room);
-    let wrong = |w| array_error(path, "P", w);
-    let mut kernel = DenseKernel::new(archive.array("P")?).map_err(wrong)?;
+    let mut array = archive.array("P")?;
     // Both fit: the rewards or costs of all rows have been read.
     let (states, actions) = (states as usize, actions as usize);
+    let size = actions * states;
     let mut block = Vec::new();
     let mut terminal = Vec::new();
     for s in 0..states {
-        kernel.block(s, &mut block).map_err(wrong)?;
+        block.clear();
+        match &held {
+            Some(all) => block.extend_from_slice(&all[s * size..(s + 1) * size]),
+            None => array.floats(size as u64, &mut block).map_err(wrong)?,
+        }
+        if builder.error().is_some() {
+            // Of what a damaged file says, the damage is what to tell: it is read to its end.
+            continue;
+        }
         if single {
             block.chunks_exact_mut(states).for_each(rescale_single);
         }
@@ -57,13 +60,10 @@ pub(super) fn feed(
             builder.mark_terminal();
             terminal.push(s);
         }
-        if builder.error().is_some() {
-            // Of what a damaged file says, the damage is what to tell.
-            (s + 1..states).try_for_each(|s| kernel.block(s, &mut block)).map_err(wrong)?;
-            break;
-        }
     }
-    kernel.finish().map_err(wrong)?;
+    if held.is_none() {
+        array.finish().map_err(wrong)?;
+    }
     Ok(terminal)
 }
 
@@ -95,40 +95,4 @@ fn feed_state(
         exist += 1;
     }
     exist
-}
-
-/// The kernel, a state at a time where the file's order allows it.
-enum DenseKernel<'z, 'p> {
-    Stream(Array<ZipFile<'z, Packed<'p>>>, u64),
-    Held(Vec<f64>, usize),
-}
-
-impl<'z, 'p> DenseKernel<'z, 'p> {
-    fn new(array: Array<ZipFile<'z, Packed<'p>>>) -> Result<Self, Wrong> {
-        array.len()?;
-        let block = array.header.shape[1] * array.header.shape[2];
-        match array.header.fortran {
-            true => Ok(DenseKernel::Held(array.all_floats()?, block as usize)),
-            false => Ok(DenseKernel::Stream(array, block)),
-        }
-    }
-
-    /// Checks what was read against the archive's checksum.
-    fn finish(&mut self) -> Result<(), Wrong> {
-        match self {
-            DenseKernel::Stream(array, _) => array.finish(),
-            DenseKernel::Held(..) => Ok(()),
-        }
-    }
-
-    fn block(&mut self, s: usize, out: &mut Vec<f64>) -> Result<(), Wrong> {
-        out.clear();
-        match self {
-            DenseKernel::Stream(array, block) => array.floats(*block, out),
-            DenseKernel::Held(values, block) => {
-                out.extend_from_slice(&values[s * *block..(s + 1) * *block]);
-                Ok(())
-            }
-        }
-    }
 }

@@ -29,11 +29,10 @@ const KNOWN: [&str; 13] = [
 ];
 
 /// Reads a model; `discount` overrides the file's.
-pub(super) fn read<'a>(
-    source: impl Into<Source<'a>>,
+pub(super) fn read(
+    source: Source<'_>,
     discount: Option<f64>,
 ) -> Result<(Model, Vec<String>), Error> {
-    let source = source.into();
     let (path, mut archive) = (source.path, Archive::open(source)?);
     let mut warnings = archive.unused();
     let discount = discount.map_or_else(|| archive.one_number("discount"), |d| Ok(Some(d)))?;
@@ -59,7 +58,7 @@ pub(super) fn read<'a>(
     Ok((model, warnings))
 }
 
-type Packed<'p> = BufReader<Input<'p>>;
+type Packed<'p> = BufReader<Box<dyn Input + 'p>>;
 
 /// Numbers that any archive may hold, and so many more for each of its bytes: deflate shrinks zeros
 /// a thousandfold, and a small file must not fill the memory.
@@ -163,23 +162,24 @@ impl<'p> Archive<'p> {
     }
 
     fn floats(&mut self, name: &str) -> Result<Vec<f64>, Error> {
-        self.take_room(name)?;
-        let path = self.path;
-        self.array(name)?.all_floats().map_err(|wrong| array_error(path, name, wrong))
-    }
-
-    /// Refuses an array that declares more numbers than the size of the archive makes likely.
-    fn take_room(&mut self, name: &str) -> Result<(), Error> {
-        let path = self.path;
-        let len = self.array(name)?.len().map_err(|wrong| array_error(path, name, wrong))?;
-        self.room = self.room.checked_sub(len).ok_or_else(|| no_room(path, name, len))?;
-        Ok(())
+        self.read(name, |array| array.all_floats())
     }
 
     fn counts(&mut self, name: &str) -> Result<Vec<u64>, Error> {
-        self.take_room(name)?;
+        self.read(name, |array| array.counts())
+    }
+
+    /// Reads an array, unless it declares more numbers than the size of the archive makes likely.
+    fn read<T>(
+        &mut self,
+        name: &str,
+        read: impl FnOnce(Array<ZipFile<'_, Packed<'p>>>) -> Result<T, Wrong>,
+    ) -> Result<T, Error> {
         let path = self.path;
-        self.array(name)?.counts().map_err(|wrong| array_error(path, name, wrong))
+        let wrong = |wrong| array_error(path, name, wrong);
+        let len = self.array(name)?.len().map_err(wrong)?;
+        self.room = self.room.checked_sub(len).ok_or_else(|| no_room(path, name, len))?;
+        read(self.array(name)?).map_err(wrong)
     }
 
     fn one_number(&mut self, name: &str) -> Result<Option<f64>, Error> {

@@ -46,7 +46,7 @@ pub(in crate::io) fn write_kernel(path: &Path, model: &Model, rows: &Csr) -> Res
     replace(path, |file| {
         let mut out = Output(ZipWriter::new(Held::new(file)));
         out.floats("data", &[rows.data.len()], rows.data.iter().copied())?;
-        out.indices(rows.indices.len(), rows.indices.iter().copied())?;
+        out.counts("indices", rows.indices.len(), rows.indices.iter().map(|i| *i as usize))?;
         out.counts("indptr", rows.indptr.len(), rows.indptr.iter().copied())?;
         write_shape(model, &mut out)?;
         if let Some(costs) = &rows.costs {
@@ -79,7 +79,7 @@ fn write_csr(model: &Model, out: &mut Output<'_>) -> io::Result<()> {
         Some(*at)
     });
     out.floats("data", &[count], entries().map(|e| e.1))?;
-    out.indices(count, entries().map(|e| e.0 as u32))?;
+    out.counts("indices", count, entries().map(|e| e.0))?;
     out.counts("indptr", model.rows() + 1, std::iter::once(0).chain(ends))?;
     write_shape(model, out)?;
     out.floats(name, &[model.rows()], model.cost.iter().map(|c| sign * c + 0.0))?;
@@ -187,10 +187,6 @@ impl Output<'_> {
         values: impl Iterator<Item = usize>,
     ) -> io::Result<()> {
         self.array(name, "<i8", &[length], values.map(|v| (v as i64).to_le_bytes()))
-    }
-
-    fn indices(&mut self, length: usize, values: impl Iterator<Item = u32>) -> io::Result<()> {
-        self.array("indices", "<i8", &[length], values.map(|v| i64::from(v).to_le_bytes()))
     }
 
     fn finish(self) -> io::Result<()> {

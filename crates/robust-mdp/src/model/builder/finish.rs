@@ -47,9 +47,9 @@ impl ModelBuilder {
             initial: self.initial,
             state_names: self.state_names,
             action_names: self.action_names,
-            known: Default::default(),
+            facts: None,
         };
-        model.with_known_costs()
+        model.with_facts()
     }
 
     fn check_states(&self) -> Result<(), ModelError> {

@@ -173,7 +173,7 @@ impl ModelBuilder {
         self.row_is_open = true;
         if !cost.is_finite() {
             let (state, action) = self.latest();
-            self.fail(ModelError::CostNotFinite { state, action, value: cost });
+            self.fail(ModelError::CostNotFinite { state, action, next: None, value: cost });
         }
     }
 
@@ -232,14 +232,10 @@ impl ModelBuilder {
         let (state, action) = self.latest();
         Some(if next >= u32::MAX as usize {
             ModelError::NextOutOfRange { state, action, next, states: u32::MAX as usize }
-        } else if !prob.is_finite() {
-            ModelError::ProbabilityNotFinite { state, action, next, value: prob }
-        } else if prob < 0.0 {
-            ModelError::NegativeProbability { state, action, next, value: prob }
         } else if !usable {
-            ModelError::ProbabilityTooSmall { state, action, next, value: prob }
+            ModelError::Probability { state, action, next, value: prob }
         } else {
-            ModelError::TransitionCostNotFinite { state, action, next, value: further }
+            ModelError::CostNotFinite { state, action, next: Some(next), value: further }
         })
     }
 

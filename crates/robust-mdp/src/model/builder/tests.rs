@@ -1,93 +1,65 @@
 use super::*;
 use crate::model::Model;
 
-fn one(cost: f64, next: &[(usize, f64)]) -> Result<Model, ModelError> {
-    ModelBuilder::new(0.9).state("s").action("a", cost, next).build()
-}
-
-fn label(name: &str) -> Label {
-    Label { index: 0, name: Some(name.into()) }
-}
-
 #[test]
-fn probabilities_are_checked() {
-    let (state, action) = (label("s"), label("a"));
-    let sum = one(0.0, &[(0, 0.98)]).unwrap_err();
-    assert_eq!(sum, ModelError::RowSum { state: state.clone(), action: action.clone(), sum: 0.98 });
-    assert!(matches!(one(0.0, &[]), Err(ModelError::RowSum { sum: 0.0, .. })));
-    assert!(matches!(one(0.0, &[(0, 0.6), (0, 0.6)]), Err(ModelError::RowSum { .. })));
-    let negative = one(0.0, &[(0, 1.0), (0, -1e-300)]).unwrap_err();
-    assert_eq!(
-        negative,
-        ModelError::NegativeProbability { state, action, next: 0, value: -1e-300 }
-    );
-    assert!(one(0.0, &[(0, 1.0), (0, -0.0)]).is_ok());
-    for bad in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
-        let error = one(0.0, &[(0, bad)]).unwrap_err();
-        assert!(matches!(error, ModelError::ProbabilityNotFinite { .. }), "{error}");
-        assert!(matches!(one(bad, &[(0, 1.0)]), Err(ModelError::CostNotFinite { .. })));
-    }
-}
-
-#[test]
-fn next_states_are_checked() {
-    assert!(matches!(
-        one(0.0, &[(0, 0.5), (1, 0.5)]),
-        Err(ModelError::NextOutOfRange { next: 1, states: 1, .. })
-    ));
-    assert!(matches!(
-        one(0.0, &[(usize::MAX, 1.0)]),
-        Err(ModelError::NextOutOfRange { next: usize::MAX, .. })
-    ));
-}
-
-#[test]
-fn transition_costs_are_checked() {
-    let mut b = ModelBuilder::new(0.5);
-    b.add_state(None);
-    b.add_action(None, 0.0);
-    b.add_transition(0, 1.0, f64::NAN);
-    assert!(matches!(b.error(), Some(ModelError::TransitionCostNotFinite { next: 0, .. })));
-}
-
-#[test]
-fn states_need_actions_or_a_terminal_mark() {
-    assert_eq!(ModelBuilder::new(0.9).build(), Err(ModelError::Empty));
-    let none = ModelBuilder::new(0.9).state("x").build();
-    assert_eq!(none, Err(ModelError::NoActions { state: label("x") }));
-    let both = ModelBuilder::new(0.9).terminal("x").action("a", 0.0, &[(0, 1.0)]).build();
-    assert_eq!(both, Err(ModelError::TerminalWithActions { state: label("x") }));
-    let end = ModelBuilder::new(0.9).terminal("x").build().unwrap();
-    assert!(end.is_terminal(0) && end.rows() == 0);
-    let early = ModelBuilder::new(0.9).action("a", 0.0, &[(0, 1.0)]).build();
-    assert_eq!(early, Err(ModelError::ActionBeforeState));
-    let mut b = ModelBuilder::new(0.9);
-    b.add_state(None);
-    b.add_transition(0, 1.0, 0.0);
-    assert_eq!(b.build(), Err(ModelError::TransitionBeforeAction { state: 0.into() }));
-}
-
-#[test]
-fn discount_and_initial_are_checked() {
-    let with = |discount, initial| {
-        ModelBuilder::new(discount)
-            .initial(initial)
-            .state("s")
-            .action("a", 0.0, &[(0, 1.0)])
-            .build()
+fn rows_are_checked() {
+    let one = |cost: f64, next: &[(usize, f64)], further: f64| {
+        let mut b = ModelBuilder::new(0.9).state("s").action("a", cost, next);
+        b.add_transition(0, 0.0, further);
+        b.build().map_err(|e| e.to_string())
     };
-    for value in [1.0, -0.1, f64::INFINITY] {
-        assert_eq!(with(value, vec![1.0]), Err(ModelError::Discount { value }));
+    assert!(one(0.0, &[(0, 1.0), (0, -0.0)], 0.0).is_ok());
+    for (cost, next, further, expected) in [
+        (0.0, &[(0, 0.98)][..], 0.0, "probabilities sum to 0.98, expected 1 within 1e-9"),
+        (0.0, &[], 0.0, "probabilities sum to 0.0,"),
+        (0.0, &[(0, 0.6), (0, 0.6)], 0.0, "probabilities sum to 1.2,"),
+        (0.0, &[(0, 1.0), (0, -1e-300)], 0.0, "of next state 0 is -1e-300, expected at least 0"),
+        (0.0, &[(0, 1e-301)], 0.0, "of next state 0 is 1e-301, expected 0 or at least 1e-300"),
+        (0.0, &[(0, f64::NAN)], 0.0, "of next state 0 is NaN, expected a finite number"),
+        (0.0, &[(0, f64::NEG_INFINITY)], 0.0, "is -inf, expected a finite number"),
+        (f64::INFINITY, &[(0, 1.0)], 0.0, "the cost or reward is inf, expected a finite number"),
+        (0.0, &[(0, 1.0)], f64::NAN, "the cost or reward on moving to state 0 is NaN, expected"),
+        (0.0, &[(0, 0.5), (1, 0.5)], 0.0, "next state 1 does not exist, expected a number below 1"),
+        (0.0, &[(usize::MAX, 1.0)], 0.0, "next state 18446744073709551615 does not exist"),
+    ] {
+        let found = one(cost, next, further).unwrap_err();
+        assert!(found.starts_with("state 0 (“s”), action 0 (“a”): "), "{found}");
+        assert!(found.contains(expected), "{found}");
     }
-    assert!(matches!(with(f64::NAN, vec![1.0]), Err(ModelError::Discount { .. })));
-    assert!(with(0.0, vec![1.0]).is_ok());
-    assert_eq!(with(0.5, vec![]), Err(ModelError::InitialLength { length: 0, states: 1 }));
-    assert_eq!(with(0.5, vec![0.5]), Err(ModelError::InitialSum { sum: 0.5 }));
-    let negative = with(0.5, vec![-1.0]).unwrap_err();
-    assert_eq!(negative, ModelError::InitialProbability { state: label("s"), value: -1.0 });
-    assert_eq!(with(0.5, vec![1.0 + 1e-10]).unwrap().initial(), Some(&[1.0][..]));
-    let missing = ModelBuilder::undiscounted().state("s").action("a", 0.0, &[(0, 1.0)]).build();
-    assert_eq!(missing, Err(ModelError::MissingDiscount));
+}
+
+#[test]
+fn states_discount_and_initial_are_checked() {
+    let new = || ModelBuilder::new(0.9);
+    let one = |b: ModelBuilder| b.state("s").action("a", 0.0, &[(0, 1.0)]);
+    let mut no_action = new();
+    no_action.add_state(None);
+    no_action.add_transition(0, 1.0, 0.0);
+    for (builder, expected) in [
+        (new(), "the model has no states"),
+        (new().state("x"), "state 0 (“x”) has no actions"),
+        (new().terminal("x").action("a", 0.0, &[(0, 1.0)]), "state 0 (“x”) is declared terminal"),
+        (
+            new().action("a", 0.0, &[(0, 1.0)]),
+            "an action or a terminal mark comes before the first",
+        ),
+        (no_action, "state 0: a transition comes before the first action"),
+        (one(ModelBuilder::new(1.0)), "the discount factor is 1.0, expected a number in [0, 1)"),
+        (one(ModelBuilder::new(-0.1)), "the discount factor is -0.1"),
+        (one(ModelBuilder::new(f64::NAN)), "the discount factor is NaN"),
+        (one(ModelBuilder::undiscounted()), "the discount factor is missing"),
+        (one(new().initial(vec![])), "the initial distribution has 0 entries, expected 1"),
+        (one(new().initial(vec![0.5])), "the initial probabilities sum to 0.5"),
+        (one(new().initial(vec![-1.0])), "the initial probability of state 0 (“s”) is -1.0"),
+    ] {
+        let found = builder.build().unwrap_err().to_string();
+        assert!(found.starts_with(expected), "{found}");
+    }
+    let end = new().terminal("x").build().unwrap();
+    assert!(end.is_terminal(0) && end.rows() == 0);
+    assert_eq!(one(ModelBuilder::new(0.0)).build().unwrap().discount(), 0.0);
+    let near = one(new().initial(vec![1.0 + 1e-10])).build().unwrap();
+    assert_eq!(near.initial(), Some(&[1.0][..]));
 }
 
 /// Ten states, so that short rows are stored sparsely.

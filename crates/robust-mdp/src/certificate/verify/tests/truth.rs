@@ -190,8 +190,9 @@ impl Draw {
             initial: None,
             state_names: None,
             action_names: None,
-            known: Default::default(),
+            facts: None,
         }
+        .with_facts()
     }
 
     fn set(&mut self, radius: f64) -> UncertaintySet {

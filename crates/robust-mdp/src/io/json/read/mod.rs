@@ -22,11 +22,7 @@ use crate::io::source::Source;
 use crate::model::{Model, ModelBuilder, Objective};
 
 /// Reads a model; `discount` overrides the file's.
-pub(in crate::io) fn read<'a>(
-    source: impl Into<Source<'a>>,
-    discount: Option<f64>,
-) -> Result<Model, Error> {
-    let source = source.into();
+pub(in crate::io) fn read(source: Source<'_>, discount: Option<f64>) -> Result<Model, Error> {
     let mut reading = JsonReader::new();
     reading.file(source).map_err(|error| match source.is_file() {
         // Read again up to the place, for its line. A pipe cannot be.

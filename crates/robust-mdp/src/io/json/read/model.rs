@@ -34,7 +34,7 @@ impl JsonReader {
                 "objective" => {
                     let wanted = Wanted::Objective;
                     let name = self.value(&mut map, wanted)?.text(wanted)?;
-                    self.set_objective(name)?;
+                    self.set_objective(&name)?;
                 }
                 "discount" => {
                     let wanted = Wanted::Discount;

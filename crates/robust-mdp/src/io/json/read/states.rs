@@ -2,7 +2,6 @@
 
 use serde::de::{Error, IgnoredAny, MapAccess, SeqAccess};
 
-use super::objective::keys_of;
 use super::value::{Keys, Wanted};
 use super::{Depth, JsonReader};
 use crate::model::Objective;
@@ -86,7 +85,7 @@ impl JsonReader {
     fn cost_of_transitions(&self) -> Result<f64, String> {
         let Some(without) = self.row.iter().find(|e| e.2.is_none()) else { return Ok(0.0) };
         let key = match self.objective.or(self.meant.map(|(meant, _)| meant)) {
-            Some(objective) => format!("`{}`", keys_of(objective).0),
+            Some(objective) => format!("`{}`", objective.noun()),
             None => "`cost` or `reward`".into(),
         };
         let (to, prob, _) = without;

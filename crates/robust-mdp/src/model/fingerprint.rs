@@ -1,11 +1,12 @@
-//! Sixteen bytes that tell models apart, so that a certificate for another one is named as such.
+//! Sixteen bytes that tell models apart, so that a certificate or a checkpoint of another one is named as such,
+//! and checksums by the same steps. They tell accidents; they are no defence against forgery.
 
 use std::ops::Range;
 
 use pulp::{Simd, WithSimd};
 
+use super::{Model, Objective, Storage};
 use crate::lanes::dispatch;
-use crate::model::{Model, Objective, Storage};
 
 /// Independent streams of multiply–rotate steps: each is one-to-one in the word it takes in, so that
 /// a single changed word of a piece never goes unseen there. There are enough of them to keep up with memory.
@@ -90,7 +91,7 @@ impl Model {
     }
 
     /// Runs of states whose rows have fingerprints of their own.
-    pub(super) fn pieces(&self) -> impl ExactSizeIterator<Item = Range<usize>> + Clone + use<> {
+    pub(crate) fn pieces(&self) -> impl ExactSizeIterator<Item = Range<usize>> + Clone + use<> {
         let states = self.states();
         let each = (ENTRIES as f64 * states as f64 / self.transitions().max(1) as f64) as usize;
         let each = each.clamp(1, states.max(1));
@@ -98,7 +99,7 @@ impl Model {
     }
 
     /// Of the transitions of some states.
-    pub(super) fn fingerprint_of(&self, states: Range<usize>) -> u128 {
+    pub(crate) fn fingerprint_of(&self, states: Range<usize>) -> u128 {
         let mut mixer = Mixer::new();
         let rows = self.state_ptr[states.start]..self.state_ptr[states.end];
         let span = match rows.is_empty() {
@@ -116,7 +117,7 @@ impl Model {
     }
 
     /// From those of all pieces.
-    pub(super) fn whole_fingerprint(&self, pieces: &[u128]) -> u128 {
+    pub(crate) fn whole_fingerprint(&self, pieces: &[u128]) -> u128 {
         let mut mixer = Mixer::new();
         mixer.numbers(&[self.discount]);
         mixer.words(&[self.objective == Objective::MaxReward], u64::from);
@@ -132,10 +133,26 @@ impl Model {
 }
 
 /// A checksum of bytes by the same steps.
-pub(super) fn checksum(bytes: &[u8]) -> u64 {
+pub(crate) fn checksum(bytes: &[u8]) -> u64 {
     let mut mixer = Mixer::new();
     let (words, last) = bytes.as_chunks::<8>();
     mixer.words(words, u64::from_le_bytes);
     mixer.words(last, u64::from);
     mixer.finish() as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::checksum;
+
+    #[test]
+    fn every_bit_and_length_counts() {
+        let bytes: Vec<u8> = (0..29).collect();
+        for i in 0..8 * bytes.len() {
+            let mut other = bytes.clone();
+            other[i / 8] ^= 1 << (i % 8);
+            assert_ne!(checksum(&other), checksum(&bytes), "bit {i}");
+        }
+        assert!((0..29).all(|n| checksum(&bytes[..n]) != checksum(&bytes)));
+    }
 }
