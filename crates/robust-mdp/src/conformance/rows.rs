@@ -151,7 +151,7 @@ impl RowCheck<'_> {
 
     /// Both maximisers at t attain what y(t) does, and it lies between them.
     fn ends(&self, at: Priced) -> Result<(), Violation> {
-        let [low, high] = self.set.ends(self.row, at.t);
+        let [low, high] = self.set.ends(self.row, at.t, None);
         let slack = ROUNDING * self.row.range;
         let between = low.value <= at.value + slack && at.value <= high.value + slack;
         law!(self, "y(t) lies between the ends", between, "{low:?}, {at:?}, {high:?}");

@@ -113,7 +113,7 @@ impl StateProblem<'_> {
     pub(super) fn ends(&mut self, k: usize, t: f64) -> [PricedRow; 2] {
         let (set, kappa) = (self.set, self.kappa(k));
         self.rows.visited += 2 * self.rows.width(k) as u64;
-        let ends = set.ends(self.rows.look_at(k), t / kappa);
+        let ends = set.ends(self.rows.look_at(k), t / kappa, None);
         ends.map(|at| self.in_state(k, at))
     }
 
