@@ -102,7 +102,7 @@ impl RowCheck<'_> {
             }
         }
         if face.is_finite() {
-            let at = Priced { t: f64::INFINITY, nu: 0.0, value: 0.0, price: face };
+            let at = Priced { t: f64::INFINITY, price: face, ..Priced::NOMINAL };
             self.written("the kernel at t = ∞", at)?;
         }
         Ok(())

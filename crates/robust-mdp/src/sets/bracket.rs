@@ -21,7 +21,7 @@ pub(super) fn price<T: Set + ?Sized>(
     mut near: Option<Priced>,
 ) -> Priced {
     let mut low = Priced { value: row.nominal(), ..Priced::NOMINAL };
-    let mut high = Priced { t: f64::INFINITY, nu: 0.0, value: 0.0, price: set.face(row) };
+    let mut high = Priced { t: f64::INFINITY, price: set.face(row), ..Priced::NOMINAL };
     let usable = |t: &f64| *t > 0.0 && t.is_finite();
     let chord = |low: &Priced, high: &Priced| {
         Some((high.price - low.price) / (high.value - low.value)).filter(usable)

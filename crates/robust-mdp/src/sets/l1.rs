@@ -121,6 +121,7 @@ impl Set for L1 {
             nu,
             value: kept,
             price: 2.0 * self.scale * given,
+            slope: None,
         };
         [priced(0.0, from), priced(1.0, to)]
     }

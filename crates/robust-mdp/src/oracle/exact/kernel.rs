@@ -54,7 +54,7 @@ impl Exact<'_> {
             for k in 0..x.len() {
                 let moved = x[k] > 0.0 && radius(k) > 0.0;
                 let (t, nu) = (if moved { state.memory.t[k] } else { 0.0 }, state.memory.nu[k]);
-                let at = Priced { t, nu, value: 0.0, price: 0.0 };
+                let at = Priced { t, nu, ..Priced::NOMINAL };
                 kernel.push(entries(set, &mut state.problem.rows, k, at));
             }
             state.count();

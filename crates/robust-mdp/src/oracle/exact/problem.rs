@@ -120,7 +120,7 @@ impl StateProblem<'_> {
     /// Row k on its maximum.
     pub(super) fn on_maximum(&mut self, k: usize) -> PricedRow {
         let (price, value) = (self.face(k), self.rows.largest(k));
-        let at = Priced { t: f64::INFINITY, nu: 0.0, value: 0.0, price };
+        let at = Priced { t: f64::INFINITY, price, ..Priced::NOMINAL };
         PricedRow { at, value, price, weight: f64::INFINITY }
     }
 
