@@ -8,14 +8,14 @@
 //!
 //! A policy x has κt = r·x. In the plane of Σx·value and ΣD the points at r below and above the budget
 //! enclose the curve between their chord and their tangents; the slope of the chord is the next r, which
-//! ends on the edge where the curve is piecewise linear, and D = α between them is a mixture.
+//! is that of an edge where the curve is piecewise linear, and D = α a mixture of its ends.
 
 use super::active::{Least, RowMemory};
 use super::driver::admit_below;
 use super::problem::{PricedRow, StateOutcome, StateProblem};
 use crate::lanes::dispatch;
 use crate::sets::Enclosure;
-use crate::sets::set::Priced;
+use crate::sets::set::{Priced, RowKind};
 
 const STEPS: usize = 200;
 /// Newton's steps are trusted this far; they may creep along both ends of a bracket.
@@ -24,8 +24,6 @@ const TRUSTED: usize = 60;
 const SLACK: f64 = 0.1;
 /// Trials that bring nothing nearer before the search gives up.
 const IDLE: usize = 4;
-/// Slopes that agree to this share are those of one edge.
-const EDGE: f64 = 1e-12;
 
 /// min over policies, max over the set; `level` is no lower than the saturation level.
 pub(super) fn free(
@@ -47,7 +45,8 @@ pub(super) struct Bracket {
     priced: Vec<Option<PricedRow>>,
     /// The rows of the best upper bound; empty: there is none.
     kept: Vec<PricedRow>,
-    at: Vec<PricedRow>,
+    ends: Vec<[PricedRow; 2]>,
+    kept_ends: Vec<[PricedRow; 2]>,
 }
 
 fn search(
@@ -142,6 +141,7 @@ fn search(
             (problem.active.t[j], problem.active.nu[j]) = at.map_or((0.0, 0.0), |at| (at.t, at.nu));
         }
         if problem.active.t[..rows].iter().any(|t| *t > 0.0) {
+            on_edges(problem, best.lower);
             return StateOutcome::Met(best);
         }
     }
@@ -154,6 +154,23 @@ fn search(
     }
     memory.t[lowest] = f64::INFINITY;
     StateOutcome::Saturated { row: lowest, bounds: best }
+}
+
+/// Puts rows that have edges at their multipliers where these have the value μ: upper bounds do not tell.
+fn on_edges(problem: &mut StateProblem<'_>, mu: f64) {
+    if matches!(problem.set.kind(), RowKind::Quadratic(_) | RowKind::Tilt(_)) {
+        return;
+    }
+    for j in 0..problem.active.len() {
+        let (k, t) = (problem.active.row[j] as usize, problem.active.t[j]);
+        if t > 0.0 {
+            let [from, to] = problem.ends(k, t * problem.kappa(k), None);
+            if from.value < to.value {
+                let share = (mu - from.value) / (to.value - from.value);
+                problem.active.nu[j] = from.at.towards(to.at, share.clamp(0.0, 1.0)).nu;
+            }
+        }
+    }
 }
 
 /// A row that stays nominal.
@@ -303,7 +320,7 @@ pub(super) fn fixed(
     let mut low = CurvePoint { r: 0.0, value: nominal, spent: 0.0 };
     let mut high = maximum;
     let mut scratch = std::mem::take(&mut problem.active.bracket);
-    let Bracket { kept, at: at_rows, .. } = &mut scratch;
+    let Bracket { kept_ends: kept, ends, .. } = &mut scratch;
     kept.clear();
     let warm = problem.active.t[0] * problem.kappa(rows[0] as usize) / x[0];
     let chord = |low: &CurvePoint, high: &CurvePoint| {
@@ -314,45 +331,38 @@ pub(super) fn fixed(
     if !usable(&r) {
         r = total / problem.rows.range.max(1e-290);
     }
-    let (mut least, mut edge) = (f64::INFINITY, false);
+    let mut least = f64::INFINITY;
     for step in 0..STEPS {
-        let at = evaluate(problem, rows, x, total, r, kept, at_rows);
-        let upper = at.value + (problem.radius - at.spent) / (r * total);
+        let [from, to] = evaluate(problem, rows, x, total, r, kept, ends);
+        let upper = from.value + (problem.radius - from.spent) / (r * total);
         best.upper = best.upper.min(upper);
         // Within rounding the later rows, which are nearer to where the bounds meet.
         if upper < least + 0.25 * problem.noise(origin + upper) {
             least = upper;
-            kept.clone_from(at_rows);
+            kept.clone_from(ends);
         }
+        let within = to.spent <= problem.radius;
+        let at = if within { to } else { from };
         let share = problem.shrink(at.spent);
-        let own = share * at.value + (1.0 - share) * nominal;
-        best.lower = best.lower.max(own);
-        let value = at.value;
-        if at.spent <= problem.radius {
-            low = at;
-        } else {
-            high = at;
-        }
-        // Where the chord's slope is that of an end, the curve is their edge: all of it has this r.
-        let slope = chord(&low, &high);
-        let on = |r: f64| (slope - r).abs() <= EDGE * slope;
-        edge = high.spent.is_finite() && (on(low.r) || on(high.r));
+        best.lower = best.lower.max(share * at.value + (1.0 - share) * nominal);
+        let edge = from.spent <= problem.radius && !within;
         if edge {
-            let share = (problem.radius - low.spent) / (high.spent - low.spent);
-            best.lower =
-                best.lower.max(low.value + share.clamp(0.0, 1.0) * (high.value - low.value));
+            let share = (problem.radius - from.spent) / (to.spent - from.spent);
+            best.lower = best.lower.max(from.value + share * (to.value - from.value));
+            kept.clone_from(ends);
         }
+        *(if within { &mut low } else { &mut high }) = at;
         best.lower = best.lower.min(best.upper);
         // Bounds may meet before the rows have spent the budget.
         let enough = tolerance.max(problem.noise(origin + best.upper));
-        let spent = (upper - value).abs() <= enough;
+        let spent = (upper - at.value).abs() <= enough;
         if edge || spent && best.upper - best.lower <= enough {
             break;
         }
         let inside = |r: &f64| usable(r) && *r > low.r && *r < high.r;
         let next = match step % 2 {
             0 => Some(secant(problem.radius, r, &low, &high)),
-            _ => Some(slope),
+            _ => Some(chord(&low, &high)),
         };
         let halved = match (low.r > 0.0, high.r.is_finite()) {
             (_, false) => 4.0 * r,
@@ -364,30 +374,19 @@ pub(super) fn fixed(
             break;
         }
     }
-    if edge {
-        let r = chord(&low, &high);
-        let ends: Vec<[PricedRow; 2]> =
-            rows.iter().zip(x).map(|(&k, &x)| problem.ends(k as usize, r * x)).collect();
-        mix(problem, &ends);
-    } else {
-        for (j, row) in kept.iter().enumerate() {
-            (problem.active.t[j], problem.active.nu[j]) = (row.at.t, row.at.nu);
-        }
-    }
+    mix(problem, kept);
     problem.active.bracket = scratch;
     StateOutcome::Met(Enclosure { lower: origin + best.lower, upper: origin + best.upper })
 }
 
 /// Gives the active rows the share of the way between their ends that spends the budget.
-fn mix(problem: &mut StateProblem<'_>, ends: &[[PricedRow; 2]]) -> f64 {
-    let (low, high) = ends.iter().fold((0.0, 0.0), |(l, h), e| (l + e[0].price, h + e[1].price));
+fn mix(problem: &mut StateProblem<'_>, ends: &[[PricedRow; 2]]) {
+    let [low, high] = [0, 1].map(|end: usize| ends.iter().map(|row| row[end].price).sum::<f64>());
     let share = if high > low { (problem.radius - low) / (high - low) } else { 0.0 };
-    let share = share.clamp(0.0, 1.0);
     for (j, [from, to]) in ends.iter().enumerate() {
-        let at = from.at.towards(to.at, share);
+        let at = from.at.towards(to.at, share.clamp(0.0, 1.0));
         (problem.active.t[j], problem.active.nu[j]) = (at.t, at.nu);
     }
-    share
 }
 
 /// ln D against ln r is nearly linear: from both ends, or from r alone where D grows like r².
@@ -399,22 +398,25 @@ fn secant(radius: f64, r: f64, low: &CurvePoint, high: &CurvePoint) -> f64 {
     r * (radius / if r == low.r { low.spent } else { high.spent }).sqrt()
 }
 
+/// The ends of the rows at r, with what they have together.
 fn evaluate(
     problem: &mut StateProblem<'_>,
     rows: &[u32],
     x: &[f64],
     total: f64,
     r: f64,
-    near: &[PricedRow],
-    out: &mut Vec<PricedRow>,
-) -> CurvePoint {
-    let mut at = CurvePoint { r, value: 0.0, spent: 0.0 };
+    near: &[[PricedRow; 2]],
+    out: &mut Vec<[PricedRow; 2]>,
+) -> [CurvePoint; 2] {
+    let mut at = [CurvePoint { r, value: 0.0, spent: 0.0 }; 2];
     out.clear();
     for (j, (&k, &x)) in rows.iter().zip(x).enumerate() {
-        let row = problem.at(k as usize, r * x, near.get(j).map(|row| row.at));
-        at.value += x / total * row.at.value;
-        at.spent += row.price;
-        out.push(row);
+        let ends = problem.ends(k as usize, r * x, near.get(j).map(|row| row[0].at));
+        for (at, row) in at.iter_mut().zip(&ends) {
+            at.value += x / total * row.at.value;
+            at.spent += row.price;
+        }
+        out.push(ends);
     }
     at
 }

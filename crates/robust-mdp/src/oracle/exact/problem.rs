@@ -110,10 +110,10 @@ impl StateProblem<'_> {
     }
 
     /// The ends of row k at the multiplier t of κ·d.
-    pub(super) fn ends(&mut self, k: usize, t: f64) -> [PricedRow; 2] {
+    pub(super) fn ends(&mut self, k: usize, t: f64, near: Option<Priced>) -> [PricedRow; 2] {
         let (set, kappa) = (self.set, self.kappa(k));
         self.rows.visited += 2 * self.rows.width(k) as u64;
-        let ends = set.ends(self.rows.look_at(k), t / kappa, None);
+        let ends = set.ends(self.rows.look_at(k), t / kappa, near);
         ends.map(|at| self.in_state(k, at))
     }
 
