@@ -67,8 +67,6 @@ fn search(
         }
     };
     let mut best = Enclosure { lower: f64::NEG_INFINITY, upper: level };
-    let dbg0 = (mu, level);
-    let mut dbg = vec![];
     let (mut least_off, mut idle) = (f64::INFINITY, 0);
     for trial in 0..STEPS {
         admit_below(problem, memory, mu);
@@ -94,14 +92,6 @@ fn search(
         }
         // Bounds meet to second order in μ, rows of that value to first.
         let off = sums.off.max((mu - best.upper).abs());
-        dbg.push((
-            mu,
-            (sums.spent - sums.above) / problem.radius - 1.0,
-            upper - mu,
-            best.lower - mu,
-            sums.off,
-            problem.active.len(),
-        ));
         if best.upper - best.lower <= enough && off <= enough {
             break;
         }
@@ -123,18 +113,6 @@ fn search(
     }
     best.lower = best.lower.min(best.upper);
     let rows = problem.active.len();
-    if std::env::var("DBG").is_ok() {
-        eprintln!(
-            "DBG {} rows {} mus {:?} tol {:e} noise {:e} best {:?} trials {:?}",
-            dbg.len(),
-            rows,
-            dbg0,
-            tolerance,
-            problem.noise(mu),
-            best,
-            dbg
-        );
-    }
     if !kept.is_empty() {
         for j in 0..rows {
             let at = kept.get(j).map(|row| row.at).filter(|at| at.t.is_finite());
