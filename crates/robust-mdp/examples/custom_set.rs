@@ -68,7 +68,7 @@ impl Set for LeCam {
         }
         let moved = || entries(row).map(|(p, z)| (p, z, ratio(eta - t * z)));
         let value = moved().map(|(p, z, r)| p * r * z).sum();
-        Priced { t, nu: eta, value, price: moved().map(|(p, _, r)| p * f(r)).sum() }
+        Priced { t, nu: eta, value, price: moved().map(|(p, _, r)| p * f(r)).sum(), slope: None }
     }
     fn kernel(&self, row: Row<'_>, Priced { t, nu, .. }: Priced, y: &mut [f64]) -> Beyond {
         let on_face = |z: f64| f64::from(u8::from(z == 0.0));

@@ -6,9 +6,9 @@ mod plain;
 mod reference;
 
 use plain::{Plain, Row};
+use reference::{FAMILIES, Family};
 use robust_mdp::instances::{Costs, Garnet, Xoshiro256};
 use robust_mdp::measure::bellman;
-use reference::{FAMILIES, Family};
 use robust_mdp::sets::{Radius, UncertaintySet};
 use robust_mdp::{Model, Oracle};
 

@@ -102,7 +102,7 @@ impl RowCheck<'_> {
             }
         }
         if face.is_finite() {
-            let at = Priced { t: f64::INFINITY, nu: 0.0, value: 0.0, price: face };
+            let at = Priced { t: f64::INFINITY, price: face, ..Priced::NOMINAL };
             self.written("the kernel at t = ∞", at)?;
         }
         Ok(())
@@ -151,7 +151,7 @@ impl RowCheck<'_> {
 
     /// Both maximisers at t attain what y(t) does, and it lies between them.
     fn ends(&self, at: Priced) -> Result<(), Violation> {
-        let [low, high] = self.set.ends(self.row, at.t);
+        let [low, high] = self.set.ends(self.row, at.t, None);
         let slack = ROUNDING * self.row.range;
         let between = low.value <= at.value + slack && at.value <= high.value + slack;
         law!(self, "y(t) lies between the ends", between, "{low:?}, {at:?}, {high:?}");

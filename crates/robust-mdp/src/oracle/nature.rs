@@ -27,7 +27,7 @@ pub(crate) struct Answered {
 impl Answered {
     /// The point of row k.
     pub(crate) fn point(&self, k: usize) -> Priced {
-        Priced { t: self.t[k], nu: self.nu[k], value: 0.0, price: 0.0 }
+        Priced { t: self.t[k], nu: self.nu[k], ..Priced::NOMINAL }
     }
 
     /// Row entries visited since the last call.

@@ -1,56 +1,52 @@
-//! The price of a value from [`Set::at`] alone: t in a bracket.
+//! The price of a value from [`Set::ends`] alone: t in a bracket.
 //!
 //! In the plane of value and price the points below and above u enclose g between their chord and
-//! their tangents. Chord slopes end on the edge of a piecewise linear g; secants of t against the value
-//! are fast where g is smooth. They alternate.
+//! their tangents. Slopes of chords end on the edge of a piecewise linear g, secants of t against the
+//! value are fast where g is smooth: they alternate. Where the line of a chord's slope touches g in no
+//! new point, the chord is an edge whose slope rounding has hidden; it is looked for in growing steps.
 
 use super::set::{Priced, Set};
 use crate::rows::Row;
 
 const STEPS: usize = 200;
-/// Slopes that agree to this share are those of one edge.
-const EDGE: f64 = 1e-12;
+/// The first step from the slope of a chord, and how steps grow.
+const CREEP: f64 = 1e-12;
+const GROWTH: f64 = 16.0;
 
 pub(super) fn price<T: Set + ?Sized>(
     set: &T,
     row: Row<'_>,
     u: f64,
     slack: f64,
-    near: Option<Priced>,
+    mut near: Option<Priced>,
 ) -> Priced {
-    let mut low = Priced { t: 0.0, nu: 0.0, value: row.nominal(), price: 0.0 };
-    let mut high = Priced { t: f64::INFINITY, nu: 0.0, value: 0.0, price: set.face(row) };
+    let mut low = Priced { value: row.nominal(), ..Priced::NOMINAL };
+    let mut high = Priced { t: f64::INFINITY, price: set.face(row), ..Priced::NOMINAL };
     let usable = |t: &f64| *t > 0.0 && t.is_finite();
     let chord = |low: &Priced, high: &Priced| {
         Some((high.price - low.price) / (high.value - low.value)).filter(usable)
     };
     let first = near.map(|near| near.t).filter(usable).or_else(|| chord(&low, &high));
     let mut t = first.unwrap_or(1.0 / row.range.max(f64::MIN_POSITIVE));
-    let mut near = near;
+    let (mut touching, mut creep) = (near.is_none(), CREEP);
     for step in 0..STEPS {
-        let at = set.at(row, t, near);
-        near = Some(at);
-        if (at.value - u).abs() <= slack {
-            return at;
+        let [from, to] = set.ends(row, t, near);
+        near = Some(from);
+        if from.value - slack <= u && u <= to.value + slack {
+            let share = (u - from.value) / (to.value - from.value);
+            return if share > 0.0 { from.towards(to, share.min(1.0)) } else { from };
         }
-        if at.value < u {
-            low = at;
-        } else {
-            high = at;
-        }
-        if let Some(t) = chord(&low, &high)
-            && ((t - low.t).abs() <= EDGE * t || (t - high.t).abs() <= EDGE * t)
-        {
-            let [from, to] = set.ends(row, t);
-            if from.value <= u && u <= to.value && from.value < to.value {
-                return from.towards(to, (u - from.value) / (to.value - from.value));
-            }
-        }
+        let below = to.value < u;
+        touching &= to.value <= low.value || from.value >= high.value;
+        *(if below { &mut low } else { &mut high }) = if below { to } else { from };
         let secant = low.t + (u - low.value) / (high.value - low.value) * (high.t - low.t);
         let next = match step % 2 {
+            _ if touching => Some(if below { t * (1.0 + creep) } else { t * (1.0 - creep) }),
             0 => Some(secant).filter(usable).or_else(|| chord(&low, &high)),
             _ => chord(&low, &high),
         };
+        creep *= if touching { GROWTH } else { 1.0 };
+        touching |= step % 2 == 1;
         let inside = |t: &f64| *t > low.t && *t < high.t;
         let halved = match (low.t > 0.0, high.t.is_finite()) {
             (_, false) => 4.0 * low.t.max(t),
@@ -65,4 +61,68 @@ pub(super) fn price<T: Set + ?Sized>(
         t = next;
     }
     if high.t.is_finite() { high } else { low }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sets::l1::NORM;
+
+    /// g(u) of L1: donors give in the order of rising z, at 2 a unit of mass.
+    fn by_hand(row: Row<'_>, u: f64) -> f64 {
+        let mut donors: Vec<(f64, f64)> =
+            row.w.iter().zip(row.p).map(|(w, p)| (w - row.maximum, *p)).collect();
+        donors.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let (mut missing, mut price) = (u - row.nominal(), 0.0);
+        for (z, p) in donors.into_iter().filter(|(z, _)| *z < 0.0) {
+            let moved = p.min((missing / -z).max(0.0));
+            (missing, price) = (missing + moved * z, price + 2.0 * moved);
+        }
+        price
+    }
+
+    #[test]
+    fn degenerate_piecewise_linear_rows_are_priced_to_rounding() {
+        let l1 = &NORM;
+        let tiny = 1e-13;
+        let rows: [(&[f64], &[f64]); 7] = [
+            (&[0.25, 0.25, 0.25, 0.25], &[-1.0, -1.0, -1.0, 0.0]),
+            (&[0.25, 0.25, 0.25, 0.25], &[-1.0, -1.0 + 1e-12, -1.0 - 1e-11, 0.0]),
+            (&[0.0, 0.5, 0.0, 0.5], &[-2.0, -1.0, 0.0, -1.0]),
+            (&[tiny, 0.5, tiny, 0.5 - 2.0 * tiny], &[-3.0, -2.0, -1.0, 0.0]),
+            (&[0.5, 0.5 - tiny, tiny, 0.0], &[-1e-9, -1.0, -1e-12, 0.0]),
+            (&[1.0, 0.0], &[-1.0, 0.0]),
+            (&[1e-5, 1.0 - 3e-5, 1e-5, 1e-5], &[-1.0, -1e-7, -0.3, 0.0]),
+        ];
+        for (p, w) in rows {
+            let range = w.iter().fold(0.0_f64, |m, w| m.max(-w));
+            let row = Row { p, w, maximum: 0.0, range, outside: None };
+            let nearby = [None, Some(1e-9), Some(2.0), Some(1e12)];
+            for (share, t) in [1e-12, 1e-3, 0.4, 0.5, 0.999, 1.0 - 1e-12]
+                .into_iter()
+                .flat_map(|share| nearby.map(|t| (share, t)))
+            {
+                let u = row.nominal() * (1.0 - share);
+                let near = t.map(|t| Priced { t, ..Priced::NOMINAL });
+                let at = price(l1, row, u, 0.0, near);
+                let mut y = vec![0.0; p.len()];
+                l1.kernel(row, at, &mut y);
+                let value: f64 = y.iter().zip(w).map(|(y, w)| y * w).sum();
+                let (price, noise) = (by_hand(row, u), 1e-15 * range);
+                assert!((at.value - u).abs() <= noise, "{at:?}, {u:e}, {w:?}");
+                assert!((value - u).abs() <= noise, "{at:?}, {value:e}, {u:e}, {w:?}");
+                // Donors whose multipliers agree to 1e-12 are tied.
+                let error = 1e-15 + at.t * noise + 1e-12 * price;
+                assert!((at.price - price).abs() <= error, "{at:?}, {price:e}, {u:e}, {w:?}");
+            }
+        }
+    }
+
+    /// All w agree but for rounding: the search ends with a multiplier.
+    #[test]
+    fn a_row_without_donors_has_a_point() {
+        let row = Row { p: &[0.5, 0.5], w: &[1.0, 1.0], maximum: 1.0, range: 0.0, outside: None };
+        let at = price(&NORM, row, -1e-17, 0.0, None);
+        assert!(at.t > 0.0 && at.value == 0.0 && at.price == 0.0, "{at:?}");
+    }
 }

@@ -5,12 +5,15 @@
 //! At t all donors with t·(−z) > 2c have given everything; of those with t·(−z) = 2c (a tie) a share f has
 //! moved, the row's second number.
 
+use pulp::{Simd, WithSimd};
+
 use super::cone::{Cone, Entry, Moved, Program};
 use super::proximal::{Prox, ProximalEntry, Separable};
 use super::set::{Beyond, Priced, RowKind, Set};
 use super::{Distance, UncertaintySet};
 use crate::certificate::{Interval, Proof, ProofRow, Reading};
 use crate::geometry::Geometry;
+use crate::lanes::{dispatch, walk};
 use crate::rows::Row;
 
 /// Multipliers of donors that agree to this share are tied.
@@ -45,36 +48,33 @@ impl UncertaintySet {
     }
 }
 
-/// What donors with z below a level have: Σp and −Σpz; and the levels next to it on either side.
-#[derive(Clone, Copy)]
-struct Donors {
-    mass: f64,
-    gain: f64,
-    below: f64,
-    above: f64,
+/// Σp of donors with z < `levels[i]` and Σpz of the others, i = 0, 1.
+struct Given<'a> {
+    row: Row<'a>,
+    levels: [f64; 2],
 }
 
-impl L1 {
-    /// Donors with z ≤ `level`.
-    fn donors(row: Row<'_>, level: f64) -> Donors {
-        let (below, above) = (f64::NEG_INFINITY, f64::INFINITY);
-        let mut out = Donors { mass: 0.0, gain: 0.0, below, above };
-        for (&p, &w) in row.p.iter().zip(row.w) {
-            let z = w - row.maximum;
-            let gives = z <= level && p > 0.0;
-            out.mass += if gives { p } else { 0.0 };
-            out.gain -= if gives { p * z } else { 0.0 };
-            out.below = if gives { out.below.max(z) } else { out.below };
-            out.above = if z > level && p > 0.0 { out.above.min(z) } else { out.above };
-        }
-        out
-    }
+impl WithSimd for Given<'_> {
+    type Output = [[f64; 2]; 2];
 
-    /// All donors with z ≤ `level` have given everything.
-    fn given(&self, row: Row<'_>, t: f64, level: f64, nu: f64) -> Priced {
-        let Donors { mass, gain, .. } = L1::donors(row, level);
-        let value = (row.nominal() + gain).min(0.0);
-        Priced { t, nu, value, price: 2.0 * self.scale * mass }
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) -> [[f64; 2]; 2] {
+        let Given { row: Row { p, w, maximum, .. }, levels: [first, second] } = self;
+        let zero = simd.splat_f64s(0.0);
+        let (maximum, first, second) =
+            (simd.splat_f64s(maximum), simd.splat_f64s(first), simd.splat_f64s(second));
+        let (mut given, mut kept, mut given_more, mut kept_more) = (zero, zero, zero, zero);
+        walk!(simd, [p, w] => |p, w| {
+            let z = simd.min_f64s(simd.sub_f64s(w, maximum), zero);
+            let (gives, more) = (simd.less_than_f64s(z, first), simd.less_than_f64s(z, second));
+            let pz = simd.mul_f64s(p, z);
+            given = simd.select_f64s(gives, simd.add_f64s(given, p), given);
+            kept = simd.select_f64s(gives, kept, simd.add_f64s(kept, pz));
+            given_more = simd.select_f64s(more, simd.add_f64s(given_more, p), given_more);
+            kept_more = simd.select_f64s(more, kept_more, simd.add_f64s(kept_more, pz));
+        });
+        let sum = |x: S::f64s| simd.reduce_sum_f64s(x);
+        [[sum(given), sum(kept)], [sum(given_more), sum(kept_more)]]
     }
 }
 
@@ -109,44 +109,26 @@ impl Set for L1 {
     }
 
     fn at(&self, row: Row<'_>, t: f64, _: Option<Priced>) -> Priced {
-        self.ends(row, t)[0]
+        self.ends(row, t, None)[0]
     }
 
-    fn ends(&self, row: Row<'_>, t: f64) -> [Priced; 2] {
+    fn ends(&self, row: Row<'_>, t: f64, _: Option<Priced>) -> [Priced; 2] {
         let level = -2.0 * self.scale / t;
-        let [low, high] = [level * (1.0 + TIE), level * (1.0 - TIE)];
-        [self.given(row, t, low.next_down(), 0.0), self.given(row, t, high, 1.0)]
+        let levels = [level * (1.0 + TIE), (level * (1.0 - TIE)).next_up()];
+        let [from, to] = dispatch(Given { row, levels });
+        let priced = |nu, [given, kept]: [f64; 2]| Priced {
+            t,
+            nu,
+            value: kept,
+            price: 2.0 * self.scale * given,
+            slope: None,
+        };
+        [priced(0.0, from), priced(1.0, to)]
     }
 
     /// 2c for all mass below the maximum.
     fn face(&self, row: Row<'_>) -> f64 {
-        2.0 * self.scale * L1::donors(row, 0.0_f64.next_down()).mass
-    }
-
-    /// The donor that is giving has the least z with −Σ_{z' ≤ z} pz' ≥ u − ⟨z, p⟩: levels in a bracket, of
-    /// which each trial takes one away at least.
-    fn price(&self, row: Row<'_>, u: f64, _: f64, near: Option<Priced>) -> Priced {
-        let goal = u - row.nominal();
-        let all = L1::donors(row, 0.0_f64.next_down());
-        let (mut first, mut last) = (-row.range, all.below);
-        let mut trial = near.map_or(0.5 * first, |near| -2.0 * self.scale / near.t);
-        let mut step = 0;
-        while first < last && goal < all.gain {
-            let at = L1::donors(row, trial.clamp(first, last.next_down()));
-            let enough = at.gain >= goal;
-            *(if enough { &mut last } else { &mut first }) =
-                if enough { at.below } else { at.above };
-            step += 1;
-            trial = match step % 3 {
-                1 if enough => last.next_down(),
-                1 => first,
-                2 => 0.5 * (first + last),
-                _ => -(first * last).sqrt(),
-            };
-        }
-        let [from, to] = self.ends(row, -2.0 * self.scale / last);
-        let share = ((u - from.value) / (to.value - from.value)).clamp(0.0, 1.0);
-        from.towards(to, if share.is_nan() { 1.0 } else { share })
+        2.0 * self.scale * dispatch(Given { row, levels: [0.0; 2] })[0][0]
     }
 
     fn kernel(&self, row: Row<'_>, at: Priced, y: &mut [f64]) -> Beyond {
@@ -283,7 +265,7 @@ mod tests {
         assert_eq!(NORM.kernel(row(), at, &mut y), Beyond::Nothing);
         assert_eq!(y, [0.0, 0.125, 0.875]);
         assert_eq!((NORM.face(row()), NORM.vacuous(&P, false)), (1.5, 1.5));
-        let [from, to] = NORM.ends(row(), 1.0);
+        let [from, to] = NORM.ends(row(), 1.0, None);
         assert_eq!([from.price, to.price], [0.0, 1.0]);
     }
 

@@ -235,7 +235,7 @@ fn add_outside<Q: Scale>(sums: &mut Sums, row: Row<'_>, t: f64, nu: f64, centre:
     }
 }
 
-/// The active set at t exactly: Newton on the convex ν ↦ Σy, from all entries or from `nu`.
+/// The active set at t exactly, and its ν: Newton on the convex ν ↦ Σy, from all entries or from `nu`.
 fn settle<Q: Quadratic>(set: &Q, row: Row<'_>, t: f64, nu: f64, centre: f64) -> (Sums, f64) {
     let (mut nu, mut before) = (nu, Sums { r: f64::INFINITY, ..Sums::default() });
     for pass in 0..PASSES {
@@ -247,10 +247,11 @@ fn settle<Q: Quadratic>(set: &Q, row: Row<'_>, t: f64, nu: f64, centre: f64) -> 
             nu = f64::NEG_INFINITY;
             continue;
         }
-        if (at.r, at.p) == (before.r, before.p) {
-            return (at, nu);
+        let fresh = at.shift(t);
+        if (fresh - nu).abs() < at.margin || (at.r, at.p) == (before.r, before.p) {
+            return (at, fresh);
         }
-        (nu, before) = (at.shift(t), at);
+        (nu, before) = (fresh, at);
     }
     (before, nu)
 }
@@ -266,25 +267,25 @@ pub(super) fn at<Q: Quadratic + Scale>(
         let sums = on_maxima(set, row);
         let price = sums.price(0.0);
         if t * row.range > VERTICAL * price {
-            return Priced { t, nu: sums.shift(0.0), value: 0.0, price };
+            return Priced { t, nu: sums.shift(0.0), value: 0.0, price, slope: None };
         }
     }
     let near = near.filter(|n| n.t > 0.0 && n.t.is_finite());
     let below = if Q::HEAVY { row.nominal() } else { 0.0 };
     let centre = row.maximum + below;
     let start = near.map_or(f64::NEG_INFINITY, |n| (n.nu - n.t * below) * t / n.t);
-    let (first, _) = settle(set, row, t, start, centre);
-    centred(set, row, t, first.mean() + centre)
-}
-
-fn centred<Q: Quadratic>(set: &Q, row: Row<'_>, t: f64, centre: f64) -> Priced {
-    let (sums, _) = settle(set, row, t, f64::NEG_INFINITY, centre);
-    let below = centre - row.maximum;
+    let (mut sums, mut nu) = settle(set, row, t, start, centre);
+    let mut below = below;
+    if sums.is_off_centre() {
+        below += sums.mean();
+        (sums, nu) = settle(set, row, t, f64::NEG_INFINITY, row.maximum + below);
+    }
     Priced {
         t,
-        nu: sums.shift(t) + t * below,
+        nu: nu + t * below,
         value: (below + (sums.start() + t * sums.det())).min(0.0),
         price: sums.price(t),
+        slope: None,
     }
 }
 
@@ -306,18 +307,28 @@ pub(super) fn price<Q: Quadratic + Set>(
         let sums = set.sums(row, t, nu, centre);
         let (det, goal) = (sums.det(), u + row.maximum - centre);
         let fresh = (goal - sums.start()) / det;
-        // About their own mean, sums have digits that the first ones may have lost.
-        if (sums.r, sums.p) == (before.r, before.p) && fresh > 0.0 && fresh.is_finite() {
-            let nu = sums.shift(fresh) + fresh * (centre - row.maximum);
-            return Priced { t: fresh, nu, value: u, price: sums.price(fresh) };
-        }
         if !(sums.r > 0.0 && fresh > 0.0 && fresh.is_finite()) {
             break;
         }
+        let (shift, top) = (sums.shift(fresh), row.maximum - centre);
+        // Of t(w − centre) − ν, at both ends of w.
+        let first = (fresh - t) * top - (shift - nu);
+        let moved = first.abs().max((first - (fresh - t) * row.range).abs());
+        let stays = moved < sums.margin && !sums.is_off_centre();
+        // About their own mean, sums have digits that the first ones may have lost.
+        if stays || (sums.r, sums.p) == (before.r, before.p) {
+            return Priced {
+                t: fresh,
+                nu: shift - fresh * top,
+                value: u,
+                price: sums.price(fresh),
+                slope: None,
+            };
+        }
         // The next sums are about the mean of these.
-        let moved = sums.mean();
-        (t, nu) = (fresh, sums.shift(fresh) - fresh * moved);
-        centre += moved;
+        let mean = sums.mean();
+        (t, nu) = (fresh, shift - fresh * mean);
+        centre += mean;
         before = sums;
     }
     super::bracket::price(set, row, u, slack, near)

@@ -29,6 +29,8 @@ pub struct Priced {
     pub value: f64,
     /// d(y, p).
     pub price: f64,
+    /// d⟨z, y⟩/dt = ψ''(t), where that comes for free.
+    pub slope: Option<f64>,
 }
 
 /// Where a row put mass on states that it does not list.
@@ -96,9 +98,9 @@ pub trait Set: Debug + Sync {
     fn at(&self, row: Row<'_>, t: f64, near: Option<Priced>) -> Priced;
 
     /// The maximisers of t⟨z, y⟩ − d(y, p) of the lowest and of the highest value: one, but where d is
-    /// piecewise linear. What lies between them has second numbers between theirs.
-    fn ends(&self, row: Row<'_>, t: f64) -> [Priced; 2] {
-        let at = self.at(row, t, None);
+    /// piecewise linear. What lies between them has second numbers between theirs; `near` may be close.
+    fn ends(&self, row: Row<'_>, t: f64, near: Option<Priced>) -> [Priced; 2] {
+        let at = self.at(row, t, near);
         [at, at]
     }
 
@@ -172,7 +174,8 @@ pub enum RowKind<'a> {
 
 impl Priced {
     /// The nominal row.
-    pub(crate) const NOMINAL: Priced = Priced { t: 0.0, nu: 0.0, value: 0.0, price: 0.0 };
+    pub(crate) const NOMINAL: Priced =
+        Priced { t: 0.0, nu: 0.0, value: 0.0, price: 0.0, slope: None };
 
     /// A share of the way from here to `other`, which has the same t.
     pub(crate) fn towards(self, other: Priced, share: f64) -> Priced {
@@ -182,6 +185,7 @@ impl Priced {
             nu: mix(self.nu, other.nu),
             value: mix(self.value, other.value),
             price: mix(self.price, other.price),
+            slope: None,
         }
     }
 }

@@ -27,8 +27,9 @@ pub trait Tilt: Sync {
 
 /// y(t).
 pub(super) fn at(set: &(impl Tilt + ?Sized), row: Row<'_>, t: f64) -> Priced {
-    let [psi, value, _] = set.read(row, t);
-    Priced { t, nu: psi, value: value.min(0.0), price: (t * value - psi).max(0.0) }
+    let [psi, mean, variance] = set.read(row, t);
+    let price = (t * mean - psi).max(0.0);
+    Priced { t, nu: psi, value: mean.min(0.0), price, slope: Some(variance) }
 }
 
 /// The point of value u by Newton's method in a bracket of t.
@@ -42,16 +43,17 @@ pub(super) fn price<T: Tilt + Set>(
     let goal = -u;
     let usable = |t: &f64| *t > 0.0 && t.is_finite();
     let (mut low, mut high) = (0.0_f64, f64::INFINITY);
-    let start = near.map(|near| near.t).filter(usable).or_else(|| {
-        let [_, mean, variance] = set.read(row, 0.0);
-        Some(-mean / variance * set.pace(-mean / goal)).filter(usable)
+    let near = near.filter(|near| usable(&near.t));
+    let mut last = near.filter(|near| near.slope.is_some()).unwrap_or_else(|| {
+        let start = near.map(|near| near.t).or_else(|| {
+            let [_, mean, variance] = set.read(row, 0.0);
+            Some(-mean / variance * set.pace(-mean / goal)).filter(usable)
+        });
+        at(set, row, start.unwrap_or(1.0 / row.range.max(f64::MIN_POSITIVE)))
     });
-    let mut t = start.unwrap_or(1.0 / row.range.max(f64::MIN_POSITIVE));
-    let mut last = at(set, row, t);
     for _ in 0..STEPS {
-        let [psi, mean, variance] = set.read(row, t);
-        last = Priced { t, nu: psi, value: mean.min(0.0), price: (t * mean - psi).max(0.0) };
-        let below = -mean;
+        let Priced { t, value, slope: Some(variance), .. } = last else { break };
+        let below = -value;
         if below >= goal {
             low = t;
         } else {
@@ -70,7 +72,7 @@ pub(super) fn price<T: Tilt + Set>(
         if (fresh - t).abs() <= 4e-16 * t || t > 1e300 {
             break;
         }
-        t = fresh;
+        last = at(set, row, fresh);
     }
     last
 }

@@ -5,7 +5,7 @@
 #![allow(dead_code)]
 
 use robust_mdp::instances::Xoshiro256;
-use robust_mdp::sets::{Radius, Rectangularity, UncertaintySet};
+use robust_mdp::sets::{Distance, Radius, Rectangularity, UncertaintySet};
 use robust_mdp::{Model, ModelBuilder};
 
 use crate::reference::{FAMILIES, Family};
@@ -248,6 +248,9 @@ impl Case {
             Owner::StatePerState | Owner::RowPerState => Radius::PerState(radii(model.states())),
             Owner::RowPerRow => Radius::PerRow(radii(model.rows())),
         };
+        if set.distance == Distance::None {
+            set.radius = Radius::Uniform(0.0);
+        }
         let traits = vec![
             format!("shape {shape:?}"),
             format!("odds {odds:?}"),
@@ -266,7 +269,8 @@ impl Case {
 
     /// The same with weights of rows, over orders of magnitude or counts; `None` where rows share nothing.
     pub(crate) fn weighted(mut self) -> Option<Case> {
-        if self.set.rectangularity == Rectangularity::StateAction {
+        let without = self.set.distance == Distance::None;
+        if without || self.set.rectangularity == Rectangularity::StateAction {
             return None;
         }
         let mut random = Xoshiro256::new(self.seed ^ 0x77);

@@ -39,7 +39,7 @@ impl RowMemory<'_> {
     /// The point at which row k was last priced.
     pub(super) fn point(&self, k: usize) -> Option<Priced> {
         let (t, nu) = (self.t[k], self.nu[k]);
-        (t > 0.0 && t.is_finite()).then_some(Priced { t, nu, value: 0.0, price: 0.0 })
+        (t > 0.0 && t.is_finite()).then_some(Priced { t, nu, ..Priced::NOMINAL })
     }
 
     /// Keeps the multipliers of the active rows, and no others.

@@ -8,20 +8,22 @@
 //!
 //! A policy x has κt = r·x. In the plane of Σx·value and ΣD the points at r below and above the budget
 //! enclose the curve between their chord and their tangents; the slope of the chord is the next r, which
-//! ends on the edge where the curve is piecewise linear, and D = α between them is a mixture.
+//! is that of an edge where the curve is piecewise linear, and D = α a mixture of its ends.
 
 use super::active::{Least, RowMemory};
 use super::driver::admit_below;
 use super::problem::{PricedRow, StateOutcome, StateProblem};
 use crate::lanes::dispatch;
 use crate::sets::Enclosure;
-use crate::sets::set::Priced;
+use crate::sets::set::{Priced, RowKind};
 
 const STEPS: usize = 200;
 /// Newton's steps are trusted this far; they may creep along both ends of a bracket.
 const TRUSTED: usize = 60;
-/// Slopes that agree to this share are those of one edge.
-const EDGE: f64 = 1e-12;
+/// Rows need not be nearer to a trial value than this share of their way to it.
+const SLACK: f64 = 0.1;
+/// Trials that bring nothing nearer before the search gives up.
+const IDLE: usize = 4;
 
 /// min over policies, max over the set; `level` is no lower than the saturation level.
 pub(super) fn free(
@@ -40,10 +42,11 @@ pub(super) fn free(
 /// Memory of the search.
 #[derive(Debug, Default)]
 pub(super) struct Bracket {
-    pub(super) priced: Vec<Option<PricedRow>>,
+    priced: Vec<Option<PricedRow>>,
     /// The rows of the best upper bound; empty: there is none.
     kept: Vec<PricedRow>,
-    at: Vec<PricedRow>,
+    ends: Vec<[PricedRow; 2]>,
+    kept_ends: Vec<[PricedRow; 2]>,
 }
 
 fn search(
@@ -63,11 +66,12 @@ fn search(
             0.5 * (dispatch(Least(memory.screen)) + problem.values().fall).max(-1e300) + 0.5 * level
         }
     };
-    let (mut low, mut high) = (f64::NEG_INFINITY, level);
     let mut best = Enclosure { lower: f64::NEG_INFINITY, upper: level };
+    let (mut least_off, mut idle) = (f64::INFINITY, 0);
     for trial in 0..STEPS {
         admit_below(problem, memory, mu);
-        let sums = price_all(problem, memory, mu, 0.1 * tolerance, priced);
+        let sums = price_all(problem, memory, mu, if idle == 0 { SLACK } else { 0.0 }, priced);
+        let before = best;
         best.lower = best.lower.max(sums.least.min(level));
         if sums.weight == 0.0 && sums.spent == 0.0 && !admit_below(problem, memory, level) {
             let nominal = problem.active.nominal[..problem.active.len()].iter().flatten();
@@ -78,37 +82,34 @@ fn search(
             }
         }
         let upper = mu + (sums.above + (problem.radius - sums.spent)) / sums.weight;
-        let enough = tolerance.max(problem.noise(mu));
+        let noise = problem.noise(mu);
+        let enough = tolerance.max(noise);
         // Within rounding the later rows, which are nearer to where the bounds meet.
-        if upper < best.upper + 0.25 * problem.noise(mu) && upper < level {
+        if upper < best.upper + 0.25 * noise && upper < level {
             best.upper = upper;
             kept.clear();
             kept.extend(priced.iter().map(|row| row.unwrap_or(NOMINAL)));
         }
         // Bounds meet to second order in μ, rows of that value to first.
-        if best.upper - best.lower <= enough && (mu - best.upper).abs() <= enough {
+        let off = sums.off.max((mu - best.upper).abs());
+        if best.upper - best.lower <= enough && off <= enough {
             break;
         }
-        if sums.spent <= problem.radius {
-            low = mu;
-        } else {
-            high = mu;
+        // Where steps bring nothing, rows are priced to rounding and the bracket is halved.
+        let better = best.lower > before.lower || best.upper < before.upper || off < least_off;
+        (least_off, idle) = (least_off.min(off), if better { 0 } else { idle + 1 });
+        if idle == IDLE {
+            break;
         }
-        let middle = match low.is_finite() {
-            true => 0.5 * (low + high),
-            false => {
-                high - 2.0
-                    * (high - best.lower.max(mu - problem.rows.range)).abs().max(problem.noise(mu))
-            }
+        // Σκg(μ) to first order.
+        let spent = (sums.spent - sums.above).max(0.0);
+        let fresh = mu + newton(problem.radius, spent, sums.weight, level - mu);
+        let low = best.lower.max(level - problem.rows.range);
+        let trusted = idle == 0 && (trial < TRUSTED || trial % 2 == 1);
+        mu = match trusted && low <= fresh && fresh <= best.upper && fresh < level {
+            true => fresh,
+            false => 0.5 * (low + best.upper),
         };
-        let step = newton(problem.radius, sums.spent, sums.weight, level - mu);
-        let trusted = trial < TRUSTED || trial % 2 == 1;
-        let fresh = Some(mu + step).filter(|fresh| trusted && *fresh > low && *fresh < high);
-        let fresh = fresh.unwrap_or(middle);
-        if fresh == mu || fresh <= low || fresh >= high {
-            break;
-        }
-        mu = fresh;
     }
     best.lower = best.lower.min(best.upper);
     let rows = problem.active.len();
@@ -135,10 +136,13 @@ fn search(
 
 /// Puts rows that have edges at their multipliers where these have the value μ: upper bounds do not tell.
 fn on_edges(problem: &mut StateProblem<'_>, mu: f64) {
+    if matches!(problem.set.kind(), RowKind::Quadratic(_) | RowKind::Tilt(_)) {
+        return;
+    }
     for j in 0..problem.active.len() {
         let (k, t) = (problem.active.row[j] as usize, problem.active.t[j]);
         if t > 0.0 {
-            let [from, to] = problem.ends(k, t * problem.kappa(k));
+            let [from, to] = problem.ends(k, t * problem.kappa(k), None);
             if from.value < to.value {
                 let share = (mu - from.value) / (to.value - from.value);
                 problem.active.nu[j] = from.at.towards(to.at, share.clamp(0.0, 1.0)).nu;
@@ -172,16 +176,13 @@ fn lowest_maximum(
 }
 
 /// Newton's value at the multipliers that the active rows have; ∞ without any.
-pub(super) fn warm_value(
-    problem: &mut StateProblem<'_>,
-    priced: &mut Vec<Option<PricedRow>>,
-) -> f64 {
+fn warm_value(problem: &mut StateProblem<'_>, priced: &mut Vec<Option<PricedRow>>) -> f64 {
     let (mut weight, mut worth) = (0.0, 0.0);
     let origin = problem.active.base.first().copied().unwrap_or(0.0);
     for j in 0..problem.active.len() {
         let (k, t, nu) =
             (problem.active.row[j] as usize, problem.active.t[j], problem.active.nu[j]);
-        let point = Priced { t, nu, value: 0.0, price: 0.0 };
+        let point = Priced { t, nu, ..Priced::NOMINAL };
         if !(t > 0.0 && t.is_finite()) {
             priced.push(None);
             continue;
@@ -196,55 +197,50 @@ pub(super) fn warm_value(
 }
 
 /// What the active rows are worth at a trial value.
-pub(super) struct Prices {
+struct Prices {
     /// D, T and Σκt·(value − μ).
-    pub(super) spent: f64,
-    pub(super) weight: f64,
-    pub(super) above: f64,
+    spent: f64,
+    weight: f64,
+    above: f64,
     /// The least row value of the rows brought into the set.
-    pub(super) least: f64,
+    least: f64,
+    /// The largest |value − μ|.
+    off: f64,
 }
 
-/// Prices the active rows at μ, give or take `slack`.
-pub(super) fn price_all(
+/// Brings the active rows to μ, but for a share `slack` of the way that they have to go.
+fn price_all(
     problem: &mut StateProblem<'_>,
     memory: &mut RowMemory<'_>,
     mu: f64,
     slack: f64,
     priced: &mut Vec<Option<PricedRow>>,
 ) -> Prices {
-    let mut sums = Prices { spent: 0.0, weight: 0.0, above: 0.0, least: f64::INFINITY };
+    let mut sums = Prices { spent: 0.0, weight: 0.0, above: 0.0, least: f64::INFINITY, off: 0.0 };
     let rows = problem.active.len();
     priced.resize(rows, None);
+    let (fall, noise) = (problem.values().fall, problem.noise(mu));
     for j in 0..rows {
         let k = problem.active.row[j] as usize;
-        let nominal = match problem.active.nominal[j] {
-            Some(nominal) => nominal,
-            None => {
-                let nominal = problem.nominal(k);
-                problem.active.nominal[j] = Some(nominal);
-                let bound = nominal - problem.slack(k, nominal) - problem.values().fall_before;
-                (memory.screen[k], problem.active.bound[j]) = (bound, bound);
-                nominal
-            }
-        };
-        let near = priced[j].map(|row| row.at);
-        let need = nominal < mu - problem.noise(mu) && problem.rows.largest(k) > nominal;
-        priced[j] = need.then(|| match problem.rows.largest(k) {
-            largest if mu >= largest => problem.on_maximum(k),
-            _ => problem.price(k, mu, slack, near),
+        let near = priced[j];
+        // g' ≤ t up to its value, so that price ≤ t(value − nominal).
+        let raised = |row: PricedRow| row.value - row.price / row.weight;
+        let known = problem.active.nominal[j].or(near.map(raised).filter(|at| *at < mu - noise));
+        let nominal = known.unwrap_or_else(|| read_nominal(problem, memory, j));
+        priced[j] = (nominal < mu - noise).then(|| {
+            let way = (mu - near.map_or(nominal, |row| row.value)).abs();
+            problem.price(k, mu, slack * way, near.map(|row| row.at))
         });
         if let Some(row) = priced[j] {
             sums.spent += row.price;
-            if row.at.t.is_finite() {
-                sums.weight += row.weight;
-                sums.above += row.weight * (row.value - mu);
-            }
+            sums.weight += row.weight;
+            sums.above += row.weight * (row.value - mu);
+            sums.off = sums.off.max((row.value - mu).abs());
         }
     }
     let share = problem.shrink(sums.spent);
     for j in 0..rows {
-        let nominal = problem.active.nominal[j].unwrap_or(f64::NEG_INFINITY);
+        let nominal = problem.active.nominal[j].unwrap_or(problem.active.bound[j] + fall);
         let mixed = |row: PricedRow| share * row.value + (1.0 - share) * nominal;
         sums.least = sums.least.min(priced[j].map_or(nominal, mixed));
     }
@@ -253,16 +249,23 @@ pub(super) fn price_all(
     sums
 }
 
+/// The nominal value of active row j, which is remembered.
+fn read_nominal(problem: &mut StateProblem<'_>, memory: &mut RowMemory<'_>, j: usize) -> f64 {
+    let k = problem.active.row[j] as usize;
+    let nominal = problem.nominal(k);
+    let bound = nominal - problem.slack(k, nominal) - problem.values().fall_before;
+    problem.active.nominal[j] = Some(nominal);
+    (memory.screen[k], problem.active.bound[j]) = (bound, bound);
+    nominal
+}
+
 /// Newton's step from μ, where D = `spent` has the slope T, to D = `radius`: on √D, nearly linear
 /// in μ at first; on D against −ln(level − μ), `below` being that difference, where D has come to
-/// grow like it; plain where it has spent too much.
+/// grow like it.
 fn newton(radius: f64, spent: f64, weight: f64, below: f64) -> f64 {
-    if spent >= radius {
-        (radius - spent) / weight
-    } else if weight * below < spent {
-        below * -((spent - radius) / (weight * below)).exp_m1()
-    } else {
-        2.0 * spent.sqrt() * (radius.sqrt() - spent.sqrt()) / weight
+    match weight * below < spent {
+        true => below * -((spent - radius) / (weight * below)).exp_m1(),
+        false => 2.0 * spent.sqrt() * (radius.sqrt() - spent.sqrt()) / weight,
     }
 }
 
@@ -295,7 +298,7 @@ pub(super) fn fixed(
     let mut low = CurvePoint { r: 0.0, value: nominal, spent: 0.0 };
     let mut high = maximum;
     let mut scratch = std::mem::take(&mut problem.active.bracket);
-    let Bracket { kept, at: at_rows, .. } = &mut scratch;
+    let Bracket { kept_ends: kept, ends, .. } = &mut scratch;
     kept.clear();
     let warm = problem.active.t[0] * problem.kappa(rows[0] as usize) / x[0];
     let chord = |low: &CurvePoint, high: &CurvePoint| {
@@ -306,45 +309,38 @@ pub(super) fn fixed(
     if !usable(&r) {
         r = total / problem.rows.range.max(1e-290);
     }
-    let (mut least, mut edge) = (f64::INFINITY, false);
+    let mut least = f64::INFINITY;
     for step in 0..STEPS {
-        let at = evaluate(problem, rows, x, total, r, kept, at_rows);
-        let upper = at.value + (problem.radius - at.spent) / (r * total);
+        let [from, to] = evaluate(problem, rows, x, total, r, kept, ends);
+        let upper = from.value + (problem.radius - from.spent) / (r * total);
         best.upper = best.upper.min(upper);
         // Within rounding the later rows, which are nearer to where the bounds meet.
         if upper < least + 0.25 * problem.noise(origin + upper) {
             least = upper;
-            kept.clone_from(at_rows);
+            kept.clone_from(ends);
         }
+        let within = to.spent <= problem.radius;
+        let at = if within { to } else { from };
         let share = problem.shrink(at.spent);
-        let own = share * at.value + (1.0 - share) * nominal;
-        best.lower = best.lower.max(own);
-        let value = at.value;
-        if at.spent <= problem.radius {
-            low = at;
-        } else {
-            high = at;
-        }
-        // Where the chord's slope is that of an end, the curve is their edge: all of it has this r.
-        let slope = chord(&low, &high);
-        let on = |r: f64| (slope - r).abs() <= EDGE * slope;
-        edge = high.spent.is_finite() && (on(low.r) || on(high.r));
+        best.lower = best.lower.max(share * at.value + (1.0 - share) * nominal);
+        let edge = from.spent <= problem.radius && !within;
         if edge {
-            let share = (problem.radius - low.spent) / (high.spent - low.spent);
-            best.lower =
-                best.lower.max(low.value + share.clamp(0.0, 1.0) * (high.value - low.value));
+            let share = (problem.radius - from.spent) / (to.spent - from.spent);
+            best.lower = best.lower.max(from.value + share * (to.value - from.value));
+            kept.clone_from(ends);
         }
+        *(if within { &mut low } else { &mut high }) = at;
         best.lower = best.lower.min(best.upper);
         // Bounds may meet before the rows have spent the budget.
         let enough = tolerance.max(problem.noise(origin + best.upper));
-        let spent = (upper - value).abs() <= enough;
+        let spent = (upper - at.value).abs() <= enough;
         if edge || spent && best.upper - best.lower <= enough {
             break;
         }
         let inside = |r: &f64| usable(r) && *r > low.r && *r < high.r;
         let next = match step % 2 {
             0 => Some(secant(problem.radius, r, &low, &high)),
-            _ => Some(slope),
+            _ => Some(chord(&low, &high)),
         };
         let halved = match (low.r > 0.0, high.r.is_finite()) {
             (_, false) => 4.0 * r,
@@ -356,30 +352,19 @@ pub(super) fn fixed(
             break;
         }
     }
-    if edge {
-        let r = chord(&low, &high);
-        let ends: Vec<[PricedRow; 2]> =
-            rows.iter().zip(x).map(|(&k, &x)| problem.ends(k as usize, r * x)).collect();
-        mix(problem, &ends);
-    } else {
-        for (j, row) in kept.iter().enumerate() {
-            (problem.active.t[j], problem.active.nu[j]) = (row.at.t, row.at.nu);
-        }
-    }
+    mix(problem, kept);
     problem.active.bracket = scratch;
     StateOutcome::Met(Enclosure { lower: origin + best.lower, upper: origin + best.upper })
 }
 
 /// Gives the active rows the share of the way between their ends that spends the budget.
-pub(super) fn mix(problem: &mut StateProblem<'_>, ends: &[[PricedRow; 2]]) -> f64 {
-    let (low, high) = ends.iter().fold((0.0, 0.0), |(l, h), e| (l + e[0].price, h + e[1].price));
+fn mix(problem: &mut StateProblem<'_>, ends: &[[PricedRow; 2]]) {
+    let [low, high] = [0, 1].map(|end: usize| ends.iter().map(|row| row[end].price).sum::<f64>());
     let share = if high > low { (problem.radius - low) / (high - low) } else { 0.0 };
-    let share = share.clamp(0.0, 1.0);
     for (j, [from, to]) in ends.iter().enumerate() {
-        let at = from.at.towards(to.at, share);
+        let at = from.at.towards(to.at, share.clamp(0.0, 1.0));
         (problem.active.t[j], problem.active.nu[j]) = (at.t, at.nu);
     }
-    share
 }
 
 /// ln D against ln r is nearly linear: from both ends, or from r alone where D grows like r².
@@ -391,22 +376,25 @@ fn secant(radius: f64, r: f64, low: &CurvePoint, high: &CurvePoint) -> f64 {
     r * (radius / if r == low.r { low.spent } else { high.spent }).sqrt()
 }
 
+/// The ends of the rows at r, with what they have together.
 fn evaluate(
     problem: &mut StateProblem<'_>,
     rows: &[u32],
     x: &[f64],
     total: f64,
     r: f64,
-    near: &[PricedRow],
-    out: &mut Vec<PricedRow>,
-) -> CurvePoint {
-    let mut at = CurvePoint { r, value: 0.0, spent: 0.0 };
+    near: &[[PricedRow; 2]],
+    out: &mut Vec<[PricedRow; 2]>,
+) -> [CurvePoint; 2] {
+    let mut at = [CurvePoint { r, value: 0.0, spent: 0.0 }; 2];
     out.clear();
     for (j, (&k, &x)) in rows.iter().zip(x).enumerate() {
-        let row = problem.at(k as usize, r * x, near.get(j).map(|row| row.at));
-        at.value += x / total * row.at.value;
-        at.spent += row.price;
-        out.push(row);
+        let ends = problem.ends(k as usize, r * x, near.get(j).map(|row| row[0].at));
+        for (at, row) in at.iter_mut().zip(&ends) {
+            at.value += x / total * row.at.value;
+            at.spent += row.price;
+        }
+        out.push(ends);
     }
     at
 }

@@ -19,7 +19,7 @@ impl State<'_> {
             let uncertain = self.radius(k) > 0.0;
             let (t, nu) = (self.memory.t[k], self.memory.nu[k]);
             let t = if uncertain { t } else { 0.0 };
-            self.add_row(k, x, Priced { t, nu, value: 0.0, price: 0.0 }, chain, &mut filled);
+            self.add_row(k, x, Priced { t, nu, ..Priced::NOMINAL }, chain, &mut filled);
         }
     }
 

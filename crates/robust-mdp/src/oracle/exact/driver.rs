@@ -5,13 +5,12 @@
 //!   from below, so that most rows of a warm sweep are not even read (screening);
 //! - F ≤ min_a max b_a, attained if the budget suffices to raise every row there ([`super::saturation`]).
 //!
-//! A [`Joint`] driver moves the multipliers of all active rows at once, [`super::piecewise_linear`] those
-//! of piecewise linear ones; where they do not settle, and for sets of no kind, [`super::bracketed`] does.
+//! A [`Joint`] driver moves the multipliers of all active rows at once; where it does not settle, and for
+//! sets that have none, [`super::bracketed`] does.
 
 use super::active::{Active, Least, RowMemory};
 use super::bracketed;
 use super::joint::{Joint, Stepped};
-use super::piecewise_linear;
 use super::problem::{StateOutcome, StateProblem};
 use super::saturation::{saturated, saturated_fixed, saturated_unread};
 use crate::lanes::dispatch;
@@ -29,9 +28,7 @@ const SMALL: f64 = 1e-6;
 pub(super) enum Driver<'a> {
     /// All rows at once.
     Joint(&'a mut dyn Joint),
-    /// Newton's method on the common value.
-    PiecewiseLinear,
-    /// The same within a bracket.
+    /// Row by row.
     Bracketed,
 }
 
@@ -61,9 +58,6 @@ pub(super) fn free(
     }
     let joint = match driver {
         Driver::Joint(joint) => joint,
-        Driver::PiecewiseLinear => {
-            return piecewise_linear::free(problem, memory, tolerance, level);
-        }
         Driver::Bracketed => return bracketed::free(problem, memory, tolerance, level),
     };
     if problem.active.len() > 0 {
@@ -261,7 +255,6 @@ pub(super) fn fixed(
     }
     let joint = match driver {
         Driver::Joint(joint) => joint,
-        Driver::PiecewiseLinear => return piecewise_linear::fixed(problem, rows, x, tolerance),
         Driver::Bracketed => return bracketed::fixed(problem, rows, x, tolerance),
     };
     joint.begin(problem);

@@ -104,7 +104,7 @@ fn within(
         let mut prices = |factor: f64| {
             rows.iter().filter(|row| row.1 > 0.0).fold([0.0; 2], |[low, high], &(k, t, _)| {
                 let kappa = problem.kappa(k);
-                let [from, to] = problem.ends(k, kappa * factor * t);
+                let [from, to] = problem.ends(k, kappa * factor * t, None);
                 [low + kappa * from.at.price, high + kappa * to.at.price]
             })
         };
@@ -116,7 +116,7 @@ fn within(
         };
         for (k, t, nu) in rows.iter_mut().filter(|row| row.1 > 0.0) {
             *t *= factor;
-            let [from, to] = problem.ends(*k, problem.kappa(*k) * *t).map(|end| end.at);
+            let [from, to] = problem.ends(*k, problem.kappa(*k) * *t, None).map(|end| end.at);
             *nu = from.towards(to, share).nu;
         }
         (kernel, spent) = at(problem, &rows);
@@ -134,8 +134,7 @@ fn within(
 fn at(problem: &mut StateProblem<'_>, rows: &[RowMultipliers]) -> (Vec<Entries>, f64) {
     let (mut kernel, mut spent) = (Vec::with_capacity(rows.len()), 0.0);
     for &(k, t, nu) in rows {
-        let row =
-            entries(problem.set, &mut problem.rows, k, Priced { t, nu, value: 0.0, price: 0.0 });
+        let row = entries(problem.set, &mut problem.rows, k, Priced { t, nu, ..Priced::NOMINAL });
         spent += problem.kappa(k) * problem.set.distance(&row.p, &row.y);
         kernel.push(row);
     }

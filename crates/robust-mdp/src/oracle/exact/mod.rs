@@ -7,7 +7,7 @@
 //!
 //! - [`driver`]: screening, saturation, joint steps, and when bounds have met
 //! - [`joint`]: what a driver of a kind of rows does; [`quadratic`], [`tilt`] (with [`table`])
-//! - [`piecewise_linear`], and below them all [`bracketed`]: row by row, for every set
+//! - [`bracketed`], below them: row by row, for every set
 //! - [`saturation`]: budgets that do not bind
 //! - [`problem`], [`active`]: one state, its active rows, what rows remember
 //! - [`chain_row`], [`kernel`], [`multipliers`]: nature's rows, for chains, answers and certificates
@@ -21,7 +21,6 @@ mod joint;
 mod kernel;
 mod multipliers;
 mod nominal;
-mod piecewise_linear;
 mod problem;
 mod quadratic;
 mod saturation;
@@ -256,8 +255,9 @@ impl State<'_> {
     ) -> T {
         let State { problem, memory, forms, cumulants, table, .. } = self;
         match self.kind {
-            RowKind::Bracketed => drive(problem, Driver::Bracketed, memory),
-            RowKind::PiecewiseLinear => drive(problem, Driver::PiecewiseLinear, memory),
+            RowKind::Bracketed | RowKind::PiecewiseLinear => {
+                drive(problem, Driver::Bracketed, memory)
+            }
             RowKind::Quadratic(set) => {
                 drive(problem, Driver::Joint(&mut QuadraticRows { set, forms }), memory)
             }

@@ -88,7 +88,7 @@ impl Exact<'_> {
 
 /// The point of row k at t: y(t), or where y(t) is an edge what `nu` says of it.
 fn point(problem: &mut StateProblem<'_>, k: usize, t: f64, nu: f64) -> Priced {
-    let [from, to] = problem.ends(k, problem.kappa(k) * t).map(|end| end.at);
+    let [from, to] = problem.ends(k, problem.kappa(k) * t, None).map(|end| end.at);
     match from.nu == to.nu {
         true => from,
         false => from.towards(to, ((nu - from.nu) / (to.nu - from.nu)).clamp(0.0, 1.0)),

@@ -110,17 +110,17 @@ impl StateProblem<'_> {
     }
 
     /// The ends of row k at the multiplier t of κ·d.
-    pub(super) fn ends(&mut self, k: usize, t: f64) -> [PricedRow; 2] {
+    pub(super) fn ends(&mut self, k: usize, t: f64, near: Option<Priced>) -> [PricedRow; 2] {
         let (set, kappa) = (self.set, self.kappa(k));
         self.rows.visited += 2 * self.rows.width(k) as u64;
-        let ends = set.ends(self.rows.look_at(k), t / kappa);
+        let ends = set.ends(self.rows.look_at(k), t / kappa, near);
         ends.map(|at| self.in_state(k, at))
     }
 
     /// Row k on its maximum.
     pub(super) fn on_maximum(&mut self, k: usize) -> PricedRow {
         let (price, value) = (self.face(k), self.rows.largest(k));
-        let at = Priced { t: f64::INFINITY, nu: 0.0, value: 0.0, price };
+        let at = Priced { t: f64::INFINITY, price, ..Priced::NOMINAL };
         PricedRow { at, value, price, weight: f64::INFINITY }
     }
 

@@ -195,7 +195,7 @@ fn saturate(set: &dyn Set, block: Block<'_>, base: &[f64], level: f64, y: &mut [
         let (row, y) = (block.view(k), &mut y[block.span(k)]);
         let at = match allowed > 0.0 {
             true => set.price(row, -allowed, 4.0 * f64::EPSILON * row.range, None),
-            false => Priced { t: f64::INFINITY, nu: 0.0, value: 0.0, price: set.face(row) },
+            false => Priced { t: f64::INFINITY, price: set.face(row), ..Priced::NOMINAL },
         };
         block.write(set, k, at, y);
         used += block.kappa(k) * set.distance(row.p, y);
