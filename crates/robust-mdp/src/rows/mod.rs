@@ -318,7 +318,7 @@ impl<'a> Rows<'a> {
                 }
             }
         }
-        let mut best = None;
+        let mut outside = None;
         if self.source.reading == RowForm::Outside {
             let next = row.next.unwrap_or(&[]);
             // The ranking's own numbers, so that both agree on what lies above a border.
@@ -326,7 +326,8 @@ impl<'a> Rows<'a> {
             (1..next.len()).filter(|&j| next[j] == next[j - 1]).for_each(|j| {
                 level[start + j] = f64::NEG_INFINITY;
             });
-            best = self.values.best_outside(next).map(|level| level + (offset - origin));
+            outside =
+                self.values.best_outside(next).map(|level| (level, level + (offset - origin)));
         }
         let own = &mut w[start..];
         match (row.transition_cost, self.source.reading) {
@@ -342,15 +343,19 @@ impl<'a> Rows<'a> {
             (if w < low { w } else { low }, if w > maximum { w } else { maximum })
         };
         let (mut low, mut maximum) = own.iter().fold((f64::INFINITY, f64::NEG_INFINITY), wider);
-        if let Some(best) = best {
+        if let Some((_, best)) = outside {
             (low, maximum) = (low.min((offset - origin) - range), maximum.max(best));
         }
         own.iter_mut().for_each(|w| *w -= maximum);
         self.range = self.range.max(maximum - low);
         base[k] = row.cost + (origin + maximum);
-        let (shift, len) = (maximum - (offset - origin), own.len());
-        let best = best.map(|best| best - maximum);
-        loaded[k] = Loaded { start, len, shift, best, here: true };
+        let shift = match outside {
+            // So that it is 0 exactly where it is to be.
+            Some((level, best)) if best == maximum => level,
+            _ => maximum - (offset - origin),
+        };
+        let best = outside.map(|(_, best)| best - maximum);
+        loaded[k] = Loaded { start, len: own.len(), shift, best, here: true };
     }
 
     /// c_a + ⟨c + λv, p⟩ of row k. Dense rows are not made for that.
