@@ -12,12 +12,12 @@
 //! term. Listed states are summed in doubles: m of them by (m + 4)u of what all states have. Steep t make much
 //! of this, but never more than what 0 ≤ h ≤ |ν| allows.
 
-use pulp::{Simd, WithSimd};
+use pulp::Simd;
 
 use crate::certificate::verify::lane::Lane;
-use crate::certificate::verify::sums::{Over, Terms, steps};
+use crate::certificate::verify::sums::{Terms, steps};
 use crate::certificate::verify::tail::Double;
-use crate::certificate::{Interval, TINY, UNIT, Unlisted, roundings};
+use crate::certificate::{Interval, ProofRow, TINY, UNIT, Unlisted, roundings};
 
 /// 2⁻⁹⁸.
 const TINIER: f64 = f64::from_bits((1023 - 98) << 52);
@@ -41,8 +41,7 @@ impl UnlistedSums {
     };
 
     /// Where h > 0. States do not count where rounding leaves the sign of h open.
-    #[inline(always)]
-    pub(crate) fn new<S: Simd>(simd: S, unlisted: Unlisted<'_>, t: f64, nu: f64) -> UnlistedSums {
+    pub(crate) fn new(unlisted: Unlisted<'_>, t: f64, nu: f64) -> UnlistedSums {
         let Unlisted { ranking, listed, maximum } = unlisted;
         let size = nu.abs();
         let margin = 4.0 * UNIT * size;
@@ -57,7 +56,8 @@ impl UnlistedSums {
         // Of all states.
         let a1 = s1.plus(Double::product(-k, b)).high;
         let a2 = s2.plus(s1.times(-2.0 * b)).plus(Double::product(b, b).times(k)).high;
-        let [l1, l2, m] = Over { p: listed, w: listed, of: Apart { b } }.with_simd(simd);
+        let own = ProofRow { p: listed, w: listed, maximum: b, depth: 0.0, unlisted: None };
+        let [l1, l2, m] = own.sums(1.0, 0.0, Apart);
         let (n, rho) = (k - m, roundings(steps(listed.len()) + 4.0));
         let (unit, lost) = (TINIER * (k + 8.0), f64::MIN_POSITIVE * (k + m + 8.0));
         let e1 = 4.0 * (unit * k * b.abs() + lost);
@@ -80,17 +80,15 @@ impl UnlistedSums {
     }
 }
 
-/// Σ(w − b), Σ(w − b)² and Σ1 where w ≥ b.
+/// Σ(w − b), Σ(w − b)² and Σ1 where w ≥ b: x = b − w ≤ 0.
 #[derive(Clone, Copy)]
-struct Apart {
-    b: f64,
-}
+struct Apart;
 
 impl Terms<3> for Apart {
     #[inline(always)]
-    fn add<S: Simd>(self, to: [Lane<S>; 3], _: Lane<S>, w: Lane<S>) -> [Lane<S>; 3] {
-        let (b, zero) = (w.of(self.b), w.of(0.0));
-        let (x, one) = (w.if_below(b, zero, w - b), w.if_below(b, zero, w.of(1.0)));
-        [to[0] + x, x.mul_add(x, to[1]), to[2] + one]
+    fn add<S: Simd>(self, to: [Lane<S>; 3], _: Lane<S>, x: Lane<S>) -> [Lane<S>; 3] {
+        let zero = x.of(0.0);
+        let (own, one) = (x.at_most(zero), zero.if_below(x, zero, x.of(1.0)));
+        [to[0] - own, own.mul_add(own, to[1]), to[2] + one]
     }
 }

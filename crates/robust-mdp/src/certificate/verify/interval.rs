@@ -42,17 +42,17 @@ impl Interval {
 
     /// No number in it is larger.
     pub fn hi(self) -> f64 {
-        above(self.mid + self.radius())
+        past(self.mid, self.rad)
     }
 
     /// No number in it is smaller.
     pub fn lo(self) -> f64 {
-        -above(self.radius() - self.mid)
+        -past(-self.mid, self.rad)
     }
 
     /// No number in it is larger, whatever its sign.
     pub fn size(self) -> f64 {
-        above(self.mid.abs() + self.radius())
+        past(self.mid.abs(), self.rad)
     }
 
     /// With numbers that are farther off by so much.
@@ -68,7 +68,13 @@ impl Interval {
 
 /// At least the exact result of which x is the rounded one.
 pub fn above(x: f64) -> f64 {
-    x + (2.5 * UNIT * x.abs() + f64::MIN_POSITIVE)
+    past(x, 0.0)
+}
+
+/// At least the numbers within `off`, itself off by a few roundings, of the exact result of which x is the rounded one.
+#[inline(always)]
+fn past(x: f64, off: f64) -> f64 {
+    x + ((1.0 + 1e-9) * off + (2.5 * UNIT * x.abs() + f64::MIN_POSITIVE))
 }
 
 /// x, or ∞ if that is NaN.
@@ -109,11 +115,20 @@ impl Mul<f64> for Interval {
     }
 }
 
-/// By a positive number, at least b: |a'/b' − a/b| ≤ (|a' − a| + |a/b||b' − b|)/b.
-impl<T: Into<Interval>> Div<T> for Interval {
+/// By a positive number that is normal, as its inverse is.
+impl Div<f64> for Interval {
     type Output = Interval;
-    fn div(self, by: T) -> Interval {
-        let by = by.into();
+    fn div(self, by: f64) -> Interval {
+        let inverse = 1.0 / by;
+        let mid = self.mid * if normal(inverse) { inverse } else { f64::NAN };
+        Interval { mid, rad: self.rad * inverse + 3.0 * UNIT * mid.abs() + TINY }
+    }
+}
+
+/// By a positive number, at least b: |a'/b' − a/b| ≤ (|a' − a| + |a/b||b' − b|)/b.
+impl Div for Interval {
+    type Output = Interval;
+    fn div(self, by: Interval) -> Interval {
         let inverse = 1.0 / (by.mid - by.radius());
         // NaN where b is, where it is not positive, or too small or large for its inverse.
         let inverse = if normal(inverse) { inverse } else { f64::NAN };
@@ -123,10 +138,28 @@ impl<T: Into<Interval>> Div<T> for Interval {
     }
 }
 
-/// At least the sum of numbers of which the first may be off by a rounding: three more each.
-pub(super) fn sum_above([a, b, c, d, off]: [f64; 5]) -> f64 {
-    let size = (a.abs() + b.abs()) + (c.abs() + d.abs()) + off.abs();
-    above((a + b) + (c + d) + (off + 4.1 * UNIT * size))
+/// from + cost + maximum, `from` off by a rounding: what a row is worth at most, less the value of its state.
+#[derive(Clone, Copy)]
+pub(super) struct Level {
+    sum: f64,
+    off: f64,
+}
+
+impl Level {
+    pub(super) fn new(from: f64, cost: f64, maximum: f64) -> Level {
+        let size = from.abs() + cost.abs() + maximum.abs();
+        Level { sum: from + cost + maximum, off: 4.0 * UNIT * size }
+    }
+
+    /// At least the level plus a number within `off` of x.
+    pub(super) fn above(self, x: f64, off: f64) -> f64 {
+        past(self.sum + x, self.off + off)
+    }
+
+    /// At least as much with the other sign.
+    pub(super) fn below(self, x: f64, off: f64) -> f64 {
+        past(-(self.sum + x), self.off + off)
+    }
 }
 
 /// A sum of numbers of any sign.
