@@ -13,7 +13,7 @@ use super::unlisted::UnlistedSums;
 use super::{Distance, UncertaintySet};
 use crate::certificate::verify::lane::Lane;
 use crate::certificate::verify::sums::{Terms, steps};
-use crate::certificate::{Interval, Proof, ProofRow, Reading, TINY, UNIT, above, roundings};
+use crate::certificate::{Interval, Proof, ProofRow, Reading, TINY, UNIT, roundings};
 use crate::geometry::Geometry;
 use crate::rows::Row;
 
@@ -135,10 +135,10 @@ impl Proof for Ellipsoid {
         let other = 2.0 * kappa * (1.01 * size + kappa) + missed;
         let dual = (nu - linear + 0.5 * square) + (off + 4.0 * UNIT * nu.abs() + other);
         let own = Interval { mid: mass + apart, rad: astray };
-        let value = (Interval { mid: square - linear, rad: off } / own + nu) / t;
+        let (value, inverse) = own.tilted_mean(Interval { mid: square - linear, rad: off }, t, nu);
         // y/M − p/P = (y − p)/M + p(P − M)/(MP), and ‖p‖ ≤ P.
-        let distance = (Interval::from(size + apart.abs() + astray) / own).hi();
-        let spent = above(0.5 * (distance * distance));
+        let distance = (size + apart.abs() + astray) * inverse;
+        let spent = (0.5 + 1e-15) * (distance * distance) + TINY;
         if kappa < 0.01 { Reading { dual, value, spent } } else { Reading::NOTHING }
     }
 }

@@ -281,7 +281,7 @@ impl Cone for Kl {
 /// With a = tz − ν and M = Σpe^a: ψ = ν + ln M ≤ ν + M − 1, ŷ = pe/Σpe, and, with
 /// f(a) = ae^a − e^a + 1 ≥ 0, KL(ŷ‖p) = [Σpf(a) − (M ln M − M + 1)]/M ≤ Σpf(a)/M.
 ///
-/// ŷ is made of the computed e = e^{a + δ}, |δ| ≤ 13u: f(a + δ) ≤ f(a) + |δ|(|a| + |δ|)e, where
+/// ŷ is made of the computed pe, e = e^{a + δ}, |δ| ≤ 13u: f(a + δ) ≤ f(a) + |δ|(|a| + |δ|)e, where
 /// |a|e ≤ |e − 1| + f(a).
 impl Proof for Kl {
     fn read(&self, row: &ProofRow<'_>, t: f64, nu: f64) -> Reading {
@@ -295,17 +295,14 @@ impl Proof for Kl {
         let other = 1.02 * (excess.abs() + off) * ((1.0 - mass).abs() + rho);
         let dual = (nu + excess) + (off + 4.0 * UNIT * nu.abs() + other);
         let own = Interval { mid: mass + excess, rad: off + rho * mass };
+        // tz = a + ν, but where a was brought to −700: as M > 0.1, that has 1e-302 of the mass and ν < 3, and ω
+        // has more room than that.
+        let (value, inverse) = own.tilted_mean(Interval { mid: tilted, rad: off }, t, nu);
         let squares = 200.0 * UNIT * UNIT * own.mid;
-        let spent = (Interval { mid: spent, rad: 2.0 * off + squares } / own).hi();
-        // tz = a + ν, but where a was brought to −700: if M > 0.1, that has 1e-302 of the mass and ν < 3, and ω
-        // has more room than that. Beyond 700, a would be lowered.
-        let value = (Interval { mid: tilted, rad: off } / own + nu) / t;
+        let spent = (1.0 + 1e-15) * ((spent + (2.0 * off + squares)) * inverse) + TINY;
+        // Beyond 700, a would be lowered.
         let sane = (1.0 - mass).abs() < 0.01 && nu >= -LIMIT;
-        match own.mid > 0.2 && off < 0.1 {
-            true if sane => Reading { dual, value, spent },
-            false if sane => Reading { dual, ..Reading::NOTHING },
-            _ => Reading::NOTHING,
-        }
+        if sane { Reading { dual, value, spent } } else { Reading::NOTHING }
     }
 }
 
@@ -313,8 +310,7 @@ impl Proof for Kl {
 impl Terms<4> for Kl {
     #[inline(always)]
     fn add<S: Simd>(self, to: [Lane<S>; 4], p: Lane<S>, a: Lane<S>) -> [Lane<S>; 4] {
-        let (m, e, a) = exponential::exp(a);
-        let tilted = (p * e).mul_add(a, to[3]);
-        [to[0] + p, p.mul_add(m, to[1]), p.mul_add(m.abs(), to[2]), tilted]
+        let (m, e, a) = exponential::exp(p, a);
+        [to[0] + p, to[1] + m, to[2] + m.abs(), e.mul_add(a, to[3])]
     }
 }

@@ -12,10 +12,10 @@
 //! term. Listed states are summed in doubles: m of them by (m + 4)u of what all states have. Steep t make much
 //! of this, but never more than what 0 ≤ h ≤ |ν| allows.
 
-use pulp::Simd;
+use pulp::{Simd, WithSimd};
 
 use crate::certificate::verify::lane::Lane;
-use crate::certificate::verify::sums::{Terms, steps};
+use crate::certificate::verify::sums::{Over, Terms, dispatch, steps};
 use crate::certificate::verify::tail::Double;
 use crate::certificate::{Interval, ProofRow, TINY, UNIT, Unlisted, roundings};
 
@@ -42,7 +42,23 @@ impl UnlistedSums {
 
     /// Where h > 0. States do not count where rounding leaves the sign of h open.
     pub(crate) fn new(unlisted: Unlisted<'_>, t: f64, nu: f64) -> UnlistedSums {
-        let Unlisted { ranking, listed, maximum } = unlisted;
+        dispatch(Positive { unlisted, t, nu })
+    }
+}
+
+/// The states with h > 0, in code that knows whether the machine fuses products and sums.
+struct Positive<'a> {
+    unlisted: Unlisted<'a>,
+    t: f64,
+    nu: f64,
+}
+
+impl WithSimd for Positive<'_> {
+    type Output = UnlistedSums;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) -> UnlistedSums {
+        let Positive { unlisted: Unlisted { ranking, listed, maximum }, t, nu } = self;
         let size = nu.abs();
         let margin = 4.0 * UNIT * size;
         // h > 0 for certain: three roundings, each of a number of size |ν| at most near the border.
@@ -56,27 +72,34 @@ impl UnlistedSums {
         // Of all states.
         let a1 = s1.plus(Double::product(-k, b)).high;
         let a2 = s2.plus(s1.times(-2.0 * b)).plus(Double::product(b, b).times(k)).high;
-        let own = ProofRow { p: listed, w: listed, maximum: b, depth: 0.0, unlisted: None };
-        let [l1, l2, m] = own.sums(1.0, 0.0, Apart);
+        let row = ProofRow { p: listed, w: listed, maximum: b, depth: 0.0, unlisted: None };
+        let [l1, l2, m] = Over { row: &row, t: 1.0, nu: 0.0, of: Apart }.with_simd(simd);
         let (n, rho) = (k - m, roundings(steps(listed.len()) + 4.0));
         let (unit, lost) = (TINIER * (k + 8.0), f64::MIN_POSITIVE * (k + m + 8.0));
         let e1 = 4.0 * (unit * k * b.abs() + lost);
         let e2 = 4.0 * (e1 * b.abs() + lost);
-        let q1 = Interval { mid: a1 - l1, rad: rho * a1.abs() + e1 };
-        let q2 = Interval { mid: a2 - l2, rad: rho * a2.abs() + e2 };
-        let h = Double::sum(b, -maximum).times(t).plus(Double::sum(-nu, 0.0)).high;
-        let h = Interval { mid: h, rad: 2.0 * UNIT * h.abs() + TINIER * size + TINY };
-        // Of numbers ≥ 0, so that few roundings are a small share.
-        let sums =
-            |q1: f64, q2: f64, h: f64| [t * q1 + n * h, t * (t * q2) + (2.0 * t * q1 + n * h) * h];
-        let low = sums(q1.lo().max(0.0), q2.lo().max(0.0), h.lo().max(0.0));
-        let high = sums(q1.hi(), q2.hi(), h.hi());
-        let between = |j: usize, most: f64| {
-            let most = (1.0 + 1e-9) * most;
-            let ends = [(1.0 - 2e-15) * low[j], (1.0 + 2e-15) * high[j]];
-            Interval::between(ends[0].max(0.0).min(most), ends[1].min(most).max(0.0))
+        // NaN remains.
+        let positive = |x: f64| if x < 0.0 { 0.0 } else { x };
+        let (q1, r1) = (positive(a1 - l1), rho * a1.abs() + e1);
+        let (q2, r2) = (positive(a2 - l2), rho * a2.abs() + e2);
+        let h = Double::sum(b, -maximum).times(t).plus(Double::sum(-nu, 0.0));
+        let h = positive(h.high);
+        let rh = 2.0 * UNIT * h + TINIER * size + TINY;
+        let (mass, cross) = (t * q1 + n * h, 2.0 * t * q1 + n * h);
+        let square = t * (t * q2) + cross * h;
+        // What q₁ ± r₁, q₂ ± r₂ and h ± r_h make of these, and few roundings of sums of numbers ≥ 0.
+        let off = t * r1 + n * rh;
+        let far = t * (t * r2) + cross * rh + (t * r1 + off) * (h + rh);
+        let within = |mid: f64, rad: f64, most: f64| {
+            let rad = 1.01 * rad + 2e-15 * mid;
+            Interval { mid: mid.min(most), rad: rad.min(most) + TINY }
         };
-        UnlistedSums { mass: between(0, n * size), square: between(1, n * size * size), missed }
+        let most = (1.0 + 1e-9) * n * size;
+        UnlistedSums {
+            mass: within(mass, off, most),
+            square: within(square, far, most * size),
+            missed,
+        }
     }
 }
 

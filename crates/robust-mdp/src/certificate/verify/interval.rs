@@ -29,15 +29,9 @@ impl Interval {
 
     /// A sum of terms of any sign, each of them off by at most so many roundings of itself.
     pub fn sum(terms: impl IntoIterator<Item = f64>, each: f64) -> Interval {
-        let mut sum = Sum::default();
-        terms.into_iter().for_each(|term| sum.add(term));
-        sum.interval(each)
-    }
-
-    /// All numbers from lo to hi.
-    pub fn between(lo: f64, hi: f64) -> Interval {
-        let mid = 0.5 * lo + 0.5 * hi;
-        Interval { mid, rad: 0.5 * hi - 0.5 * lo + 2.0 * UNIT * mid.abs() + TINY }
+        let add = |[n, sum, size]: [f64; 3], x: f64| [n + 1.0, sum + x, size + x.abs()];
+        let [n, sum, size] = terms.into_iter().fold([0.0; 3], add);
+        Interval { mid: sum, rad: roundings(n + each) * size + TINY }
     }
 
     /// No number in it is larger.
@@ -60,6 +54,17 @@ impl Interval {
         Interval { rad: self.rad + by, ..self }
     }
 
+    /// (x/self + ν)/t, and at least 1/self but for three roundings; NaN unless self > 0.1, as the mass of a row is.
+    pub(crate) fn tilted_mean(self, x: Interval, t: f64, nu: f64) -> (Interval, f64) {
+        let (low, flat) = (self.mid - self.radius(), 1.0 / t);
+        let inverse = 1.0 / if low > 0.1 { low } else { f64::NAN };
+        let mean = x.mid * inverse;
+        // As in a quotient, and three more roundings.
+        let off = (x.rad + 2.1 * mean.abs() * self.rad) * inverse;
+        let off = off + 7.0 * UNIT * (mean.abs() + nu.abs());
+        (Interval { mid: (mean + nu) * flat, rad: off * flat + TINY }, inverse)
+    }
+
     /// At least the exact radius.
     pub(crate) fn radius(self) -> f64 {
         (1.0 + 1e-9) * self.rad
@@ -72,7 +77,6 @@ pub fn above(x: f64) -> f64 {
 }
 
 /// At least the numbers within `off`, itself off by a few roundings, of the exact result of which x is the rounded one.
-#[inline(always)]
 fn past(x: f64, off: f64) -> f64 {
     x + ((1.0 + 1e-9) * off + (2.5 * UNIT * x.abs() + f64::MIN_POSITIVE))
 }
@@ -115,20 +119,11 @@ impl Mul<f64> for Interval {
     }
 }
 
-/// By a positive number that is normal, as its inverse is.
-impl Div<f64> for Interval {
-    type Output = Interval;
-    fn div(self, by: f64) -> Interval {
-        let inverse = 1.0 / by;
-        let mid = self.mid * if normal(inverse) { inverse } else { f64::NAN };
-        Interval { mid, rad: self.rad * inverse + 3.0 * UNIT * mid.abs() + TINY }
-    }
-}
-
 /// By a positive number, at least b: |a'/b' − a/b| ≤ (|a' − a| + |a/b||b' − b|)/b.
-impl Div for Interval {
+impl<T: Into<Interval>> Div<T> for Interval {
     type Output = Interval;
-    fn div(self, by: Interval) -> Interval {
+    fn div(self, by: T) -> Interval {
+        let by = by.into();
         let inverse = 1.0 / (by.mid - by.radius());
         // NaN where b is, where it is not positive, or too small or large for its inverse.
         let inverse = if normal(inverse) { inverse } else { f64::NAN };
@@ -147,8 +142,8 @@ pub(super) struct Level {
 
 impl Level {
     pub(super) fn new(from: f64, cost: f64, maximum: f64) -> Level {
-        let size = from.abs() + cost.abs() + maximum.abs();
-        Level { sum: from + cost + maximum, off: 4.0 * UNIT * size }
+        let off = 4.0 * UNIT * (from.abs() + cost.abs() + maximum.abs());
+        Level { sum: from + cost + maximum, off }
     }
 
     /// At least the level plus a number within `off` of x.
@@ -159,25 +154,5 @@ impl Level {
     /// At least as much with the other sign.
     pub(super) fn below(self, x: f64, off: f64) -> f64 {
         past(-(self.sum + x), self.off + off)
-    }
-}
-
-/// A sum of numbers of any sign.
-#[derive(Clone, Copy, Default)]
-pub(super) struct Sum {
-    terms: f64,
-    sum: f64,
-    size: f64,
-}
-
-impl Sum {
-    pub(super) fn add(&mut self, x: f64) {
-        (self.terms, self.sum, self.size) = (self.terms + 1.0, self.sum + x, self.size + x.abs());
-    }
-
-    /// Of terms that are off by so many roundings each; no term takes part in more than terms − 1 sums.
-    pub(super) fn interval(self, each: f64) -> Interval {
-        let rad = roundings(self.terms + each - 1.0) * self.size + TINY;
-        Interval { mid: self.sum, rad }
     }
 }

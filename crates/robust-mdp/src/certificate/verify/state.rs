@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
-use super::interval::{Interval, Level, Sum, UNIT, above, normal, or_infinite};
+use super::interval::{Interval, Level, TINY, UNIT, above, normal, or_infinite, roundings};
 use super::proof::{Proof, ProofRow, Reading};
 use super::values::{RowScratch, VerifiedValues};
 use crate::certificate::{Certificate, Multipliers, Weight};
@@ -112,8 +112,9 @@ impl<'a> Check<'a> {
         let Certificate { set, policy, scale, upper, .. } = self.certificate;
         let (values, rows) = (&self.upper, self.model.rows_of(s));
         let (from, first) = (values.offset - upper[s], hand.weights);
-        // Σx·bound, Σx and Σκψ.
-        let (mut total, mut mass, mut gain) = (Sum::default(), 0.0, 0.0);
+        // Σx·bound and the sizes of its terms, Σx and Σκψ.
+        let [mut total, mut size, mut mass, mut gain] = [0.0; 4];
+        let mut add = |x: f64| (total, size) = (total + x, size + x.abs());
         while let Some(&Weight { row, probability: x, nu }) = policy.get(hand.weights) {
             let row = row as usize;
             if row >= rows.end {
@@ -125,7 +126,7 @@ impl<'a> Check<'a> {
             let (radius, cost) = (set.radius_at(s, row), self.model.cost[row]);
             if radius == 0.0 {
                 let [maximum, value, off] = values.nominal(row, &mut hand.scratch);
-                total.add(x * Level::new(from, cost, maximum).above(value, off));
+                add(x * Level::new(from, cost, maximum).above(value, off));
                 continue;
             }
             let (seen, omega) = values.row(row, &mut hand.scratch);
@@ -139,13 +140,14 @@ impl<'a> Check<'a> {
             let own = own.min(0.0);
             // The two roundings of t are a change of the objectives.
             let level = Level::new(from, cost, seen.maximum);
-            total.add(x * level.above(own, omega + 2.2 * UNIT * seen.depth));
+            add(x * level.above(own, omega + 2.2 * UNIT * seen.depth));
             gain += kappa * dual;
             if self.lower.is_none() {
                 hand.kernel[row - rows.start] = kernel_row(found, kappa, level, omega);
             }
         }
-        let (mut total, n) = (total.interval(1.0), (hand.weights - first) as f64);
+        let n = (hand.weights - first) as f64;
+        let mut total = Interval { mid: total, rad: roundings(n) * size + TINY };
         let brace = Interval::of_sum(gain, n) + set.radius_at(s, rows.start);
         if self.shared && brace.hi() < 0.0 {
             total = total + brace * scale[s];
@@ -185,9 +187,8 @@ impl<'a> Check<'a> {
         let Certificate { set, lower, .. } = self.certificate;
         let (values, rows) = (self.lower.as_ref().unwrap_or(&self.upper), self.model.rows_of(s));
         let from = values.offset - lower[s];
-        let spent = kernel.iter().map(|row| row.spent).sum();
-        let spent = Interval::of_sum(spent, rows.len() as f64).hi();
-        let common = self.allowed(spent, set.radius_at(s, rows.start));
+        let spent = Interval::of_sum(kernel.iter().map(|row| row.spent).sum(), rows.len() as f64);
+        let common = self.allowed(spent.hi(), set.radius_at(s, rows.start));
         // How far rows go from the nominal ones.
         let share = |row: usize, found: &KernelRow| match found.below == f64::NEG_INFINITY {
             true => 0.0,
@@ -214,8 +215,7 @@ impl<'a> Check<'a> {
                 continue;
             }
             let [maximum, value, off] = values.nominal(row, scratch);
-            let level = Level::new(from, cost, maximum);
-            let below = or_infinite(mixed(level.below(value, off)));
+            let below = or_infinite(mixed(Level::new(from, cost, maximum).below(value, off)));
             if below > worst.0 {
                 worst = (below, row);
             }

@@ -9,9 +9,9 @@ use super::lane::{Lane, load};
 use super::proof::ProofRow;
 /// Runs a pass with the widest registers that this machine has; tests with others.
 #[cfg(test)]
-pub(super) use super::tests::dispatch;
+pub(crate) use super::tests::dispatch;
 #[cfg(not(test))]
-pub(super) use crate::lanes::dispatch;
+pub(crate) use crate::lanes::dispatch;
 
 /// How often a term of a sum over a row is rounded, in eight accumulators that are added in pairs.
 #[inline(always)]
@@ -25,11 +25,11 @@ pub(crate) trait Terms<const K: usize>: Copy {
 }
 
 /// A row's entries and what they add to.
-pub(super) struct Over<'a, T, const K: usize> {
-    pub(super) row: &'a ProofRow<'a>,
-    pub(super) t: f64,
-    pub(super) nu: f64,
-    pub(super) of: T,
+pub(crate) struct Over<'a, T, const K: usize> {
+    pub(crate) row: &'a ProofRow<'a>,
+    pub(crate) t: f64,
+    pub(crate) nu: f64,
+    pub(crate) of: T,
 }
 
 impl<T: Terms<K>, const K: usize> WithSimd for Over<'_, T, K> {

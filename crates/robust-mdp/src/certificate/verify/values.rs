@@ -65,12 +65,11 @@ impl<'a> VerifiedValues<'a> {
         if let (None, None) = (row.next, row.transition_cost)
             && let Some(maximum) = self.shared_maximum(row.prob)
         {
-            let omega = self.omega + 1.1 * UNIT * self.range;
-            let depth = self.range;
+            let (omega, depth) = (self.omega + 1.1 * UNIT * self.range, self.range);
             return (ProofRow { p: row.prob, w: &self.w, maximum, depth, unlisted: None }, omega);
         }
         self.gather(row, scratch);
-        let (maximum, depth, size) = self.ends(row, scratch);
+        let (maximum, depth, size) = self.ends(row, &scratch.w);
         let RowScratch { p, w, bare } = scratch;
         let p = if p.is_empty() { row.prob } else { &p[..] };
         let listed = if row.transition_cost.is_some() { &bare[..] } else { &w[..] };
@@ -110,11 +109,7 @@ impl<'a> VerifiedValues<'a> {
     }
 
     /// The maximum and the depth of what was gathered, and the size of what was rounded to make it.
-    fn ends(
-        &self,
-        row: model::NominalRow<'_>,
-        RowScratch { w, .. }: &RowScratch,
-    ) -> (f64, f64, f64) {
+    fn ends(&self, row: model::NominalRow<'_>, w: &[f64]) -> (f64, f64, f64) {
         let maximum = w.iter().fold(f64::NEG_INFINITY, |m, w| if *w > m { *w } else { m });
         if row.transition_cost.is_none() {
             // The highest of all states, listed or not.
@@ -139,9 +134,9 @@ impl<'a> VerifiedValues<'a> {
         } else if let Some(next) = row.next {
             (0.0, self.omega, self.listed_mean(row.prob, next))
         } else {
-            let (p, w, depth) = (row.prob, &self.w[..], self.range);
-            let row = ProofRow { p, w, maximum: 0.0, depth, unlisted: None };
-            (0.0, self.omega, row.sums(1.0, 0.0, Mean))
+            let (p, w) = (row.prob, &self.w[..]);
+            let all = ProofRow { p, w, maximum: 0.0, depth: self.range, unlisted: None };
+            (0.0, self.omega, all.sums(1.0, 0.0, Mean))
         };
         let steps = 2.0 * steps(row.prob.len());
         let value = Interval::of_sum(-depth, steps) / Interval::of_sum(mass, steps);
