@@ -135,7 +135,8 @@ impl Proof for Ellipsoid {
         let other = 2.0 * kappa * (1.01 * size + kappa) + missed;
         let dual = (nu - linear + 0.5 * square) + (off + 4.0 * UNIT * nu.abs() + other);
         let own = Interval { mid: mass + apart, rad: astray };
-        let (value, inverse) = own.tilted_mean(Interval { mid: square - linear, rad: off }, t, nu);
+        let (value, inverse) =
+            own.tilted_mean(Interval { mid: square - linear, rad: off }, row.depth, t, nu);
         // y/M − p/P = (y − p)/M + p(P − M)/(MP), and ‖p‖ ≤ P.
         let distance = (size + apart.abs() + astray) * inverse;
         let spent = (0.5 + 1e-15) * (distance * distance) + TINY;

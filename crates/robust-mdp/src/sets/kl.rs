@@ -295,11 +295,13 @@ impl Proof for Kl {
         let other = 1.02 * (excess.abs() + off) * ((1.0 - mass).abs() + rho);
         let dual = (nu + excess) + (off + 4.0 * UNIT * nu.abs() + other);
         let own = Interval { mid: mass + excess, rad: off + rho * mass };
-        // tz = a + ν, but where a was brought to −700: as M > 0.1, that has 1e-302 of the mass and ν < 3, and ω
-        // has more room than that.
-        let (value, inverse) = own.tilted_mean(Interval { mid: tilted, rad: off }, t, nu);
+        // tz = a + ν, but where a was brought to −700: if M > 0.1, that has 1e-302 of the mass and ν < 3, and ω
+        // has more room than that. Other rows may be brought to −700 as a whole.
+        let (value, inverse) =
+            own.tilted_mean(Interval { mid: tilted, rad: off }, row.depth, t, nu);
         let squares = 200.0 * UNIT * UNIT * own.mid;
         let spent = (1.0 + 1e-15) * ((spent + (2.0 * off + squares)) * inverse) + TINY;
+        let spent = if own.lo() > 0.1 { spent } else { f64::NAN };
         // Beyond 700, a would be lowered.
         let sane = (1.0 - mass).abs() < 0.01 && nu >= -LIMIT;
         if sane { Reading { dual, value, spent } } else { Reading::NOTHING }

@@ -78,28 +78,25 @@ impl WithSimd for Positive<'_> {
         let (unit, lost) = (TINIER * (k + 8.0), f64::MIN_POSITIVE * (k + m + 8.0));
         let e1 = 4.0 * (unit * k * b.abs() + lost);
         let e2 = 4.0 * (e1 * b.abs() + lost);
-        // NaN remains.
-        let positive = |x: f64| if x < 0.0 { 0.0 } else { x };
-        let (q1, r1) = (positive(a1 - l1), rho * a1.abs() + e1);
-        let (q2, r2) = (positive(a2 - l2), rho * a2.abs() + e2);
-        let h = Double::sum(b, -maximum).times(t).plus(Double::sum(-nu, 0.0));
-        let h = positive(h.high);
-        let rh = 2.0 * UNIT * h + TINIER * size + TINY;
-        let (mass, cross) = (t * q1 + n * h, 2.0 * t * q1 + n * h);
-        let square = t * (t * q2) + cross * h;
-        // What q₁ ± r₁, q₂ ± r₂ and h ± r_h make of these, and few roundings of sums of numbers ≥ 0.
-        let off = t * r1 + n * rh;
-        let far = t * (t * r2) + cross * rh + (t * r1 + off) * (h + rh);
-        let within = |mid: f64, rad: f64, most: f64| {
-            let rad = 1.01 * rad + 2e-15 * mid;
-            Interval { mid: mid.min(most), rad: rad.min(most) + TINY }
+        let q1 = Interval { mid: a1 - l1, rad: rho * a1.abs() + e1 };
+        let q2 = Interval { mid: a2 - l2, rad: rho * a2.abs() + e2 };
+        let h = Double::sum(b, -maximum).times(t).plus(Double::sum(-nu, 0.0)).high;
+        let h = Interval { mid: h, rad: 2.0 * UNIT * h.abs() + TINIER * size + TINY };
+        // Of numbers ≥ 0, so that few roundings are a small share.
+        let sums =
+            |q1: f64, q2: f64, h: f64| [t * q1 + n * h, t * (t * q2) + (2.0 * t * q1 + n * h) * h];
+        let low = sums(q1.lo().max(0.0), q2.lo().max(0.0), h.lo().max(0.0));
+        let high = sums(q1.hi(), q2.hi(), h.hi());
+        // What is NaN says no more than 0 and the most do.
+        let between = |low: f64, high: f64, most: f64| {
+            let most = (1.0 + 1e-9) * most;
+            let low = ((1.0 - 2e-15) * low).max(0.0).min(most);
+            let high = ((1.0 + 2e-15) * high).min(most).max(low);
+            let mid = 0.5 * low + 0.5 * high;
+            Interval { mid, rad: (high - mid).max(mid - low) + 2.0 * UNIT * mid + TINY }
         };
-        let most = (1.0 + 1e-9) * n * size;
-        UnlistedSums {
-            mass: within(mass, off, most),
-            square: within(square, far, most * size),
-            missed,
-        }
+        let mass = between(low[0], high[0], n * size);
+        UnlistedSums { mass, square: between(low[1], high[1], n * size * size), missed }
     }
 }
 

@@ -54,12 +54,13 @@ impl Interval {
         Interval { rad: self.rad + by, ..self }
     }
 
-    /// (x/self + ν)/t, and at least 1/self but for three roundings; NaN unless self > 0.1, as the mass of a row is.
-    pub(crate) fn tilted_mean(self, x: Interval, t: f64, nu: f64) -> (Interval, f64) {
+    /// (x/self + ν)/t, and at least 1/self but for three roundings; NaN unless self is positive, and where the
+    /// roundings of ν/t are as large as the numbers −depth to 0 that this is a mean of.
+    pub(crate) fn tilted_mean(self, x: Interval, depth: f64, t: f64, nu: f64) -> (Interval, f64) {
         let (low, flat) = (self.mid - self.radius(), 1.0 / t);
-        let inverse = 1.0 / if low > 0.1 { low } else { f64::NAN };
+        let sane = low > 1e-300 && 4.0 * UNIT * (depth + 1.01 * nu.abs() * flat) <= depth;
+        let inverse = 1.0 / if sane { low } else { f64::NAN };
         let mean = x.mid * inverse;
-        // As in a quotient, and three more roundings.
         let off = (x.rad + 2.1 * mean.abs() * self.rad) * inverse;
         let off = off + 7.0 * UNIT * (mean.abs() + nu.abs());
         (Interval { mid: (mean + nu) * flat, rad: off * flat + TINY }, inverse)
