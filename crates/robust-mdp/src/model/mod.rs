@@ -145,6 +145,7 @@ impl Model {
     }
 
     /// Row `r`: nominal probabilities, next states and costs.
+    #[inline]
     pub fn row(&self, r: usize) -> NominalRow<'_> {
         let span = self.span(r);
         NominalRow {

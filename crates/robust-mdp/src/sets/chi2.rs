@@ -3,7 +3,7 @@
 //! Rows may drop next states but never leave the support of p. On the states kept, P = Σp, with mean m and
 //! variance V of w under p/P, a value u costs g(u) = 1/P − 1 + (u − m)²/(PV).
 
-use pulp::{Simd, WithSimd};
+use pulp::Simd;
 
 use super::cone::{Cone, Entry, Moved, Program};
 use super::proximal::{Prox, ProximalEntry, Separable};
@@ -11,7 +11,7 @@ use super::quadratic::{self, Scale};
 use super::set::{Beyond, Priced, RowKind, Set};
 use super::{Distance, UncertaintySet};
 use crate::certificate::verify::lane::Lane;
-use crate::certificate::verify::sums::{Terms, dispatch, steps};
+use crate::certificate::verify::sums::{Terms, steps};
 use crate::certificate::{Interval, Proof, ProofRow, Reading, TINY, UNIT, above, roundings};
 use crate::geometry::Geometry;
 use crate::rows::Row;
@@ -156,24 +156,8 @@ impl ProximalEntry for Chi2 {
 /// ŷ is made of the computed c, which is off by a rounding of h, at most u|c| where it is not 2.
 impl Proof for Chi2 {
     fn read(&self, row: &ProofRow<'_>, t: f64, nu: f64) -> Reading {
-        dispatch(Proved { row, t, nu })
-    }
-}
-
-struct Proved<'a> {
-    row: &'a ProofRow<'a>,
-    t: f64,
-    nu: f64,
-}
-
-impl WithSimd for Proved<'_> {
-    type Output = Reading;
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, simd: S) -> Reading {
-        let Proved { row, t, nu } = self;
         let steps = steps(row.p.len()) + 1.0;
-        let [mass, loss, square] = row.sums(simd, Losses { t, nu, maximum: row.maximum });
+        let [mass, loss, square] = row.sums(t, nu, *self);
         let (mass, square) = (Interval::of_sum(mass, steps), Interval::of_sum(square, steps));
         // Σp|c| ≤ √(PQ), and what the roundings of c are worth: φ' and 1 − c/2 are at most 1 + |c|/2.
         let size = above((mass.hi() * square.hi()).sqrt());
@@ -192,18 +176,10 @@ impl WithSimd for Proved<'_> {
 }
 
 /// Σp, Σpc and Σpc².
-#[derive(Clone, Copy)]
-struct Losses {
-    t: f64,
-    nu: f64,
-    maximum: f64,
-}
-
-impl Terms<3> for Losses {
+impl Terms<3> for Chi2 {
     #[inline(always)]
-    fn add<S: Simd>(self, to: [Lane<S>; 3], p: Lane<S>, w: Lane<S>) -> [Lane<S>; 3] {
-        let [t, nu, maximum, two] = [self.t, self.nu, self.maximum, 2.0].map(|x| p.of(x));
-        let c = t.mul_add(maximum - w, nu).at_most(two);
+    fn add<S: Simd>(self, to: [Lane<S>; 3], p: Lane<S>, x: Lane<S>) -> [Lane<S>; 3] {
+        let c = x.at_most(x.of(2.0));
         let pc = p * c;
         [to[0] + p, to[1] + pc, pc.mul_add(c, to[2])]
     }

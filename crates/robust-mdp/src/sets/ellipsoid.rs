@@ -1,7 +1,7 @@
 //! The ellipsoid d(y, p) = ½‖y − p‖₂², a [quadratic](super::quadratic) set with r = 1:
 //!   y = (p + tw − ν)₊.
 
-use pulp::{Simd, WithSimd};
+use pulp::Simd;
 
 use super::cone::{Cone, Entry, Moved, Program};
 use super::proximal::omega::EllipsoidEntropy;
@@ -12,8 +12,8 @@ use super::set::{Beyond, Priced, RowKind, Set};
 use super::unlisted::UnlistedSums;
 use super::{Distance, UncertaintySet};
 use crate::certificate::verify::lane::Lane;
-use crate::certificate::verify::sums::{Terms, dispatch, steps};
-use crate::certificate::{Interval, Proof, ProofRow, Reading, TINY, UNIT, above, roundings};
+use crate::certificate::verify::sums::{Terms, steps};
+use crate::certificate::{Interval, Proof, ProofRow, Reading, TINY, UNIT, roundings};
 use crate::geometry::Geometry;
 use crate::rows::Row;
 
@@ -116,68 +116,39 @@ impl Set for Ellipsoid {
 /// States that are not listed have p = 0: c = −h where that is negative, else 0.
 impl Proof for Ellipsoid {
     fn read(&self, row: &ProofRow<'_>, t: f64, nu: f64) -> Reading {
-        dispatch(Proved { row, t, nu })
-    }
-}
-
-struct Proved<'a> {
-    row: &'a ProofRow<'a>,
-    t: f64,
-    nu: f64,
-}
-
-impl WithSimd for Proved<'_> {
-    type Output = Reading;
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, simd: S) -> Reading {
-        let Proved { row, t, nu } = self;
-        // Beyond that a row's maximum says as much.
-        let sane = 4.0 * UNIT * (row.depth + 1.01 * nu.abs() * (1.0 / t)) <= row.depth;
-        let (n, steps) = (row.p.len() as f64, steps(row.p.len()));
-        let [mass, loss, linear, square] = row.sums(simd, Losses { t, nu, maximum: row.maximum });
+        let [mass, loss, linear, square] = row.sums(t, nu, *self);
         let UnlistedSums { mass: beyond, square: far, missed } = match row.unlisted {
-            Some(unlisted) => UnlistedSums::new(simd, unlisted, t, nu),
+            Some(unlisted) => UnlistedSums::new(unlisted, t, nu),
             None => UnlistedSums::NONE,
         };
-        let rho = roundings(steps);
-        let (mass, all) = (Interval::of_sum(mass, steps), Interval::of_sum(square, steps) + far);
-        // ‖y − p‖, and by Cauchy and Schwarz Σ|c| and Σp|c|.
-        let size = above(all.hi().sqrt());
-        let (sum, slope) = (size * n.sqrt(), mass.hi() * size);
-        // c is off by a rounding of h, at most u|c| where it is not p; so is tz = ν − c.
-        let rounding = 1.1 * UNIT * (slope + square);
-        let linear = Interval { mid: -linear, rad: rho * slope + rounding + TINY };
+        // The roundings of a sum, and more than there are in c and in what follows.
+        let (n, rho) = (row.p.len() as f64, roundings(steps(row.p.len()) + 12.0));
+        let (square, apart) = (square + far.mid, beyond.mid - loss);
+        // ‖y − p‖, and by Cauchy and Schwarz Σp|c| ≤ Σp·‖c‖, Σp < 1.01, and Σ|c| ≤ √n‖c‖.
+        let size = (square + (2.0 * (rho * square + far.rad) + TINY)).sqrt();
+        // Of Σpc and Σc²; c is off by a rounding of h, at most u|c| where it is not p, and so is tz = ν − c.
+        let off = rho * (1.01 * size + square) + (2.0 * far.rad + TINY);
+        // Of Σ(y − p) and Σy.
+        let astray = rho * (n.sqrt() * size + apart.abs() + mass) + (2.0 * beyond.rad + TINY);
         // p/Σp in place of p, at most κp away: φ moves by at most |c| with p.
-        let kappa = 1.02 * ((1.0 - mass.mid).abs() + 2.0 * rho);
-        let near = (1.0 - mass.mid).abs() < 0.01;
-        let other = if near { 2.0 * kappa * (slope + kappa) } else { f64::NAN };
-        let mut dual = linear + all * 0.5 + nu;
-        dual.rad += other + missed;
-        let apart = Interval { mid: -loss, rad: rho * sum + TINY } + beyond;
-        let own = mass + apart;
-        let value = ((linear + all) / own + nu) / t;
+        let kappa = 1.02 * ((1.0 - mass).abs() + rho);
+        let other = 2.0 * kappa * (1.01 * size + kappa) + missed;
+        let dual = (nu - linear + 0.5 * square) + (off + 4.0 * UNIT * nu.abs() + other);
+        let own = Interval { mid: mass + apart, rad: astray };
+        let (value, inverse) =
+            own.tilted_mean(Interval { mid: square - linear, rad: off }, row.depth, t, nu);
         // y/M − p/P = (y − p)/M + p(P − M)/(MP), and ‖p‖ ≤ P.
-        let way = apart.size() + size;
-        let distance = (Interval::from(above(way)) / own).hi();
-        let spent = above(0.5 * (distance * distance));
-        if sane { Reading { dual: dual.hi(), value, spent } } else { Reading::NOTHING }
+        let distance = (size + apart.abs() + astray) * inverse;
+        let spent = (0.5 + 1e-15) * (distance * distance) + TINY;
+        if kappa < 0.01 { Reading { dual, value, spent } } else { Reading::NOTHING }
     }
 }
 
 /// Σp, Σc, Σpc and Σc².
-#[derive(Clone, Copy)]
-struct Losses {
-    t: f64,
-    nu: f64,
-    maximum: f64,
-}
-
-impl Terms<4> for Losses {
+impl Terms<4> for Ellipsoid {
     #[inline(always)]
-    fn add<S: Simd>(self, to: [Lane<S>; 4], p: Lane<S>, w: Lane<S>) -> [Lane<S>; 4] {
-        let [t, nu, maximum] = [self.t, self.nu, self.maximum].map(|x| p.of(x));
-        let c = t.mul_add(maximum - w, nu).at_most(p);
+    fn add<S: Simd>(self, to: [Lane<S>; 4], p: Lane<S>, x: Lane<S>) -> [Lane<S>; 4] {
+        let c = x.at_most(p);
         [to[0] + p, to[1] + c, p.mul_add(c, to[2]), c.mul_add(c, to[3])]
     }
 }

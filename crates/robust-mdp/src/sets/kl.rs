@@ -12,7 +12,7 @@ use super::set::{Beyond, Priced, RowKind, Set};
 use super::tilt::{self, Tilt};
 use super::{Distance, UncertaintySet};
 use crate::certificate::verify::lane::Lane;
-use crate::certificate::verify::sums::{self, Terms, steps};
+use crate::certificate::verify::sums::{Terms, steps};
 use crate::certificate::{Interval, Proof, ProofRow, Reading, TINY, UNIT, roundings};
 use crate::geometry::Geometry;
 use crate::lanes::{dispatch, exp, exp_m1, ln, walk};
@@ -281,64 +281,38 @@ impl Cone for Kl {
 /// With a = tz − ν and M = Σpe^a: ψ = ν + ln M ≤ ν + M − 1, ŷ = pe/Σpe, and, with
 /// f(a) = ae^a − e^a + 1 ≥ 0, KL(ŷ‖p) = [Σpf(a) − (M ln M − M + 1)]/M ≤ Σpf(a)/M.
 ///
-/// ŷ is made of the computed e = e^{a + δ}, |δ| ≤ 13u: f(a + δ) ≤ f(a) + |δ|(|a| + |δ|)e, where
+/// ŷ is made of the computed pe, e = e^{a + δ}, |δ| ≤ 13u: f(a + δ) ≤ f(a) + |δ|(|a| + |δ|)e, where
 /// |a|e ≤ |e − 1| + f(a).
 impl Proof for Kl {
     fn read(&self, row: &ProofRow<'_>, t: f64, nu: f64) -> Reading {
-        sums::dispatch(Proved { row, t, nu })
-    }
-}
-
-struct Proved<'a> {
-    row: &'a ProofRow<'a>,
-    t: f64,
-    nu: f64,
-}
-
-impl WithSimd for Proved<'_> {
-    type Output = Reading;
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, simd: S) -> Reading {
-        let Proved { row, t, nu } = self;
-        // Beyond that a row's maximum says as much; a ≤ 700, so that bringing it to ±700 only raises it.
-        let sane =
-            4.0 * UNIT * (row.depth + 1.01 * nu.abs() * (1.0 / t)) <= row.depth && nu >= -LIMIT;
-        let steps = steps(row.p.len());
-        let [mass, excess, size, tilted] = row.sums(simd, Powers { t, nu, maximum: row.maximum });
+        let [mass, excess, size, tilted] = row.sums(-t, -nu, *self);
         let spent = tilted - excess;
-        // Twice this covers both sums, e and e − 1 in them, their difference, δ and the rounding of a:
-        // (k + 13) + (k + 12) + 1 + 13 ≤ 2(k + 12 + 14) for k steps.
-        let kappa = roundings(steps + EXP_ERROR + 14.0);
-        let (mass, error) = (Interval::of_sum(mass, steps), kappa * (size + spent.abs()));
-        // The rounding of a, at most u|a|, is worth u·Σp|a|e here.
-        let excess = Interval { mid: excess, rad: error + TINY };
-        let dual = (excess / mass + nu).hi();
-        let mut own = mass + excess;
-        own.rad += 14.0 * UNIT * own.mid.abs();
+        // Those of a sum, of e and e − 1 in it, and more than there are in δ, a and what follows. The rounding of
+        // a, at most u|a|, is worth u·Σp|a|e.
+        let rho = roundings(steps(row.p.len()) + EXP_ERROR + 20.0);
+        let off = rho * (size + spent.abs()) + TINY;
+        // p/Σp in place of p.
+        let other = 1.02 * (excess.abs() + off) * ((1.0 - mass).abs() + rho);
+        let dual = (nu + excess) + (off + 4.0 * UNIT * nu.abs() + other);
+        let own = Interval { mid: mass + excess, rad: off + rho * mass };
+        // tz = a + ν, but where a was brought to −700: if M > 0.1, that has 1e-302 of the mass and ν < 3, and ω
+        // has more room than that. Other rows may be brought to −700 as a whole.
+        let (value, inverse) =
+            own.tilted_mean(Interval { mid: tilted, rad: off }, row.depth, t, nu);
         let squares = 200.0 * UNIT * UNIT * own.mid;
-        let spent = (Interval { mid: spent, rad: 2.0 * error + squares + TINY } / own).hi();
-        // tz = a + ν, but where a was brought to −700: that has 1e-304 of the mass, and ω more room than that.
-        let tilted = Interval { mid: tilted, rad: error + TINY };
-        let value = (tilted / own + nu) / t;
+        let spent = (1.0 + 1e-15) * ((spent + (2.0 * off + squares)) * inverse) + TINY;
+        let spent = if own.lo() > 0.1 { spent } else { f64::NAN };
+        // Beyond 700, a would be lowered.
+        let sane = (1.0 - mass).abs() < 0.01 && nu >= -LIMIT;
         if sane { Reading { dual, value, spent } } else { Reading::NOTHING }
     }
 }
 
 /// Σp, Σp(e^a − 1), Σp|e^a − 1| and Σpe^aa: a = tz − ν, brought to ±700.
-#[derive(Clone, Copy)]
-struct Powers {
-    t: f64,
-    nu: f64,
-    maximum: f64,
-}
-
-impl Terms<4> for Powers {
+impl Terms<4> for Kl {
     #[inline(always)]
-    fn add<S: Simd>(self, to: [Lane<S>; 4], p: Lane<S>, w: Lane<S>) -> [Lane<S>; 4] {
-        let [t, nu, maximum] = [self.t, -self.nu, self.maximum].map(|x| p.of(x));
-        let (m, e, a) = exponential::exp(t.mul_add(w - maximum, nu));
-        let tilted = (p * e).mul_add(a, to[3]);
-        [to[0] + p, p.mul_add(m, to[1]), p.mul_add(m.abs(), to[2]), tilted]
+    fn add<S: Simd>(self, to: [Lane<S>; 4], p: Lane<S>, a: Lane<S>) -> [Lane<S>; 4] {
+        let (m, e, a) = exponential::exp(p, a);
+        [to[0] + p, to[1] + m, to[2] + m.abs(), e.mul_add(a, to[3])]
     }
 }

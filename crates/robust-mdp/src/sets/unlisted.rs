@@ -15,9 +15,9 @@
 use pulp::{Simd, WithSimd};
 
 use crate::certificate::verify::lane::Lane;
-use crate::certificate::verify::sums::{Over, Terms, steps};
+use crate::certificate::verify::sums::{Over, Terms, dispatch, steps};
 use crate::certificate::verify::tail::Double;
-use crate::certificate::{Interval, TINY, UNIT, Unlisted, roundings};
+use crate::certificate::{Interval, ProofRow, TINY, UNIT, Unlisted, roundings};
 
 /// 2⁻⁹⁸.
 const TINIER: f64 = f64::from_bits((1023 - 98) << 52);
@@ -41,9 +41,24 @@ impl UnlistedSums {
     };
 
     /// Where h > 0. States do not count where rounding leaves the sign of h open.
+    pub(crate) fn new(unlisted: Unlisted<'_>, t: f64, nu: f64) -> UnlistedSums {
+        dispatch(Positive { unlisted, t, nu })
+    }
+}
+
+/// The states with h > 0, in code that knows whether the machine fuses products and sums.
+struct Positive<'a> {
+    unlisted: Unlisted<'a>,
+    t: f64,
+    nu: f64,
+}
+
+impl WithSimd for Positive<'_> {
+    type Output = UnlistedSums;
+
     #[inline(always)]
-    pub(crate) fn new<S: Simd>(simd: S, unlisted: Unlisted<'_>, t: f64, nu: f64) -> UnlistedSums {
-        let Unlisted { ranking, listed, maximum } = unlisted;
+    fn with_simd<S: Simd>(self, simd: S) -> UnlistedSums {
+        let Positive { unlisted: Unlisted { ranking, listed, maximum }, t, nu } = self;
         let size = nu.abs();
         let margin = 4.0 * UNIT * size;
         // h > 0 for certain: three roundings, each of a number of size |ν| at most near the border.
@@ -57,7 +72,8 @@ impl UnlistedSums {
         // Of all states.
         let a1 = s1.plus(Double::product(-k, b)).high;
         let a2 = s2.plus(s1.times(-2.0 * b)).plus(Double::product(b, b).times(k)).high;
-        let [l1, l2, m] = Over { p: listed, w: listed, of: Apart { b } }.with_simd(simd);
+        let row = ProofRow { p: listed, w: listed, maximum: b, depth: 0.0, unlisted: None };
+        let [l1, l2, m] = Over { row: &row, t: 1.0, nu: 0.0, of: Apart }.with_simd(simd);
         let (n, rho) = (k - m, roundings(steps(listed.len()) + 4.0));
         let (unit, lost) = (TINIER * (k + 8.0), f64::MIN_POSITIVE * (k + m + 8.0));
         let e1 = 4.0 * (unit * k * b.abs() + lost);
@@ -71,26 +87,28 @@ impl UnlistedSums {
             |q1: f64, q2: f64, h: f64| [t * q1 + n * h, t * (t * q2) + (2.0 * t * q1 + n * h) * h];
         let low = sums(q1.lo().max(0.0), q2.lo().max(0.0), h.lo().max(0.0));
         let high = sums(q1.hi(), q2.hi(), h.hi());
-        let between = |j: usize, most: f64| {
+        // What is NaN says no more than 0 and the most do.
+        let between = |low: f64, high: f64, most: f64| {
             let most = (1.0 + 1e-9) * most;
-            let ends = [(1.0 - 2e-15) * low[j], (1.0 + 2e-15) * high[j]];
-            Interval::between(ends[0].max(0.0).min(most), ends[1].min(most).max(0.0))
+            let low = ((1.0 - 2e-15) * low).max(0.0).min(most);
+            let high = ((1.0 + 2e-15) * high).min(most).max(low);
+            let mid = 0.5 * low + 0.5 * high;
+            Interval { mid, rad: (high - mid).max(mid - low) + 2.0 * UNIT * mid + TINY }
         };
-        UnlistedSums { mass: between(0, n * size), square: between(1, n * size * size), missed }
+        let mass = between(low[0], high[0], n * size);
+        UnlistedSums { mass, square: between(low[1], high[1], n * size * size), missed }
     }
 }
 
-/// Σ(w − b), Σ(w − b)² and Σ1 where w ≥ b.
+/// Σ(w − b), Σ(w − b)² and Σ1 where w ≥ b: x = b − w ≤ 0.
 #[derive(Clone, Copy)]
-struct Apart {
-    b: f64,
-}
+struct Apart;
 
 impl Terms<3> for Apart {
     #[inline(always)]
-    fn add<S: Simd>(self, to: [Lane<S>; 3], _: Lane<S>, w: Lane<S>) -> [Lane<S>; 3] {
-        let (b, zero) = (w.of(self.b), w.of(0.0));
-        let (x, one) = (w.if_below(b, zero, w - b), w.if_below(b, zero, w.of(1.0)));
-        [to[0] + x, x.mul_add(x, to[1]), to[2] + one]
+    fn add<S: Simd>(self, to: [Lane<S>; 3], _: Lane<S>, x: Lane<S>) -> [Lane<S>; 3] {
+        let zero = x.of(0.0);
+        let (own, one) = (x.at_most(zero), zero.if_below(x, zero, x.of(1.0)));
+        [to[0] - own, own.mul_add(own, to[1]), to[2] + one]
     }
 }

@@ -29,35 +29,41 @@ impl Interval {
 
     /// A sum of terms of any sign, each of them off by at most so many roundings of itself.
     pub fn sum(terms: impl IntoIterator<Item = f64>, each: f64) -> Interval {
-        let mut sum = Sum::default();
-        terms.into_iter().for_each(|term| sum.add(term));
-        sum.interval(each)
-    }
-
-    /// All numbers from lo to hi.
-    pub fn between(lo: f64, hi: f64) -> Interval {
-        let mid = 0.5 * lo + 0.5 * hi;
-        Interval { mid, rad: 0.5 * hi - 0.5 * lo + 2.0 * UNIT * mid.abs() + TINY }
+        let add = |[n, sum, size]: [f64; 3], x: f64| [n + 1.0, sum + x, size + x.abs()];
+        let [n, sum, size] = terms.into_iter().fold([0.0; 3], add);
+        Interval { mid: sum, rad: roundings(n + each) * size + TINY }
     }
 
     /// No number in it is larger.
     pub fn hi(self) -> f64 {
-        above(self.mid + self.radius())
+        past(self.mid, self.rad)
     }
 
     /// No number in it is smaller.
     pub fn lo(self) -> f64 {
-        -above(self.radius() - self.mid)
+        -past(-self.mid, self.rad)
     }
 
     /// No number in it is larger, whatever its sign.
     pub fn size(self) -> f64 {
-        above(self.mid.abs() + self.radius())
+        past(self.mid.abs(), self.rad)
     }
 
     /// With numbers that are farther off by so much.
     pub fn wider(self, by: f64) -> Interval {
         Interval { rad: self.rad + by, ..self }
+    }
+
+    /// (x/self + ν)/t, and at least 1/self but for three roundings; NaN unless self is positive, and where the
+    /// roundings of ν/t are as large as the numbers −depth to 0 that this is a mean of.
+    pub(crate) fn tilted_mean(self, x: Interval, depth: f64, t: f64, nu: f64) -> (Interval, f64) {
+        let (low, flat) = (self.mid - self.radius(), 1.0 / t);
+        let sane = low > 1e-300 && 4.0 * UNIT * (depth + 1.01 * nu.abs() * flat) <= depth;
+        let inverse = 1.0 / if sane { low } else { f64::NAN };
+        let mean = x.mid * inverse;
+        let off = (x.rad + 2.1 * mean.abs() * self.rad) * inverse;
+        let off = off + 7.0 * UNIT * (mean.abs() + nu.abs());
+        (Interval { mid: (mean + nu) * flat, rad: off * flat + TINY }, inverse)
     }
 
     /// At least the exact radius.
@@ -68,7 +74,12 @@ impl Interval {
 
 /// At least the exact result of which x is the rounded one.
 pub fn above(x: f64) -> f64 {
-    x + (2.5 * UNIT * x.abs() + f64::MIN_POSITIVE)
+    past(x, 0.0)
+}
+
+/// At least the numbers within `off`, itself off by a few roundings, of the exact result of which x is the rounded one.
+fn past(x: f64, off: f64) -> f64 {
+    x + ((1.0 + 1e-9) * off + (2.5 * UNIT * x.abs() + f64::MIN_POSITIVE))
 }
 
 /// x, or ∞ if that is NaN.
@@ -123,28 +134,26 @@ impl<T: Into<Interval>> Div<T> for Interval {
     }
 }
 
-/// At least the sum of numbers of which the first may be off by a rounding: three more each.
-pub(super) fn sum_above([a, b, c, d, off]: [f64; 5]) -> f64 {
-    let size = (a.abs() + b.abs()) + (c.abs() + d.abs()) + off.abs();
-    above((a + b) + (c + d) + (off + 4.1 * UNIT * size))
-}
-
-/// A sum of numbers of any sign.
-#[derive(Clone, Copy, Default)]
-pub(super) struct Sum {
-    terms: f64,
+/// from + cost + maximum, `from` off by a rounding: what a row is worth at most, less the value of its state.
+#[derive(Clone, Copy)]
+pub(super) struct Level {
     sum: f64,
-    size: f64,
+    off: f64,
 }
 
-impl Sum {
-    pub(super) fn add(&mut self, x: f64) {
-        (self.terms, self.sum, self.size) = (self.terms + 1.0, self.sum + x, self.size + x.abs());
+impl Level {
+    pub(super) fn new(from: f64, cost: f64, maximum: f64) -> Level {
+        let off = 4.0 * UNIT * (from.abs() + cost.abs() + maximum.abs());
+        Level { sum: from + cost + maximum, off }
     }
 
-    /// Of terms that are off by so many roundings each; no term takes part in more than terms − 1 sums.
-    pub(super) fn interval(self, each: f64) -> Interval {
-        let rad = roundings(self.terms + each - 1.0) * self.size + TINY;
-        Interval { mid: self.sum, rad }
+    /// At least the level plus a number within `off` of x.
+    pub(super) fn above(self, x: f64, off: f64) -> f64 {
+        past(self.sum + x, self.off + off)
+    }
+
+    /// At least as much with the other sign.
+    pub(super) fn below(self, x: f64, off: f64) -> f64 {
+        past(-(self.sum + x), self.off + off)
     }
 }

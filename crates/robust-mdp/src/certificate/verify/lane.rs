@@ -4,7 +4,6 @@
 use std::ops::{Add, Mul, Sub};
 
 use pulp::Simd;
-use pulp::bytemuck::cast;
 
 #[derive(Clone, Copy)]
 pub(crate) struct Lane<S: Simd> {
@@ -32,19 +31,6 @@ impl<S: Simd> Lane<S> {
     pub(crate) fn if_below(self, limit: Lane<S>, then: Lane<S>, otherwise: Lane<S>) -> Lane<S> {
         let below = self.simd.less_than_f64s(self.x, limit.x);
         Lane { x: self.simd.select_f64s(below, then.x, otherwise.x), ..self }
-    }
-
-    /// 2^k times self for whole k, both normal numbers.
-    #[inline(always)]
-    pub(crate) fn times_power(self, k: Lane<S>) -> Lane<S> {
-        // k·2³² + 1.5·2⁵² has k in the low bits of its high word: 20 places up is the exponent.
-        let t = k.mul_add(self.of(4294967296.0), self.of(6755399441055744.0));
-        if size_of::<S::f64s>() == 8 {
-            let (x, t): (u64, u64) = (cast(self.x), cast(t.x));
-            return Lane { x: cast(x.wrapping_add((t >> 32) << 52)), ..self };
-        }
-        let exponent = self.simd.wrapping_dyn_shl_u32s(cast(t.x), self.simd.splat_u32s(20));
-        Lane { x: cast(self.simd.add_u32s(cast(self.x), exponent)), ..self }
     }
 }
 

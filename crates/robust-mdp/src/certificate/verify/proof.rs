@@ -10,10 +10,8 @@
 //! ([`Set::leaves_support`](crate::sets::Set::leaves_support)) may find entries with p = 0 and
 //! any z: they have no mass. Other sets find entries where mass may go only.
 
-use pulp::{Simd, WithSimd};
-
 use super::interval::Interval;
-use super::sums::{Over, Terms};
+use super::sums::{Over, Terms, dispatch};
 use super::tail::Unlisted;
 
 /// The part of a set that certificates rest on; it shares no numerical code with the rest.
@@ -54,10 +52,9 @@ impl<'a> ProofRow<'a> {
         self.p.iter().zip(self.w).map(|(p, w)| (*p, w - self.maximum))
     }
 
-    /// K sums over the entries (p, w).
-    #[inline(always)]
-    pub(crate) fn sums<S: Simd, const K: usize>(&self, simd: S, of: impl Terms<K>) -> [f64; K] {
-        Over { p: self.p, w: self.w, of }.with_simd(simd)
+    /// K sums over the entries, of p and −tz + ν.
+    pub(crate) fn sums<const K: usize>(&self, t: f64, nu: f64, of: impl Terms<K>) -> [f64; K] {
+        dispatch(Over { row: self, t, nu, of })
     }
 }
 

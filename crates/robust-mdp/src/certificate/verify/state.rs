@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
-use super::interval::{Interval, Sum, UNIT, above, normal, or_infinite, sum_above};
+use super::interval::{Interval, Level, TINY, UNIT, above, normal, or_infinite, roundings};
 use super::proof::{Proof, ProofRow, Reading};
 use super::values::{RowScratch, VerifiedValues};
 use crate::certificate::{Certificate, Multipliers, Weight};
@@ -111,9 +111,10 @@ impl<'a> Check<'a> {
     fn policy(&self, s: usize, hand: &mut Hand) -> f64 {
         let Certificate { set, policy, scale, upper, .. } = self.certificate;
         let (values, rows) = (&self.upper, self.model.rows_of(s));
-        let (from, back) = (values.offset - upper[s], upper[s] - values.offset);
-        let (mut total, mut mass, mut gain) = (Sum::default(), Sum::default(), Sum::default());
-        gain.add(set.radius_at(s, rows.start));
+        let (from, first) = (values.offset - upper[s], hand.weights);
+        // Σx·bound and the sizes of its terms, Σx and Σκψ.
+        let [mut total, mut size, mut mass, mut gain] = [0.0; 4];
+        let mut add = |x: f64| (total, size) = (total + x, size + x.abs());
         while let Some(&Weight { row, probability: x, nu }) = policy.get(hand.weights) {
             let row = row as usize;
             if row >= rows.end {
@@ -121,11 +122,11 @@ impl<'a> Check<'a> {
             }
             let mu = if self.shared { scale[s] } else { scale[hand.weights] };
             hand.weights += 1;
-            mass.add(x);
+            mass += x;
             let (radius, cost) = (set.radius_at(s, row), self.model.cost[row]);
             if radius == 0.0 {
                 let [maximum, value, off] = values.nominal(row, &mut hand.scratch);
-                total.add(x * sum_above([from, cost, maximum, value, off]));
+                add(x * Level::new(from, cost, maximum).above(value, off));
                 continue;
             }
             let (seen, omega) = values.row(row, &mut hand.scratch);
@@ -134,29 +135,30 @@ impl<'a> Check<'a> {
             let t = if self.shared { x } else { 1.0 } / unit;
             let found = self.read(&seen, if normal(unit) { t } else { 0.0 }, nu);
             // Rows are worth no more than their tops; 0 also where it is NaN.
-            let dual = found.dual.min(0.0);
+            let dual = if found.dual < 0.0 { found.dual } else { 0.0 };
             let own = if self.shared { 0.0 } else { ((Interval::from(radius) + dual) * mu).hi() };
             let own = own.min(0.0);
             // The two roundings of t are a change of the objectives.
-            let off = above(omega + 2.2 * UNIT * seen.depth);
-            total.add(x * sum_above([from, cost, seen.maximum, own, off]));
-            gain.add(kappa * dual);
+            let level = Level::new(from, cost, seen.maximum);
+            add(x * level.above(own, omega + 2.2 * UNIT * seen.depth));
+            gain += kappa * dual;
             if self.lower.is_none() {
-                hand.kernel[row - rows.start] =
-                    kernel_row(found, kappa, [back, cost, seen.maximum, omega]);
+                hand.kernel[row - rows.start] = kernel_row(found, kappa, level, omega);
             }
         }
-        let (mut total, gain) = (total.interval(1.0), gain.interval(1.0));
-        if self.shared && gain.hi() < 0.0 {
-            total = total + gain * scale[s];
+        let n = (hand.weights - first) as f64;
+        let mut total = Interval { mid: total, rad: roundings(n) * size + TINY };
+        let brace = Interval::of_sum(gain, n) + set.radius_at(s, rows.start);
+        if self.shared && brace.hi() < 0.0 {
+            total = total + brace * scale[s];
         }
-        (total / mass.interval(0.0)).hi()
+        (total / Interval::of_sum(mass, n)).hi()
     }
 
     /// What multipliers prove of a row.
     fn read(&self, row: &ProofRow<'_>, t: f64, nu: f64) -> Reading {
         match self.proof {
-            Some(proof) if normal(t) && normal(1.0 / t) => proof.read(row, t, nu),
+            Some(proof) if (1e-300..=1e300).contains(&t) => proof.read(row, t, nu),
             _ => Reading::NOTHING,
         }
     }
@@ -165,7 +167,7 @@ impl<'a> Check<'a> {
     fn multipliers(&self, s: usize, hand: &mut Hand) {
         let Certificate { set, kernel, lower, .. } = self.certificate;
         let (values, rows) = (self.lower.as_ref().unwrap_or(&self.upper), self.model.rows_of(s));
-        let back = lower[s] - values.offset;
+        let from = values.offset - lower[s];
         while let Some(&Multipliers { row, t, nu }) = kernel.get(hand.rows) {
             let row = row as usize;
             if row >= rows.end {
@@ -175,8 +177,8 @@ impl<'a> Check<'a> {
             let (seen, omega) = values.row(row, &mut hand.scratch);
             let kappa = set.weight_at(row);
             let found = self.read(&seen, t, nu);
-            let at = [back, self.model.cost[row], seen.maximum, omega];
-            hand.kernel[row - rows.start] = kernel_row(found, kappa, at);
+            let level = Level::new(from, self.model.cost[row], seen.maximum);
+            hand.kernel[row - rows.start] = kernel_row(found, kappa, level, omega);
         }
     }
 
@@ -184,10 +186,9 @@ impl<'a> Check<'a> {
     fn kernel(&self, s: usize, Hand { kernel, scratch, .. }: &mut Hand) -> (f64, usize) {
         let Certificate { set, lower, .. } = self.certificate;
         let (values, rows) = (self.lower.as_ref().unwrap_or(&self.upper), self.model.rows_of(s));
-        let back = lower[s] - values.offset;
-        let mut total = Sum::default();
-        kernel.iter().for_each(|row| total.add(row.spent));
-        let common = self.allowed(total.interval(0.0).hi(), set.radius_at(s, rows.start));
+        let from = values.offset - lower[s];
+        let spent = Interval::of_sum(kernel.iter().map(|row| row.spent).sum(), rows.len() as f64);
+        let common = self.allowed(spent.hi(), set.radius_at(s, rows.start));
         // How far rows go from the nominal ones.
         let share = |row: usize, found: &KernelRow| match found.below == f64::NEG_INFINITY {
             true => 0.0,
@@ -202,7 +203,7 @@ impl<'a> Check<'a> {
         }
         // Nominal rows add at most this less their cost: those that cost too much to matter are not read.
         let range = if self.model.transition_cost.is_none() { values.range } else { f64::INFINITY };
-        let most = sum_above([back, range, values.omega, 0.0, 0.0]);
+        let most = Level::new(from, 0.0, 0.0).below(-range, values.omega);
         for (row, found) in rows.zip(&*kernel) {
             let (share, cost) = (share(row, found), self.model.cost[row]);
             let mixed = |nominal: f64| match share {
@@ -214,7 +215,7 @@ impl<'a> Check<'a> {
                 continue;
             }
             let [maximum, value, off] = values.nominal(row, scratch);
-            let below = or_infinite(mixed(sum_above([back, -cost, -maximum, -value, off])));
+            let below = or_infinite(mixed(Level::new(from, cost, maximum).below(value, off)));
             if below > worst.0 {
                 worst = (below, row);
             }
@@ -233,12 +234,11 @@ impl<'a> Check<'a> {
     }
 }
 
-/// A row of the kernel at its value, less than λ·max v + cost + maximum, and what it spends.
-fn kernel_row(found: Reading, kappa: f64, [back, cost, maximum, omega]: [f64; 4]) -> KernelRow {
+/// A row of the kernel at its value, less than its level, and what it spends.
+fn kernel_row(found: Reading, kappa: f64, level: Level, omega: f64) -> KernelRow {
     if found.spent.is_nan() {
         return NOMINAL;
     }
-    let off = above(omega + found.value.radius());
-    let below = or_infinite(sum_above([back, -cost, -maximum, -found.value.mid, off]));
+    let below = or_infinite(level.below(found.value.mid, omega + found.value.rad));
     KernelRow { below, spent: above(kappa * found.spent) }
 }

@@ -6,6 +6,7 @@
 use pulp::{Simd, WithSimd};
 
 use super::lane::{Lane, load};
+use super::proof::ProofRow;
 /// Runs a pass with the widest registers that this machine has; tests with others.
 #[cfg(test)]
 pub(crate) use super::tests::dispatch;
@@ -18,15 +19,16 @@ pub(crate) fn steps(entries: usize) -> f64 {
     entries as f64 / 8.0 + 4.0
 }
 
-/// K sums that every entry (p, w) adds to.
+/// K sums that every entry adds to: its p and x = t(maximum − w) + ν, rounded once after the difference.
 pub(crate) trait Terms<const K: usize>: Copy {
-    fn add<S: Simd>(self, to: [Lane<S>; K], p: Lane<S>, w: Lane<S>) -> [Lane<S>; K];
+    fn add<S: Simd>(self, to: [Lane<S>; K], p: Lane<S>, x: Lane<S>) -> [Lane<S>; K];
 }
 
 /// A row's entries and what they add to.
 pub(crate) struct Over<'a, T, const K: usize> {
-    pub(crate) p: &'a [f64],
-    pub(crate) w: &'a [f64],
+    pub(crate) row: &'a ProofRow<'a>,
+    pub(crate) t: f64,
+    pub(crate) nu: f64,
     pub(crate) of: T,
 }
 
@@ -38,7 +40,8 @@ impl<T: Terms<K>, const K: usize> WithSimd for Over<'_, T, K> {
         let (zero, registers) = (Lane { simd, x: simd.splat_f64s(0.0) }, Lane::<S>::REGISTERS);
         let mut totals = [[zero; K]; 8];
         let mut short;
-        let Over { mut p, mut w, of } = self;
+        let Over { row: &ProofRow { mut p, mut w, maximum, .. }, t, nu, of } = self;
+        let [maximum, t, nu] = [maximum, t, nu].map(|x| zero.of(x));
         let (full, rest) = (p.len() / 8, p.len() % 8);
         if full == 0 {
             // Zeros before them.
@@ -52,7 +55,7 @@ impl<T: Terms<K>, const K: usize> WithSimd for Over<'_, T, K> {
         for (p, w) in eights[0].iter().zip(eights[1]).take(full) {
             for j in 0..registers {
                 let [p, w] = [p, w].map(|x| load(simd, x, j));
-                totals[j] = of.add(totals[j], p, w);
+                totals[j] = of.add(totals[j], p, t.mul_add(maximum - w, nu));
             }
         }
         if rest > 0 {
@@ -62,7 +65,7 @@ impl<T: Terms<K>, const K: usize> WithSimd for Over<'_, T, K> {
             let places = &[0., 1., 2., 3., 4., 5., 6., 7.];
             for j in 0..registers {
                 let [p, w, place] = [last[0], last[1], places].map(|x| load(simd, x, j));
-                let sums = of.add(totals[j], p, w);
+                let sums = of.add(totals[j], p, t.mul_add(maximum - w, nu));
                 for k in 0..K {
                     totals[j][k] = place.if_below(seen, totals[j][k], sums[k]);
                 }
@@ -81,15 +84,13 @@ impl<T: Terms<K>, const K: usize> WithSimd for Over<'_, T, K> {
     }
 }
 
-/// Σp and Σpw', w' = w − maximum.
+/// Σp and Σpx.
 #[derive(Clone, Copy)]
-pub(super) struct Mean {
-    pub(super) maximum: f64,
-}
+pub(super) struct Mean;
 
 impl Terms<2> for Mean {
     #[inline(always)]
-    fn add<S: Simd>(self, to: [Lane<S>; 2], p: Lane<S>, w: Lane<S>) -> [Lane<S>; 2] {
-        [to[0] + p, p.mul_add(w - w.of(self.maximum), to[1])]
+    fn add<S: Simd>(self, to: [Lane<S>; 2], p: Lane<S>, x: Lane<S>) -> [Lane<S>; 2] {
+        [to[0] + p, p.mul_add(x, to[1])]
     }
 }

@@ -81,9 +81,12 @@ impl Ranking {
         low + level[low..high].partition_point(counts)
     }
 
-    /// The largest w of a state that is usable.
+    /// The largest w of a state that is usable. Four at once: processors foresee that one of them is, but not which.
     pub(super) fn best(&self, usable: impl Fn(u32) -> bool) -> Option<f64> {
-        self.order.iter().position(|i| usable(*i)).map(|rank| self.level[rank])
+        self.order.chunks(4).zip(self.level.chunks(4)).find_map(|(four, w)| {
+            let bits = four.iter().rev().fold(0_u32, |bits, &i| 2 * bits + u32::from(usable(i)));
+            w.get(bits.trailing_zeros() as usize).copied()
+        })
     }
 }
 

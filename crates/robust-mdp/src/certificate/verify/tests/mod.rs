@@ -9,10 +9,11 @@ use std::cell::Cell;
 use pulp::{Scalar, Simd, WithSimd};
 
 use self::wide::{Wide, exact_exp_m1};
-use super::interval::{Interval, Sum, UNIT, above, sum_above};
+use super::interval::{Interval, Level, UNIT, above};
 use super::lane::Lane;
+use super::proof::ProofRow;
 use super::state::{Check, Excess, Hand};
-use super::sums::{Mean, Over, steps};
+use super::sums::{Mean, steps};
 use super::tail::{Ranking, Unlisted};
 use super::values::{RowScratch, VerifiedValues};
 use crate::certificate::Multipliers;
@@ -62,7 +63,8 @@ fn machines() -> Vec<Machine> {
 }
 
 fn exp(a: f64) -> (f64, f64) {
-    let (m, e, _) = exponential::exp(Lane { simd: Scalar::new(), x: a });
+    let (m, e, _) =
+        exponential::exp(Lane { simd: Scalar::new(), x: 1.0 }, Lane { simd: Scalar::new(), x: a });
     (m.x, e.x)
 }
 
@@ -130,14 +132,16 @@ fn intervals_contain_what_exact_arithmetic_gives() {
             assert!(inside(x / y, &Wide::from(end).over(by)));
             assert!(inside(x / b.abs(), &Wide::from(end).over(b.abs())));
         }
-        assert!(inside(Interval::between(a.min(b), a.max(b)), &Wide::from(a)));
+        let (mean, _) = Interval { mid: 1.0 + e, rad: 0.1 }.tilted_mean(x, f64::MAX, e, c);
+        let exact = Wide::from(a).over(1.0 + e).plus(&Wide::from(c)).over(e);
+        assert!(inside(mean, &exact));
         let exact =
             [a, b, c, d, e].iter().fold(Wide::from(0.0), |sum, x| sum.plus(&Wide::from(*x)));
-        let bound = sum_above([a, b, c, d, e]);
-        assert!(exact.plus(&Wide::from(-bound)).value() <= 0.0);
-        let mut sum = Sum::default();
-        [a, b, c, d, e].iter().for_each(|x| sum.add(*x));
-        assert!(inside(sum.interval(0.0), &exact));
+        let level = Level::new(a, b, c);
+        assert!(exact.plus(&Wide::from(-level.above(d, e))).value() <= 0.0);
+        let below = Wide::from(level.below(d, e)).plus(&Wide::from(-2.0 * e));
+        assert!(exact.plus(&below).value() >= 0.0);
+        assert!(inside(Interval::sum([a, b, c, d, e], 0.0), &exact));
         assert!(Wide::from(above(a.abs().sqrt())).times(above(a.abs().sqrt())).value() >= a.abs());
     }
 }
@@ -149,9 +153,10 @@ fn what_is_no_number_proves_nothing() {
     assert!(nothing(none) && nothing(none + 1.0) && nothing(none * 0.0) && nothing(none / one));
     assert!(nothing(one / Interval::from(0.0)) && nothing(one / Interval { mid: 0.5, rad: 1.0 }));
     assert!(nothing(one / none) && nothing(Interval::from(f64::INFINITY) + -f64::INFINITY));
-    assert!(nothing(Interval::of_sum(f64::NAN, 3.0)) && nothing(Interval::between(0.0, f64::NAN)));
-    assert!(!sum_above([1.0, f64::INFINITY, f64::NEG_INFINITY, 0.0, 0.0]).is_finite());
-    assert!(!sum_above([1.0, 0.0, 0.0, 0.0, f64::NAN]).is_finite());
+    assert!(nothing(Interval::of_sum(f64::NAN, 3.0)));
+    let level = Level::new(1.0, f64::INFINITY, 0.0);
+    assert!(!level.above(f64::NEG_INFINITY, 0.0).is_finite() && !level.below(0.0, 0.0).is_finite());
+    assert!(!Level::new(1.0, 0.0, 0.0).above(0.0, f64::NAN).is_finite());
 }
 
 #[test]
@@ -161,9 +166,11 @@ fn sums_lie_within_their_error() {
         let draw = |random: &mut Xoshiro256| random.uniform() * 10f64.powf(6.0 * random.uniform());
         let a: Vec<f64> = (0..n).map(|_| draw(&mut random)).collect();
         let b: Vec<f64> = (0..n).map(|_| -draw(&mut random)).collect();
-        let [mass, sum] = dispatch(Over { p: &a, w: &b, of: Mean { maximum: 0.0 } });
+        let sums =
+            |p: &[f64]| ProofRow { maximum: 0.0, ..ProofRow::new(p, &b) }.sums(-1.0, 0.0, Mean);
+        let [mass, sum] = sums(&a);
         let ones = vec![1.0; n];
-        let [count, _] = dispatch(Over { p: &ones, w: &b, of: Mean { maximum: 0.0 } });
+        let [count, _] = sums(&ones);
         assert_eq!(count, n as f64);
         assert!((mass - a.iter().sum::<f64>()).abs() <= 1e-12 * mass);
         let mut exact = Wide::from(0.0);
@@ -206,7 +213,7 @@ fn sums_of_listed_rows_lie_within_their_error() {
             }
             assert!(row.p.len() == n && row.w.len() == n && row.unlisted.is_none());
             assert!(row.w.iter().all(|w| *w <= row.maximum && row.maximum - w <= row.depth));
-            let [one, two] = row.sums(Scalar::new(), Mean { maximum: row.maximum });
+            let [one, two] = row.sums(-1.0, 0.0, Mean);
             assert!(inside(Interval::of_sum(one, steps(n)), &mass));
             assert!(inside(Interval::of_sum(two, steps(n)), &value));
             // The mean, whatever it is counted from.
@@ -250,7 +257,7 @@ fn rows_that_list_little_have_the_rest_in_their_tails() {
             assert!(w.iter().all(|w| maximum - w <= row.depth));
             let rest = (n..3000).map(|i| (t * (w[i] - maximum) - nu).max(0.0));
             let (mass, square) = rest.fold((0.0, 0.0), |(m, s), h| (m + h, s + h * h));
-            let tail = UnlistedSums::new(Scalar::new(), row.unlisted.expect("a tail"), t, nu);
+            let tail = UnlistedSums::new(row.unlisted.expect("a tail"), t, nu);
             assert!(mass > 0.01 && (tail.mass.mid - mass).abs() <= 1e-12 * mass, "{r}");
             assert!((tail.square.mid - square).abs() <= 1e-12 * square, "{r}");
         }
@@ -258,7 +265,7 @@ fn rows_that_list_little_have_the_rest_in_their_tails() {
 }
 
 fn tail(ranking: &Ranking, t: f64, nu: f64, maximum: f64, listed: &[f64]) -> UnlistedSums {
-    UnlistedSums::new(Scalar::new(), Unlisted { ranking, listed, maximum }, t, nu)
+    UnlistedSums::new(Unlisted { ranking, listed, maximum }, t, nu)
 }
 
 #[test]

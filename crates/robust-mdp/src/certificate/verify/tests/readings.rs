@@ -91,6 +91,21 @@ fn ellipsoids_prove_what_exact_arithmetic_gives() {
     }
 }
 
+/// Exponents are brought to −700, where z cannot be read off from them: rows without mass have no value.
+#[test]
+fn rows_of_kl_sets_without_mass_prove_no_value() {
+    let proof = Distance::Kl.set().and_then(|set| set.proof()).expect("a proof");
+    for (nu, proved) in [(-0.5, true), (1.5, true), (2.0, false), (650.0, false), (800.0, false)] {
+        let row = ProofRow::new(&[0.0, 0.5, 0.5], &[9.0, -1e3, 0.0]);
+        let found = proof.read(&ProofRow { maximum: 0.0, depth: 1e3, ..row }, 1.0, nu);
+        let found = (found.value.lo(), found.value.hi(), found.spent);
+        let nothing = found.2.is_nan();
+        assert_eq!(nothing, !proved, "{nu}: {found:?}");
+        let right = found.0 <= 0.0 && found.1 >= 0.0 && found.2 >= 2.0_f64.ln();
+        assert!(nothing || right, "{nu}: {found:?}");
+    }
+}
+
 #[test]
 fn kl_sets_prove_what_exact_arithmetic_gives() {
     let proof = Distance::Kl.set().and_then(|set| set.proof()).expect("a proof");
