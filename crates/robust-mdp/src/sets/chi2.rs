@@ -152,7 +152,7 @@ impl ProximalEntry for Chi2 {
 
 /// With h = tz − ν, c = min(−h, 2) and sums over p, P = Σp, C = Σpc, Q = Σpc²: ŷ ∝ p(1 − c/2) has the
 /// mass M = P − C/2 and φ(h) = c²/4 − c. Exactly, for the nominal row p/P,
-///   ψ ≤ ν + (Q/4 − C)/P,   t⟨z, ŷ⟩ = ν + (Q/2 − C)/M,   d(ŷ, p/P) = (PQ − C²)/(4M²) ≤ PQ/(4M²).
+///   ψ ≤ ν + (Q/4 − C)/P,   t⟨z, ŷ⟩ = ν + (Q/2 − C)/M,   d(ŷ, p/P) = (PQ − C²)/(4M²).
 /// ŷ is made of the computed c, which is off by a rounding of h, at most u|c| where it is not 2.
 impl Proof for Chi2 {
     fn read(&self, row: &ProofRow<'_>, t: f64, nu: f64) -> Reading {
@@ -185,7 +185,10 @@ impl WithSimd for Proved<'_> {
         let mut gained = square * 0.5 + loss;
         gained.rad += off;
         let value = (gained / own + nu) / t;
-        let share = above(above(mass.hi() * square.hi()) / (4.0 * own.lo()));
+        // C² is at least the square of the end that is nearer to 0.
+        let least = (loss.mid.abs() - loss.radius()).max(0.0) * (1.0 - 4.0 * UNIT);
+        let apart = above(above(mass.hi() * square.hi()) - least * least * (1.0 - 4.0 * UNIT));
+        let share = above(apart.max(0.0) / (4.0 * own.lo()));
         let spent = if own.lo() > 0.0 { above(share / own.lo()) } else { f64::NAN };
         Reading { dual: dual.hi(), value, spent }
     }
