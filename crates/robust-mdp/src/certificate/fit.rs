@@ -7,8 +7,6 @@ use crate::model::Model;
 use crate::oracle::exact::Points;
 use crate::sets::{Rectangularity, UncertaintySet};
 
-/// A row on its maximum has this multiplier, in units of 1/range.
-const STEEP: f64 = 1e20;
 /// Multipliers that a rounding of the objectives moves by less than this are right as they are.
 const FINE: f64 = 1e-11;
 /// The share of a budget that steep multipliers leave to the verifier's roundings.
@@ -64,7 +62,7 @@ impl<'a> Fit<'a> {
         let steep: Vec<bool> = rows.iter().map(|row| self.steep(row)).collect();
         let place = |row: &Multipliers| row.row as usize - first;
         let full: Vec<f64> =
-            rows.iter().map(|row| row.t.min(STEEP * points.steepness(place(row)))).collect();
+            rows.iter().map(|row| row.t.min(points.steepest(place(row), radius))).collect();
         let left: Vec<f64> = rows.iter().map(|row| row.nu).collect();
         let mut suffices = |factor: f64| {
             let mut spent = 0.0;

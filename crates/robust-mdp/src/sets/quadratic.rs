@@ -271,15 +271,15 @@ fn centred<Q: Quadratic + Scale>(
     for _ in 0..CENTRES {
         centre += sums.mean();
         sums = settle(set, row, t, f64::NEG_INFINITY, centre);
-        if t * sums.mean().abs() <= 1.0 {
+        if !Q::HEAVY || t * sums.mean().abs() <= 1.0 {
             break;
         }
     }
     (sums, centre)
 }
 
-/// y(t). Of a steep row ν tells few digits of its heaviest entries: a lower one stands for a lower t, which
-/// spends less.
+/// y(t). Of a steep row ν tells few digits of its heaviest entries: the next lower one stands for a lower t,
+/// which spends less.
 pub(super) fn at<Q: Quadratic + Scale>(
     set: &Q,
     row: Row<'_>,
@@ -295,10 +295,14 @@ pub(super) fn at<Q: Quadratic + Scale>(
     }
     let (sums, centre) = centred(set, row, t, near);
     let below = centre - row.maximum;
-    let room = if Q::HEAVY { 2.0 * f64::EPSILON * t * below } else { 0.0 };
+    let nu = if Q::HEAVY {
+        t.mul_add(below, sums.shift(t)).next_down()
+    } else {
+        sums.shift(t) + t * below
+    };
     Priced {
         t,
-        nu: sums.shift(t) + t * below + room,
+        nu,
         value: (below + (sums.start() + t * sums.det())).min(0.0),
         price: sums.price(t),
     }

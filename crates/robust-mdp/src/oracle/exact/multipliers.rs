@@ -120,10 +120,9 @@ impl Points<'_, '_> {
         (found.nu, self.0.kappa(k) * found.price)
     }
 
-    /// About the multiplier at which row k comes near its maximum.
-    pub(crate) fn steepness(&mut self, k: usize) -> f64 {
-        let face = self.0.face(k) / self.0.kappa(k);
-        face.clamp(1.0, 1e100) / self.0.rows.look_at(k).range
+    /// The steepest multiplier of row k that says more than any lower one, of a budget.
+    pub(crate) fn steepest(&mut self, k: usize, radius: f64) -> f64 {
+        steepest(self.0, k, radius)
     }
 }
 
