@@ -174,21 +174,17 @@ impl WithSimd for Proved<'_> {
         let Proved { row, t, nu } = self;
         let steps = steps(row.p.len()) + 1.0;
         let [mass, loss, square] = row.sums(simd, Losses { t, nu, maximum: row.maximum });
-        let (mass, square) = (Interval::of_sum(mass, steps), Interval::of_sum(square, steps));
+        let [mass, square] = [mass, square].map(|sum| Interval::of_sum(sum, steps));
         // Σp|c| ≤ √(PQ), and what the roundings of c are worth: φ' and 1 − c/2 are at most 1 + |c|/2.
         let size = above((mass.hi() * square.hi()).sqrt());
         let off = 1.1 * UNIT * (size + square.hi());
         let loss = Interval { mid: -loss, rad: roundings(steps) * size + TINY };
-        let mut dual = (square * 0.25 + loss) / mass + nu;
-        dual.rad += 1.1 * off;
+        let dual = ((square * 0.25 + loss) / mass + nu).wider(1.1 * off);
         let own = loss * 0.5 + mass;
-        let mut gained = square * 0.5 + loss;
-        gained.rad += off;
-        let value = (gained / own + nu) / t;
-        // C² is at least the square of the end that is nearer to 0.
-        let least = (loss.mid.abs() - loss.radius()).max(0.0) * (1.0 - 4.0 * UNIT);
-        let apart = above(above(mass.hi() * square.hi()) - least * least * (1.0 - 4.0 * UNIT));
-        let share = above(apart.max(0.0) / (4.0 * own.lo()));
+        let value = ((square * 0.5 + loss).wider(off) / own + nu) / t;
+        let least = (loss.mid.abs() - loss.radius()).max(0.0) * (1.0 - 8.0 * UNIT);
+        let apart = above(above(mass.hi() * square.hi()) - least * least).max(0.0);
+        let share = above(apart / (4.0 * own.lo()));
         let spent = if own.lo() > 0.0 { above(share / own.lo()) } else { f64::NAN };
         Reading { dual: dual.hi(), value, spent }
     }
@@ -232,8 +228,7 @@ mod tests {
         // On the last two states: P = ½, mean −½, variance ¼: g(−¼) = 1 + (¼)²·8.
         let at = Chi2.price(row(), -0.25, 0.0, None);
         assert!((at.price - 1.5).abs() < 1e-14, "{at:?}");
-        assert_eq!(Chi2.face(row()), 3.0);
-        assert_eq!(Chi2.vacuous(&P, true), 3.0);
+        assert_eq!((Chi2.face(row()), Chi2.vacuous(&P, true)), (3.0, 3.0));
     }
 
     #[test]

@@ -250,13 +250,14 @@ impl Proof for L1 {
         if !(0.0..=1.0).contains(&nu) {
             return Reading::NOTHING;
         }
-        // Terms are rounded 0, 2, 3 and 1 times before they are added, in eight parts that are added in pairs.
-        let steps = row.p.len() as f64 / 8.0 + 3.0;
+        // Terms are rounded 0, 2, 3 and 1 times before they are added; the eight parts are added in pairs.
         let sum = |[a, b, c, d, e, f, g, h]: [f64; 8]| ((a + e) + (c + g)) + ((b + f) + (d + h));
-        let of = |k: usize, own: f64| Interval::of_sum(sum(sums[k]), steps + own);
+        let of = |k: usize, own: f64| {
+            Interval::of_sum(sum(sums[k]), row.p.len() as f64 / 8.0 + 3.0 + own)
+        };
         let (mass, loss, kept, moved) = (of(0, 0.0), of(1, 2.0), of(2, 3.0), of(3, 1.0));
-        let dual = (loss / mass * -1.0).hi();
-        Reading { dual, value: kept / mass * -1.0, spent: (moved / mass * most).hi() }
+        let [dual, value] = [loss, kept].map(|sum| sum / mass * -1.0);
+        Reading { dual: dual.hi(), value, spent: (moved / mass * most).hi() }
     }
 }
 
