@@ -18,6 +18,8 @@ use crate::sets::quadratic::{At, Quadratic, Sums};
 
 /// Where t·mean is larger, roundings of tw − ν leave y of heavy entries open: there is no kernel to tell of.
 const BLURRED: f64 = 1e6;
+/// The same holds where a row that is to be brought to mass one has little of it.
+const LEAST_MASS: f64 = 0.5;
 /// A determinant below this share of Rww is rounding.
 const FLAT: f64 = 1e-13;
 pub(super) const IOTA: [f64; 8] = [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0];
@@ -346,7 +348,8 @@ impl WithSimd for Assess<'_> {
         let (mut sk, mut skm, mut skmm, mut constant) = (zero, zero, zero, zero);
         let (mut total, mut value, mut used, mut fitted) = (zero, zero, zero, zero);
         let (mut mean_value, mut mean_bound) = (zero, zero);
-        let (mut least, mut least_bound, mut blur) = (infinity, infinity, zero);
+        let (mut least, mut least_bound) = (infinity, infinity);
+        let (mut blur, mut least_mass) = (zero, infinity);
         let mut at = 0;
         while at < rows {
             let live = simd.less_than_f64s(iota, splat((rows - at) as f64));
@@ -391,6 +394,7 @@ impl WithSimd for Assess<'_> {
             let bent = simd.mul_f64s(r, bend);
             let mass = simd.sub_f64s(p, bent);
             let excess = simd.sub_f64s(mass, one);
+            least_mass = simd.min_f64s(least_mass, simd.select_f64s(live, mass, infinity));
             let square = simd.mul_add_e_f64s(t, gain, simd.mul_f64s(bent, bend));
             let distance = simd.mul_f64s(half, simd.add_f64s(square, left));
             let nu = simd.mul_add_e_f64s(t, mean, bend);
@@ -439,7 +443,8 @@ impl WithSimd for Assess<'_> {
         let mean = sum(skm) / sk;
         let room = 2.0 * radius - sum(constant) - (sum(skmm) - sk * mean * mean).max(0.0);
         let mu = origin + mean + (room / sk).sqrt(); // NaN without room
-        let sound = fitted.is_finite() && simd.reduce_max_f64s(blur) <= BLURRED;
+        let whole = simd.reduce_min_f64s(least_mass) >= LEAST_MASS;
+        let sound = fitted.is_finite() && whole && simd.reduce_max_f64s(blur) <= BLURRED;
         let bounds = Enclosure {
             lower: if lower.is_nan() || !sound { f64::NEG_INFINITY } else { lower },
             upper: if upper.is_nan() { f64::INFINITY } else { upper },
