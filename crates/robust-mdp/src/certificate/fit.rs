@@ -58,7 +58,7 @@ impl<'a> Fit<'a> {
         let steep: Vec<bool> = rows.iter().map(|row| self.steep(row)).collect();
         let place = |row: &Multipliers| row.row as usize - first;
         let full: Vec<f64> =
-            rows.iter().map(|row| row.t.min(points.steepest(place(row)))).collect();
+            rows.iter().map(|row| row.t.min(points.steepest(place(row), radius))).collect();
         let left: Vec<f64> = rows.iter().map(|row| row.nu).collect();
         let mut suffices = |factor: f64| {
             let mut spent = 0.0;

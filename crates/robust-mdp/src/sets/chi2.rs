@@ -152,24 +152,23 @@ impl ProximalEntry for Chi2 {
 
 /// With h = tz − ν, c = min(−h, 2) and sums over p, P = Σp, C = Σpc, Q = Σpc²: ŷ ∝ p(1 − c/2) has the
 /// mass M = P − C/2 and φ(h) = c²/4 − c. Exactly, for the nominal row p/P,
-///   ψ ≤ ν + (Q/4 − C)/P,   t⟨z, ŷ⟩ = ν + (Q/2 − C)/M,   d(ŷ, p/P) = (PQ − C²)/(4M²) ≤ PQ/(4M²).
+///   ψ ≤ ν + (Q/4 − C)/P,   t⟨z, ŷ⟩ = ν + (Q/2 − C)/M,   d(ŷ, p/P) = (PQ − C²)/(4M²).
 /// ŷ is made of the computed c, which is off by a rounding of h, at most u|c| where it is not 2.
 impl Proof for Chi2 {
     fn read(&self, row: &ProofRow<'_>, t: f64, nu: f64) -> Reading {
         let steps = steps(row.p.len()) + 1.0;
         let [mass, loss, square] = row.sums(t, nu, *self);
-        let (mass, square) = (Interval::of_sum(mass, steps), Interval::of_sum(square, steps));
+        let [mass, square] = [mass, square].map(|sum| Interval::of_sum(sum, steps));
         // Σp|c| ≤ √(PQ), and what the roundings of c are worth: φ' and 1 − c/2 are at most 1 + |c|/2.
         let size = above((mass.hi() * square.hi()).sqrt());
         let off = 1.1 * UNIT * (size + square.hi());
         let loss = Interval { mid: -loss, rad: roundings(steps) * size + TINY };
-        let mut dual = (square * 0.25 + loss) / mass + nu;
-        dual.rad += 1.1 * off;
+        let dual = ((square * 0.25 + loss) / mass + nu).wider(1.1 * off);
         let own = loss * 0.5 + mass;
-        let mut gained = square * 0.5 + loss;
-        gained.rad += off;
-        let value = (gained / own + nu) / t;
-        let share = above(above(mass.hi() * square.hi()) / (4.0 * own.lo()));
+        let value = ((square * 0.5 + loss).wider(off) / own + nu) / t;
+        let least = (loss.mid.abs() - loss.radius()).max(0.0) * (1.0 - 8.0 * UNIT);
+        let apart = above(above(mass.hi() * square.hi()) - least * least).max(0.0);
+        let share = above(apart / (4.0 * own.lo()));
         let spent = if own.lo() > 0.0 { above(share / own.lo()) } else { f64::NAN };
         Reading { dual: dual.hi(), value, spent }
     }
@@ -205,8 +204,7 @@ mod tests {
         // On the last two states: P = ½, mean −½, variance ¼: g(−¼) = 1 + (¼)²·8.
         let at = Chi2.price(row(), -0.25, 0.0, None);
         assert!((at.price - 1.5).abs() < 1e-14, "{at:?}");
-        assert_eq!(Chi2.face(row()), 3.0);
-        assert_eq!(Chi2.vacuous(&P, true), 3.0);
+        assert_eq!((Chi2.face(row()), Chi2.vacuous(&P, true)), (3.0, 3.0));
     }
 
     #[test]

@@ -15,6 +15,8 @@ use crate::rows::{Row, Rows};
 
 /// Passes over one row before its active set must have settled.
 const PASSES: usize = 200;
+/// Centres of a row's sums, each the mean of the sums before.
+const CENTRES: usize = 4;
 /// Joint steps in t and ν before t is bracketed.
 const JOINT: usize = 12;
 
@@ -235,28 +237,53 @@ fn add_outside<Q: Scale>(sums: &mut Sums, row: Row<'_>, t: f64, nu: f64, centre:
     }
 }
 
-/// The active set at t exactly, and its ν: Newton on the convex ν ↦ Σy, from all entries or from `nu`.
-fn settle<Q: Quadratic>(set: &Q, row: Row<'_>, t: f64, nu: f64, centre: f64) -> (Sums, f64) {
-    let (mut nu, mut before) = (nu, Sums { r: f64::INFINITY, ..Sums::default() });
-    for pass in 0..PASSES {
+/// The active set at t exactly: Newton on the convex ν ↦ Σy, from all entries or from `nu`. After one step
+/// ν rises; where it does not, a rounding has left out entries that belong to the set.
+fn settle<Q: Quadratic>(set: &Q, row: Row<'_>, t: f64, nu: f64, centre: f64) -> Sums {
+    let (mut nu, mut before) = (nu, None);
+    for _ in 0..PASSES {
         let at = set.sums(row, t, nu, centre);
-        if at.r <= 0.0 {
-            if pass > 0 && nu == f64::NEG_INFINITY {
-                return (at, nu);
-            }
-            nu = f64::NEG_INFINITY;
-            continue;
+        let fresh = if at.r > 0.0 { at.shift(t) } else { f64::NEG_INFINITY };
+        match before {
+            Some(Sums { r, p, .. }) if (r, p) == (at.r, at.p) => return at,
+            Some(before) if fresh <= nu => return before,
+            None if at.r <= 0.0 && nu == fresh => return at,
+            _ => {}
         }
-        let fresh = at.shift(t);
-        if (fresh - nu).abs() < at.margin || (at.r, at.p) == (before.r, before.p) {
-            return (at, fresh);
+        let stays = at.r > 0.0 && (fresh - nu).abs() < at.margin;
+        if stays {
+            return at;
         }
-        (nu, before) = (fresh, at);
+        (nu, before) = (fresh, Some(at).filter(|at| at.r > 0.0));
     }
-    (before, nu)
+    before.unwrap_or_default()
 }
 
-/// y(t) by sums about the mean of its own active set.
+/// y(t) by sums about the mean of its own active set, and that: so near to it that the heaviest entries of
+/// steep rows keep their digits.
+fn centred<Q: Quadratic + Scale>(
+    set: &Q,
+    row: Row<'_>,
+    t: f64,
+    near: Option<Priced>,
+) -> (Sums, f64) {
+    let near = near.filter(|n| n.t > 0.0 && n.t.is_finite());
+    let below = if Q::HEAVY { row.nominal() } else { 0.0 };
+    let start = near.map_or(f64::NEG_INFINITY, |n| (n.nu - n.t * below) * t / n.t);
+    let mut centre = row.maximum + below;
+    let mut sums = settle(set, row, t, start, centre);
+    for _ in 0..CENTRES {
+        if !sums.is_off_centre() && (!Q::HEAVY || t * sums.mean().abs() <= 1.0) {
+            break;
+        }
+        centre += sums.mean();
+        sums = settle(set, row, t, f64::NEG_INFINITY, centre);
+    }
+    (sums, centre)
+}
+
+/// y(t). Of a steep row ν tells few digits of its heaviest entries: the next lower one stands for a lower t,
+/// which spends less.
 pub(super) fn at<Q: Quadratic + Scale>(
     set: &Q,
     row: Row<'_>,
@@ -270,19 +297,16 @@ pub(super) fn at<Q: Quadratic + Scale>(
             return Priced { t, nu: sums.shift(0.0), value: 0.0, price, slope: None };
         }
     }
-    let near = near.filter(|n| n.t > 0.0 && n.t.is_finite());
-    let below = if Q::HEAVY { row.nominal() } else { 0.0 };
-    let centre = row.maximum + below;
-    let start = near.map_or(f64::NEG_INFINITY, |n| (n.nu - n.t * below) * t / n.t);
-    let (mut sums, mut nu) = settle(set, row, t, start, centre);
-    let mut below = below;
-    if sums.is_off_centre() {
-        below += sums.mean();
-        (sums, nu) = settle(set, row, t, f64::NEG_INFINITY, row.maximum + below);
-    }
+    let (sums, centre) = centred(set, row, t, near);
+    let below = centre - row.maximum;
+    let nu = if Q::HEAVY {
+        t.mul_add(below, sums.shift(t)).next_down()
+    } else {
+        sums.shift(t) + t * below
+    };
     Priced {
         t,
-        nu: nu + t * below,
+        nu,
         value: (below + (sums.start() + t * sums.det())).min(0.0),
         price: sums.price(t),
         slope: None,
@@ -310,16 +334,16 @@ pub(super) fn price<Q: Quadratic + Set>(
         if !(sums.r > 0.0 && fresh > 0.0 && fresh.is_finite()) {
             break;
         }
-        let (shift, top) = (sums.shift(fresh), row.maximum - centre);
+        let (shift, above) = (sums.shift(fresh), row.maximum - centre);
         // Of t(w − centre) − ν, at both ends of w.
-        let first = (fresh - t) * top - (shift - nu);
+        let first = (fresh - t) * above - (shift - nu);
         let moved = first.abs().max((first - (fresh - t) * row.range).abs());
         let stays = moved < sums.margin && !sums.is_off_centre();
         // About their own mean, sums have digits that the first ones may have lost.
         if stays || (sums.r, sums.p) == (before.r, before.p) {
             return Priced {
                 t: fresh,
-                nu: shift - fresh * top,
+                nu: shift - fresh * above,
                 value: u,
                 price: sums.price(fresh),
                 slope: None,
@@ -356,10 +380,8 @@ pub(super) fn kernel<Q: Quadratic + Scale>(
         let mut about = row;
         if Q::HEAVY && nu.abs() > LARGE {
             // Digits of ν above t·maximum are none of the heavy entries, which lie far below.
-            let below = row.nominal();
-            let (first, _) = settle(set, row, t, nu - t * below, row.maximum + below);
-            about.maximum += below + first.mean();
-            nu = settle(set, row, t, f64::NEG_INFINITY, about.maximum).1;
+            let (sums, centre) = centred(set, row, t, Some(at));
+            (about.maximum, nu) = (centre, sums.shift(t));
         }
         dispatch(Write::<Q> { row: about, t, nu, y, of: PhantomData });
         return match (row.outside, Q::OUTSIDE > 0.0) {

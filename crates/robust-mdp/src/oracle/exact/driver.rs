@@ -142,7 +142,11 @@ fn step(
         highest = highest.min(upper).min(level);
         // The active rows alone: a bound once all others are known to lie above it.
         let lower = at.bounds.lower.max(known);
-        if upper.is_finite() && upper - lower <= tolerance.max(problem.noise(upper)) {
+        let enough = tolerance.max(problem.noise(upper));
+        if lower - upper > enough {
+            return None; // digits are lost
+        }
+        if upper.is_finite() && upper - lower <= enough {
             let lower = lower.min(upper);
             let from = problem.active.len();
             if !admit_below(problem, memory, lower) {
@@ -270,7 +274,11 @@ pub(super) fn fixed(
         joint.read(problem);
         let at = joint.assess(problem, true).bounds;
         known = known.max(at.lower);
-        if at.upper.is_finite() && at.upper - known <= tolerance.max(problem.noise(at.upper)) {
+        let enough = tolerance.max(problem.noise(at.upper));
+        if known - at.upper > enough {
+            break; // digits are lost
+        }
+        if at.upper.is_finite() && at.upper - known <= enough {
             if tolerance == 0.0 {
                 last_digits(problem, joint, x);
             }

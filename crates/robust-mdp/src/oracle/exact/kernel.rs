@@ -99,7 +99,7 @@ fn within(
     let (mut kernel, mut spent) = at(problem, &rows);
     if spent > radius * (1.0 + OVERSPENT) {
         for (k, t, _) in &mut rows {
-            *t = t.min(steepest(problem, *k));
+            *t = t.min(steepest(problem, *k, radius));
         }
         let mut prices = |factor: f64| {
             rows.iter().filter(|row| row.1 > 0.0).fold([0.0; 2], |[low, high], &(k, t, _)| {

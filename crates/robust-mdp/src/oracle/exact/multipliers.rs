@@ -2,13 +2,11 @@
 
 use super::active::RowMemory;
 use super::problem::StateProblem;
-use super::{Exact, ExactScratch};
+use super::{Exact, ExactScratch, State};
 use crate::rows::SweepValues;
 use crate::sets::Rectangularity;
 use crate::sets::set::{Priced, RowKind};
 
-/// A row on its maximum has this multiplier, in units of one at which it comes near.
-const STEEP: f64 = 1e20;
 /// Halvings of a factor of multipliers, and of what lies between two such.
 const HALVINGS: usize = 100;
 const BISECTIONS: usize = 50;
@@ -63,8 +61,8 @@ impl Exact<'_> {
         state.count();
     }
 
-    /// Puts the second number of their points in place in rows of positive weight, at the multipliers
-    /// that a sweep of nature's has left.
+    /// Puts points of their curves in place in rows of positive weight, at the multipliers that a sweep of
+    /// nature's has left; lower ones, all by one factor, where these are steeper than digits tell.
     pub(crate) fn second_numbers(
         &self,
         s: usize,
@@ -77,13 +75,30 @@ impl Exact<'_> {
         let RowMemory { t, nu, screen } = memory;
         let memory = RowMemory { t, nu, screen };
         let mut state = self.state(set, s, values, 0.0, memory, worker);
-        for k in (0..x.len()).filter(|&k| x[k] > 0.0) {
-            if let Some(Priced { t, nu, .. }) = state.memory.point(k) {
-                state.memory.nu[k] = point(&mut state.problem, k, t, nu).nu;
-            }
+        let shared = self.uncertainty.rectangularity == Rectangularity::State;
+        let points: Vec<(usize, Priced)> = (0..x.len())
+            .filter(|&k| x[k] > 0.0)
+            .filter_map(|k| Some((k, state.memory.point(k)?)))
+            .collect();
+        let blunter = |state: &mut State<'_>, (k, at): &(usize, Priced)| {
+            let radius = state.radius(*k);
+            (steepest(&mut state.problem, *k, radius) / at.t).min(1.0)
+        };
+        let all = points.iter().map(|row| blunter(&mut state, row)).fold(1.0, f64::min);
+        for row in &points {
+            let share = if shared { all } else { blunter(&mut state, row) };
+            let (k, Priced { t, nu, .. }) = *row;
+            state.memory.t[k] = share * t;
+            state.memory.nu[k] = point(&mut state.problem, k, share * t, nu).nu;
         }
         state.count();
     }
+}
+
+/// Multipliers t beyond √(α/κ)/(ε·range) say no more than this one: a lower one costs α/(κt) at most, and so
+/// does the rounding of ν, which is one of t·z, worth its square over t.
+pub(super) fn steepest(problem: &mut StateProblem<'_>, k: usize, radius: f64) -> f64 {
+    (radius / problem.kappa(k)).sqrt() / (f64::EPSILON * problem.rows.look_at(k).range)
 }
 
 /// The point of row k at t: y(t), or where y(t) is an edge what `nu` says of it.
@@ -109,16 +124,10 @@ impl Points<'_, '_> {
         (found.nu, self.0.kappa(k) * found.price)
     }
 
-    /// A multiplier at which row k is on its maximum.
-    pub(crate) fn steepest(&mut self, k: usize) -> f64 {
-        steepest(self.0, k)
+    /// The steepest multiplier of row k that says more than any lower one, of a budget.
+    pub(crate) fn steepest(&mut self, k: usize, radius: f64) -> f64 {
+        steepest(self.0, k, radius)
     }
-}
-
-/// A multiplier at which row k is on its maximum: one at which it comes near, and more.
-pub(super) fn steepest(problem: &mut StateProblem<'_>, k: usize) -> f64 {
-    let face = problem.face(k) / problem.kappa(k);
-    STEEP * face.clamp(1.0, 1e100) / problem.rows.look_at(k).range
 }
 
 /// The largest common factor < 1 of multipliers at which a budget suffices, and one larger by a rounding at
@@ -162,8 +171,9 @@ impl Raised<'_> {
                 return None;
             }
             if needed {
-                let exact = |at: Priced| point(problem, k, at.t, at.nu).nu;
-                out.push((k, t, memory.point(k).map_or(0.0, exact)));
+                let least = t.min(steepest(problem, k, self.radii[k]));
+                let at = memory.point(k).map(|at| point(problem, k, least, at.nu));
+                out.push(at.map_or((k, t, 0.0), |at| (k, least, at.nu)));
             }
         }
         Some(out)
@@ -195,7 +205,12 @@ impl Raised<'_> {
             }
             let goal = level.min(largest - slack);
             let priced = problem.price(k, goal, slack, memory.point(k));
-            out.push((k, priced.at.t, priced.at.nu));
+            let steepest = steepest(problem, k, radii[k]);
+            let Priced { t, nu, .. } = match priced.at.t > steepest {
+                true => point(problem, k, steepest, priced.at.nu),
+                false => priced.at,
+            };
+            out.push((k, t, nu));
         }
         out
     }

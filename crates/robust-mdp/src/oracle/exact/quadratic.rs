@@ -16,6 +16,10 @@ use crate::lanes::dispatch;
 use crate::sets::Enclosure;
 use crate::sets::quadratic::{At, Quadratic, Sums};
 
+/// Where t·mean is larger, roundings of tw − ν leave y of heavy entries open: there is no kernel to tell of.
+const BLURRED: f64 = 1e6;
+/// The same holds where a row that is to be brought to mass one has little of it.
+const LEAST_MASS: f64 = 0.5;
 /// A determinant below this share of Rww is rounding.
 const FLAT: f64 = 1e-13;
 pub(super) const IOTA: [f64; 8] = [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0];
@@ -345,6 +349,7 @@ impl WithSimd for Assess<'_> {
         let (mut total, mut value, mut used, mut fitted) = (zero, zero, zero, zero);
         let (mut mean_value, mut mean_bound) = (zero, zero);
         let (mut least, mut least_bound) = (infinity, infinity);
+        let (mut blur, mut least_mass) = (zero, infinity);
         let mut at = 0;
         while at < rows {
             let live = simd.less_than_f64s(iota, splat((rows - at) as f64));
@@ -379,7 +384,9 @@ impl WithSimd for Assess<'_> {
             let fixed_cost = simd.mul_add_e_f64s(simd.neg_f64s(rho), rest, left);
             constant = simd.add_f64s(constant, keep(simd.mul_f64s(kappa, fixed_cost)));
             // The bounds at (t, ν): y − p = r(t(w − mean) − bend) on the active set.
-            let own = simd.sub_f64s(load(&active.nu), simd.mul_f64s(t, mean));
+            let along_mean = simd.mul_f64s(t, mean);
+            blur = simd.max_f64s(blur, keep(simd.abs_f64s(along_mean)));
+            let own = simd.sub_f64s(load(&active.nu), along_mean);
             let closed = simd.less_than_f64s(half, load(&forms.closed));
             let bend = simd.select_f64s(closed, rest, own);
             let gain = simd.mul_f64s(t, det);
@@ -387,6 +394,7 @@ impl WithSimd for Assess<'_> {
             let bent = simd.mul_f64s(r, bend);
             let mass = simd.sub_f64s(p, bent);
             let excess = simd.sub_f64s(mass, one);
+            least_mass = simd.min_f64s(least_mass, simd.select_f64s(live, mass, infinity));
             let square = simd.mul_add_e_f64s(t, gain, simd.mul_f64s(bent, bend));
             let distance = simd.mul_f64s(half, simd.add_f64s(square, left));
             let nu = simd.mul_add_e_f64s(t, mean, bend);
@@ -399,12 +407,18 @@ impl WithSimd for Assess<'_> {
             used = simd.add_f64s(used, keep(simd.mul_f64s(kappa, spent)));
             // Scaled to mass one: (1/mass − 1)·y is added, and Σy²/r ≤ MOST·Σp + 2Σph + Σrh², h = tw − ν.
             let scale = simd.neg_f64s(simd.div_f64s(excess, mass));
-            let along = simd.sub_f64s(simd.mul_f64s(t, row), simd.mul_f64s(nu, mass));
-            let ph = simd.sub_f64s(simd.mul_f64s(t, pw), simd.mul_f64s(nu, p));
+            let difference =
+                |a, b| (simd.sub_f64s(a, b), simd.add_f64s(simd.abs_f64s(a), simd.abs_f64s(b)));
+            let (along, along_size) = difference(simd.mul_f64s(t, row), simd.mul_f64s(nu, mass));
+            let (ph, ph_size) = difference(simd.mul_f64s(t, pw), simd.mul_f64s(nu, p));
             let length =
                 simd.add_f64s(simd.mul_add_e_f64s(two, ph, square), simd.mul_f64s(most, p));
             let more = simd.mul_f64s(half, simd.mul_f64s(simd.mul_f64s(scale, scale), length));
             let fit = simd.add_f64s(simd.mul_add_e_f64s(scale, along, distance), more);
+            // Far from mass one these cancel.
+            let far = simd.abs_f64s(scale);
+            let size = simd.mul_f64s(far, simd.mul_add_e_f64s(far, ph_size, along_size));
+            let fit = simd.mul_add_e_f64s(splat(16.0 * f64::EPSILON), size, fit);
             fitted = simd.add_f64s(fitted, keep(simd.mul_f64s(kappa, fit)));
             let scaled = simd.add_f64s(base, simd.mul_add_e_f64s(scale, row, row));
             least = simd.min_f64s(least, simd.select_f64s(live, scaled, infinity));
@@ -429,7 +443,8 @@ impl WithSimd for Assess<'_> {
         let mean = sum(skm) / sk;
         let room = 2.0 * radius - sum(constant) - (sum(skmm) - sk * mean * mean).max(0.0);
         let mu = origin + mean + (room / sk).sqrt(); // NaN without room
-        let sound = fitted.is_finite();
+        let whole = simd.reduce_min_f64s(least_mass) >= LEAST_MASS;
+        let sound = fitted.is_finite() && whole && simd.reduce_max_f64s(blur) <= BLURRED;
         let bounds = Enclosure {
             lower: if lower.is_nan() || !sound { f64::NEG_INFINITY } else { lower },
             upper: if upper.is_nan() { f64::INFINITY } else { upper },

@@ -1,6 +1,6 @@
 //! What the sets prove of single rows, against more digits than doubles have.
 
-use super::super::proof::ProofRow;
+use super::super::proof::{ProofRow, Reading};
 use super::super::tail::{Ranking, Unlisted};
 use super::wide::{Wide, exact_exp, exact_ln};
 use crate::instances::Xoshiro256;
@@ -17,6 +17,31 @@ struct Case {
     z: Vec<f64>,
     rest: Vec<f64>,
     t: f64,
+}
+
+/// Rows of all sizes: probabilities down to 1e-55 that sum to nearly one, or very many that are the same, so that
+/// roundings add up; multipliers from 1e-300 to 1e90, at times at an edge 2c/(−z).
+fn steep(random: &mut Xoshiro256, k: usize) -> Case {
+    let Case { mut p, mut z, .. } = case(random, k);
+    if k % 250 == 249 {
+        (p, z) = (vec![1.0; 4001], vec![-0.1 * z.iter().sum::<f64>().abs() - 0.3; 4001]);
+        z[7] = 0.0;
+    }
+    let power = if p.len() > 1000 { 0.0 } else { [1.0, 8.0, 30.0][k % 3] };
+    p.iter_mut().for_each(|p| *p = random.uniform().powf(power) + 1e-60);
+    if k.is_multiple_of(4) {
+        p[z.len() / 2] = 1e-55;
+    }
+    let mass = p.iter().sum::<f64>() * [1.0, 1.0 + 1e-9, 1.0 - 1e-9][k % 3];
+    p.iter_mut().for_each(|p| *p /= mass);
+    let depth = z.iter().fold(0.0, |m: f64, z| m.max(-z));
+    let size = [-300.0, -9.0, -1.0, 0.5, 2.0, 8.0, 15.0, 27.0, 90.0][k % 9] + random.uniform();
+    let t = match k % 5 {
+        0 => -2.0 / z[0],
+        1 => -1.0 / z[0],
+        _ => 10f64.powf(size) / depth,
+    };
+    Case { p, z, rest: Vec::new(), t }
 }
 
 fn case(random: &mut Xoshiro256, k: usize) -> Case {
@@ -138,5 +163,140 @@ fn kl_sets_prove_what_exact_arithmetic_gives() {
             "{k}: {:?}",
             found.value
         );
+    }
+}
+
+/// The mass, the dual and what a row of these entries is worth and spends are compared with P, M and all else
+/// brought to one denominator: the nominal row is p/P.
+struct Exact {
+    /// P, and of the row before it is brought to mass one M and P·M·⟨z, ŷ⟩/P.
+    nominal: Wide,
+    own: Wide,
+    value: Wide,
+    /// P times the dual.
+    dual: Wide,
+}
+
+impl Exact {
+    fn psi(&self) -> f64 {
+        self.dual.value() / self.nominal.value()
+    }
+
+    fn is_met_by(&self, found: &Reading) -> bool {
+        let Exact { nominal, own, value, dual } = self;
+        at_most(dual, &nominal.times(found.dual))
+            && at_most(&own.times(found.value.lo()), value)
+            && at_most(value, &own.times(found.value.hi()))
+    }
+}
+
+fn total(terms: impl Iterator<Item = Wide>) -> Wide {
+    terms.fold(Wide::from(0.0), |sum, term| sum.plus(&term))
+}
+
+#[test]
+fn chi2_sets_prove_what_exact_arithmetic_gives() {
+    let proof = Distance::Chi2.set().and_then(|set| set.proof()).expect("a proof");
+    let (mut random, mut positive, mut open, mut sharply) = (Xoshiro256::new(23), 0, 0, 0);
+    for k in 0..3000 {
+        let Case { p, z, t, .. } = steep(&mut random, k);
+        let row = ProofRow::new(&p, &z);
+        let height = |z: f64, nu: f64| (1.0 + 0.5 * (t * z - nu)).max(0.0);
+        let mass = |nu: f64| p.iter().zip(&z).map(|(p, z)| p * height(*z, nu)).sum::<f64>();
+        let nu = match k % 7 {
+            0 => 2.0 * random.uniform(),
+            1 => 0.0,
+            _ => nu(&mut random, k, mass, t * row.depth),
+        };
+        positive += usize::from(nu > 0.0);
+        let found = proof.read(&row, t, nu);
+        let entries = || p.iter().zip(&z).map(|(p, z)| (*p, *z));
+        let nominal = total(entries().map(|(p, _)| Wide::from(p)));
+        // φ = h + h²/4 where h > −2, else −1.
+        let dual = entries().map(|(p, z)| {
+            let h = Wide::from(z).times(t).plus(&Wide::from(-nu));
+            let inside = h.plus(&Wide::from(2.0)).value() > 0.0;
+            if inside { h.plus(&h.by(&h).times(0.25)).times(p) } else { Wide::from(-p) }
+        });
+        let dual = total(dual).plus(&nominal.times(nu));
+        // The row p(1 − c/2) is made of computed losses.
+        let kept = |z: f64| Wide::from(-0.5 * t.mul_add(-z, nu).min(2.0)).plus(&Wide::from(1.0));
+        let own = total(entries().map(|(p, z)| kept(z).times(p)));
+        let value = total(entries().map(|(p, z)| kept(z).times(p).times(z)));
+        // d(ŷ, p/P) = Σp(kP − M)²/(PM²).
+        let way = total(entries().map(|(p, z)| {
+            let apart = kept(z).by(&nominal).plus(&own.times(-1.0));
+            apart.by(&apart).times(p)
+        }));
+        let unit = own.by(&own).by(&nominal);
+        if found.spent.is_nan() {
+            // No mass is left, or too little of it.
+            assert!(own.value() < 1e-13 * nu.abs().max(1.0), "{k}: {found:?}");
+            open += 1;
+            continue;
+        }
+        let exact = Exact { nominal, own, value, dual };
+        assert!(exact.is_met_by(&found), "{k}: {found:?}");
+        assert!(at_most(&way, &unit.times(found.spent)), "{k}: {:e}", found.spent);
+        // And not much more than that, where the row had about its mass and squares do not underflow.
+        if !(0.5..2.0).contains(&exact.own.value()) || t * row.depth < 1e-100 {
+            continue;
+        }
+        let sharp = 1e-13 * (1.0 + nu.abs() + t * row.depth);
+        assert!(found.dual - exact.psi() <= sharp * (1.0 + nu.abs()), "{k}: {found:?}");
+        // Σp|c| is bounded by a root.
+        let spent = way.value() / unit.value();
+        let size = (row.depth + nu.abs() / t) * (1.0 + spent).sqrt();
+        assert!(found.value.radius() <= 1e-12 * size, "{k}: {found:?}");
+        let lost = (1e-13 + 1e-15 * p.len() as f64) * (1.0 + spent).powf(1.5);
+        assert!(found.spent <= spent + lost, "{k}: {found:?} {spent:e}");
+        sharply += 1;
+    }
+    assert!(positive > 300 && open < 300 && sharply > 1000, "{positive} {open} {sharply}");
+}
+
+#[test]
+fn l1_sets_prove_what_exact_arithmetic_gives() {
+    let mut random = Xoshiro256::new(24);
+    for (distance, most) in [(Distance::L1, 2.0), (Distance::Tv, 1.0)] {
+        let proof = distance.set().and_then(|set| set.proof()).expect("a proof");
+        for k in 0..2000 {
+            let Case { p, z, t, .. } = steep(&mut random, k);
+            let nu = [0.0, 1.0, random.uniform(), 1e-16, 1e-300][k % 5];
+            let row = ProofRow::new(&p, &z);
+            let found = proof.read(&row, t, nu);
+            let entries = || p.iter().zip(&z).map(|(p, z)| (*p, *z));
+            let nominal = total(entries().map(|(p, _)| Wide::from(p)));
+            let dual = total(entries().map(|(p, z)| {
+                let gain = Wide::from(z).times(t);
+                if gain.value() > -most { gain.times(p) } else { Wide::from(-most * p) }
+            }));
+            // Whether a donor gives is told by computed numbers.
+            let moved = |z: f64| match -t * z {
+                x if x < most * (1.0 - 1e-12) => 0.0,
+                x if x < most * (1.0 + 1e-12) => nu,
+                _ => 1.0,
+            };
+            let kept = |z: f64| Wide::from(1.0).plus(&Wide::from(-moved(z)));
+            let value = total(entries().map(|(p, z)| kept(z).times(p).times(z)));
+            let way = total(entries().map(|(p, z)| Wide::from(p).times(moved(z)).times(most)));
+            let exact = Exact { own: nominal.clone(), nominal, value, dual };
+            assert!(exact.is_met_by(&found), "{k}: {found:?}");
+            assert!(at_most(&way, &exact.own.times(found.spent)), "{k}: {found:?}");
+            let spent = way.value() / exact.own.value();
+            // And not much more than that: a value of a short row is off by 18 roundings.
+            assert!(
+                found.dual - exact.psi() <= 1e-12 * exact.psi().abs() + 1e-299,
+                "{k}: {found:?}"
+            );
+            assert!(
+                found.value.radius() <= (3e-15 + 5e-17 * p.len() as f64) * row.depth,
+                "{k}: {found:?}"
+            );
+            assert!(found.spent <= spent * (1.0 + 1e-12) + 1e-299, "{k}: {found:?}");
+            for nu in [-1e-300, 1.0 + f64::EPSILON, f64::NAN] {
+                assert!(proof.read(&row, t, nu).dual.is_nan());
+            }
+        }
     }
 }
