@@ -18,8 +18,8 @@ use crate::sets::quadratic::{At, Quadratic, Sums};
 
 /// Where t·mean is larger, roundings of tw − ν leave y of heavy entries open: there is no kernel to tell of.
 const BLURRED: f64 = 1e6;
-/// The same holds where a row that is to be brought to mass one has little of it.
-const LEAST_MASS: f64 = 0.5;
+/// The share of a margin that roundings leave.
+const SURE: f64 = 1.0 - 1e-14;
 /// A determinant below this share of Rww is rounding.
 const FLAT: f64 = 1e-13;
 pub(super) const IOTA: [f64; 8] = [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0];
@@ -302,7 +302,7 @@ impl Joint for QuadraticRows<'_> {
             // Of t(w − centre) − ν, at both ends of w.
             let first = dnu + dt * forms.centre[j];
             let moved = first.abs().max((first + dt * problem.rows.range).abs());
-            (forms.safety[j], forms.closed[j]) = (forms.margin[j] - moved, 1.0);
+            (forms.safety[j], forms.closed[j]) = (SURE * forms.margin[j] - moved, 1.0);
             (active.t[j], active.nu[j]) = (t, nu);
         }
         true
@@ -349,7 +349,7 @@ impl WithSimd for Assess<'_> {
         let (mut total, mut value, mut used, mut fitted) = (zero, zero, zero, zero);
         let (mut mean_value, mut mean_bound) = (zero, zero);
         let (mut least, mut least_bound) = (infinity, infinity);
-        let (mut blur, mut least_mass) = (zero, infinity);
+        let mut blur = zero;
         let mut at = 0;
         while at < rows {
             let live = simd.less_than_f64s(iota, splat((rows - at) as f64));
@@ -394,7 +394,6 @@ impl WithSimd for Assess<'_> {
             let bent = simd.mul_f64s(r, bend);
             let mass = simd.sub_f64s(p, bent);
             let excess = simd.sub_f64s(mass, one);
-            least_mass = simd.min_f64s(least_mass, simd.select_f64s(live, mass, infinity));
             let square = simd.mul_add_e_f64s(t, gain, simd.mul_f64s(bent, bend));
             let distance = simd.mul_f64s(half, simd.add_f64s(square, left));
             let nu = simd.mul_add_e_f64s(t, mean, bend);
@@ -443,8 +442,7 @@ impl WithSimd for Assess<'_> {
         let mean = sum(skm) / sk;
         let room = 2.0 * radius - sum(constant) - (sum(skmm) - sk * mean * mean).max(0.0);
         let mu = origin + mean + (room / sk).sqrt(); // NaN without room
-        let whole = simd.reduce_min_f64s(least_mass) >= LEAST_MASS;
-        let sound = fitted.is_finite() && whole && simd.reduce_max_f64s(blur) <= BLURRED;
+        let sound = fitted.is_finite() && simd.reduce_max_f64s(blur) <= BLURRED;
         let bounds = Enclosure {
             lower: if lower.is_nan() || !sound { f64::NEG_INFINITY } else { lower },
             upper: if upper.is_nan() { f64::INFINITY } else { upper },
@@ -487,7 +485,8 @@ impl WithSimd for Raise<'_> {
             let first = simd.mul_add_e_f64s(dt, load(&forms.centre), dnu);
             let other = simd.abs_f64s(simd.mul_add_e_f64s(dt, range, first));
             let change = simd.max_f64s(simd.abs_f64s(first), other);
-            let safety = simd.sub_f64s(load(&forms.margin), change);
+            let margin = simd.mul_f64s(simd.splat_f64s(SURE), load(&forms.margin));
+            let safety = simd.sub_f64s(margin, change);
             store(&mut active.fresh, t);
             store(&mut active.fresh_nu, nu);
             store(&mut forms.fresh_safety, safety);

@@ -4,6 +4,7 @@ use super::super::proof::{ProofRow, Reading};
 use super::super::tail::{Ranking, Unlisted};
 use super::wide::{Wide, exact_exp, exact_ln};
 use crate::instances::Xoshiro256;
+use crate::rows::Row;
 use crate::sets::Distance;
 
 /// a ≤ b, up to digits that even these numbers do not have.
@@ -297,6 +298,37 @@ fn l1_sets_prove_what_exact_arithmetic_gives() {
             for nu in [-1e-300, 1.0 + f64::EPSILON, f64::NAN] {
                 assert!(proof.read(&row, t, nu).dual.is_nan());
             }
+        }
+    }
+}
+
+/// Nature's row, as its two numbers tell it, is about worth and spends what the set says, and no more: where
+/// the heaviest state lies far below the maximum, ν has few digits left for it.
+#[test]
+fn steep_chi2_rows_spend_no_more_than_their_price() {
+    let set = Distance::Chi2.set().expect("a set");
+    let proof = set.proof().expect("a proof");
+    for (tiny, low) in [(1e-9, 0.0), (1e-25, 0.3), (1e-55, 0.3), (1e-65, 0.086)] {
+        let (p, w) = ([1.0 - low - tiny, tiny, low], [-0.7, 0.3, -1.1]);
+        let row = Row { p: &p, w: &w, maximum: 0.3, range: 1.4, outside: None };
+        let steepest = 1.0 / (f64::EPSILON * row.range);
+        for t in [1.0, 1e4, 1e9, 1e13, 0.1 * steepest, steepest] {
+            let at = set.at(row, t, None);
+            let fine = 1e-14 * (1.0 + at.price).sqrt();
+            let found = proof.read(&ProofRow::new(&p, &w), t, at.nu);
+            assert!(found.spent <= at.price * (1.0 + fine) + fine, "{tiny} {t}: {at:?} {found:?}");
+            // What is left of the budget is worth its share of t.
+            let worth = at.value - (1.0 + at.price) / t - fine;
+            assert!(
+                found.value.lo() >= worth && found.value.hi() <= at.value + fine,
+                "{tiny} {t}: {at:?} {found:?}"
+            );
+        }
+        // Beyond that a row is still what it is.
+        for t in [1e20, 1e30, 1e49, 1e80] {
+            let at = set.at(row, t, None);
+            assert!(at.value >= -1.0 - 1e-15 && at.value <= 0.0, "{tiny} {t}: {at:?}");
+            assert!(at.price >= 0.0 && at.price <= 1.001 / tiny, "{tiny} {t}: {at:?}");
         }
     }
 }
