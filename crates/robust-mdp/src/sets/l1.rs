@@ -16,8 +16,10 @@ use crate::geometry::Geometry;
 use crate::lanes::{dispatch, walk};
 use crate::rows::Row;
 
-/// Multipliers of donors that agree to this share are tied.
-const TIE: f64 = 1e-12;
+/// Donors whose multipliers agree to this share are tied: what roundings of t leave.
+const TIE: f64 = 4e-15;
+/// A multiplier this near to a donor's is meant to be that.
+const NEAR: f64 = 1e-12;
 
 /// c·Σ|y − p|.
 #[derive(Clone, Copy, Debug)]
@@ -113,14 +115,26 @@ impl Set for L1 {
     }
 
     fn ends(&self, row: Row<'_>, t: f64, _: Option<Priced>) -> [Priced; 2] {
-        let level = -2.0 * self.scale / t;
-        let levels = [level * (1.0 + TIE), (level * (1.0 - TIE)).next_up()];
-        let [from, to] = dispatch(Given { row, levels });
+        let most = 2.0 * self.scale;
+        let given = |level: f64, off: f64| {
+            let levels = [level * (1.0 + off), (level * (1.0 - off)).next_up()];
+            dispatch(Given { row, levels })
+        };
+        let level = -most / t;
+        let (mut t, mut sums) = (t, given(level, NEAR));
+        if sums[0][0] < sums[1][0] {
+            let apart = |z: &f64| (z - level).abs();
+            let donors = row.p.iter().zip(row.w).filter(|e| *e.0 > 0.0).map(|e| e.1 - row.maximum);
+            let nearest = donors.min_by(|a, b| apart(a).total_cmp(&apart(b)));
+            let level = nearest.unwrap_or(level);
+            (t, sums) = (-most / level, given(level, TIE));
+        }
+        let [from, to] = sums;
         let priced = |nu, [given, kept]: [f64; 2]| Priced {
             t,
             nu,
             value: kept,
-            price: 2.0 * self.scale * given,
+            price: most * given,
             slope: None,
         };
         [priced(0.0, from), priced(1.0, to)]

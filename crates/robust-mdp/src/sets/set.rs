@@ -98,7 +98,8 @@ pub trait Set: Debug + Sync {
     fn at(&self, row: Row<'_>, t: f64, near: Option<Priced>) -> Priced;
 
     /// The maximisers of t⟨z, y⟩ − d(y, p) of the lowest and of the highest value: one, but where d is
-    /// piecewise linear. What lies between them has second numbers between theirs; `near` may be close.
+    /// piecewise linear. What lies between them has second numbers between theirs, and t that of the edge to the digit;
+    /// `near` may be close.
     fn ends(&self, row: Row<'_>, t: f64, near: Option<Priced>) -> [Priced; 2] {
         let at = self.at(row, t, near);
         [at, at]

@@ -311,7 +311,11 @@ pub(super) fn fixed(
     }
     let mut least = f64::INFINITY;
     for step in 0..STEPS {
-        let [from, to] = evaluate(problem, rows, x, total, r, kept, ends);
+        let [mut from, mut to] = evaluate(problem, rows, x, total, r, kept, ends);
+        if let Some(edge) = slope_of_edge(problem, rows, x, ends) {
+            r = edge;
+            [from, to] = evaluate(problem, rows, x, total, r, kept, ends);
+        }
         let upper = from.value + (problem.radius - from.spent) / (r * total);
         best.upper = best.upper.min(upper);
         // Within rounding the later rows, which are nearer to where the bounds meet.
@@ -355,6 +359,17 @@ pub(super) fn fixed(
     mix(problem, kept);
     problem.active.bracket = scratch;
     StateOutcome::Met(Enclosure { lower: origin + best.lower, upper: origin + best.upper })
+}
+
+/// r at the edge that the ends of a row span, if they do.
+fn slope_of_edge(
+    problem: &StateProblem<'_>,
+    rows: &[u32],
+    x: &[f64],
+    ends: &[[PricedRow; 2]],
+) -> Option<f64> {
+    let j = ends.iter().position(|[from, to]| from.price < to.price)?;
+    Some(ends[j][0].at.t * problem.kappa(rows[j] as usize) / x[j])
 }
 
 /// Gives the active rows the share of the way between their ends that spends the budget.
