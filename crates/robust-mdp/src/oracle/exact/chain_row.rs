@@ -57,16 +57,20 @@ impl State<'_> {
         // Bounds meet before masses do.
         let scale = x / mass;
         let next = self.problem.rows.next_states(k);
-        if let (Some(outside), Beyond::Affine { t, nu }, false) =
-            (outside, beyond, chain.tails.is_empty())
-        {
+        // On each of so many of the first states: t·z − ν.
+        let tail = outside.filter(|_| !chain.tails.is_empty()).and_then(|outside| match beyond {
+            Beyond::Affine { t, nu } => Some((outside, t, nu, outside.length(t, nu))),
+            Beyond::OnMaxima(each) => Some((outside, 0.0, -each, outside.length(STEEP, -1.0))),
+            Beyond::Nothing | Beyond::Best(_) => None,
+        });
+        if let Some((outside, t, nu, length)) = tail {
             // A tail covers the listed states too: what it puts there is taken out again.
-            for (y, level) in y.iter_mut().zip(outside.listed) {
-                *y -= (t * (level - outside.shift) - nu).max(0.0);
+            let last = outside.ranking.level[..length].last().copied().unwrap_or(f64::INFINITY);
+            for (y, level) in y.iter_mut().zip(outside.listed).filter(|e| *e.1 >= last) {
+                *y -= t * (level - outside.shift) - nu;
             }
-            let length = outside.length(t, nu) as u32;
             let shift = scale * (nu + t * outside.shift);
-            chain.tails[k] = Tail { slope: scale * t, shift, length };
+            chain.tails[k] = Tail { slope: scale * t, shift, length: length as u32 };
         }
         match next {
             None if chain.is_dense() => {
@@ -79,16 +83,12 @@ impl State<'_> {
                 }
             }
         }
-        if let (Some(outside), true) = (outside, chain.tails.is_empty() || !affine(beyond)) {
+        if let (Some(outside), None) = (outside, tail) {
             for (next, y) in entries_beyond(beyond, outside, next.unwrap_or(&[])) {
                 chain.add(self.s, filled, next, scale * y);
             }
         }
     }
-}
-
-fn affine(beyond: Beyond) -> bool {
-    matches!(beyond, Beyond::Affine { .. })
 }
 
 /// The mass on states that a row does not list.
