@@ -98,8 +98,8 @@ pub trait Set: Debug + Sync {
     fn at(&self, row: Row<'_>, t: f64, near: Option<Priced>) -> Priced;
 
     /// The maximisers of t⟨z, y⟩ − d(y, p) of the lowest and of the highest value: one, but where d is
-    /// piecewise linear. What lies between them has second numbers between theirs, and t that of the edge to the digit;
-    /// `near` may be close.
+    /// piecewise linear. What lies between them has second numbers between theirs; their t is that of the
+    /// edge to the digit, where `t` is that but for rounding. `near` may be close.
     fn ends(&self, row: Row<'_>, t: f64, near: Option<Priced>) -> [Priced; 2] {
         let at = self.at(row, t, near);
         [at, at]
@@ -163,7 +163,7 @@ pub(crate) fn root(x: f64, degree: i32) -> f64 {
 /// Kinds of rows that have a driver of their own.
 #[derive(Clone, Copy)]
 pub enum RowKind<'a> {
-    /// By [`Set::price`] alone.
+    /// By [`Set::price`], [`Set::ends`] and [`Set::face`] alone.
     Bracketed,
     /// d = ½Σ(y − p)²/r.
     Quadratic(&'a dyn Quadratic),
