@@ -5,7 +5,7 @@ mod custom_set;
 
 use robust_mdp::certificate::{Proof, ProofRow, Reading};
 use robust_mdp::conformance::{Report, Violation, check};
-use robust_mdp::sets::{Beyond, Distance, Priced, Row, Set, UncertaintySet};
+use robust_mdp::sets::{Beyond, Distance, Priced, Radius, Row, Set, UncertaintySet};
 use robust_mdp::{Options, Oracle, certify, instances, solve, verify};
 
 #[test]
@@ -46,6 +46,42 @@ fn a_set_without_a_proof_has_no_certificates() {
     certificate.set = set;
     let error = verify(&model, &certificate, None).unwrap_err().to_string();
     assert!(error.contains(expected), "{error}");
+}
+
+#[test]
+fn certificates_of_ones_own_set_are_not_written() {
+    let model = instances::machine_replacement(4, 0.8).unwrap();
+    let set = UncertaintySet::new(Distance::Custom(&custom_set::LeCam), 0.1);
+    let solution = solve(&model, &set, &Options::default()).unwrap();
+    let (certificate, _) = certify(&model, &set, &solution, None).unwrap();
+    assert!(verify(&model, &certificate, None).is_ok());
+    let path = std::env::temp_dir().join(format!("lecam-{}.cert", std::process::id()));
+    let error = certificate.write(&path).unwrap_err().to_string();
+    assert!(error.contains("`lecam` would not be read back") && !path.exists(), "{error}");
+}
+
+#[test]
+fn solutions_that_their_proof_contradicts_are_refused() {
+    let model = instances::machine_replacement(4, 0.8).unwrap();
+    let set = UncertaintySet::kl(0.1);
+    let mut solution = solve(&model, &set, &Options::default()).unwrap();
+    assert!(certify(&model, &set, &solution, None).is_ok());
+    solution.lower[2] += 1.0;
+    solution.upper[2] += 1.0;
+    let error = certify(&model, &set, &solution, None).unwrap_err().to_string();
+    assert!(error.contains("not one of this model and set: state 2"), "{error}");
+}
+
+#[test]
+fn no_set_has_neither_radius_nor_weights() {
+    let model = instances::machine_replacement(4, 0.8).unwrap();
+    let none = UncertaintySet::none();
+    assert!(none.validate(&model).is_ok());
+    let weighted = none.clone().with_weights(vec![1.0; model.rows()]);
+    for (set, what) in [(none.with_radius(Radius::Uniform(0.1)), "radius"), (weighted, "weights")] {
+        let error = set.validate(&model).unwrap_err().to_string();
+        assert!(error.contains(&format!("`none` has no {what}")), "{error}");
+    }
 }
 
 /// What a set may say wrongly.

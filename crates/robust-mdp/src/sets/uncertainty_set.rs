@@ -175,12 +175,14 @@ impl UncertaintySet {
 
     /// Without a set there is nothing to set.
     fn validate_none(&self, radii: &[f64]) -> Result<(), Error> {
-        let refused = match self.distance {
-            Distance::None if radii.iter().any(|radius| *radius > 0.0) => "radius",
-            Distance::None if self.weights.is_some() => "weights",
-            _ => return Ok(()),
-        };
-        Err(Error::Input(format!("the set `none` has no {refused}")))
+        let refused = [
+            (radii.iter().any(|radius| *radius > 0.0), "radius"),
+            (self.weights.is_some(), "weights"),
+        ];
+        match refused.into_iter().find(|(given, _)| *given && self.distance.set().is_none()) {
+            Some((_, what)) => Err(Error::Input(format!("the set `none` has no {what}"))),
+            None => Ok(()),
+        }
     }
 
     /// Budget from which on row `r` could be any distribution at all.
