@@ -148,6 +148,10 @@ impl ProximalEntry for Chi2 {
         let slope = p / (p + 2.0 * s);
         if z + 2.0 * s > 0.0 && p > 0.0 { (slope * (z + 2.0 * s), slope) } else { (0.0, 0.0) }
     }
+
+    fn normal(&self, y: f64, p: f64) -> f64 {
+        2.0 * (y - p) / p
+    }
 }
 
 /// With h = tz − ν, c = min(−h, 2) and sums over p, P = Σp, C = Σpc, Q = Σpc²: ŷ ∝ p(1 − c/2) has the

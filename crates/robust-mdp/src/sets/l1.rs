@@ -222,6 +222,10 @@ impl ProximalEntry for L1 {
         let y = if z > p + s { z - s } else { (z + s).min(p) };
         if y > 0.0 { (y, f64::from(y != p)) } else { (0.0, 0.0) }
     }
+
+    fn normal(&self, y: f64, p: f64) -> f64 {
+        self.scale * (y - p).signum()
+    }
 }
 
 /// With x = −tz ≥ 0 and sums over p, P = Σp: moving all of a row costs 2c a unit of mass, so

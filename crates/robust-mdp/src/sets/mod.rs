@@ -34,7 +34,8 @@ pub use crate::rows::{Outside, Row};
 pub(crate) use cone::ConeKind;
 pub use cone::{Cone, Entry, Moved, Program};
 pub use proximal::{
-    Block, Emit, Enclosure, Gain, Mirror, Prox, ProximalEntry, Scratch, Separable, Step, Warm,
+    Block, Emit, Enclosure, EntrySums, Gain, Mirror, Prox, ProximalEntry, Scratch, Separable, Step,
+    Warm,
 };
 #[doc(hidden)]
 pub use quadratic::{At, Quadratic, Sums};

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::Mirror;
+use super::separable::EntrySums;
 use crate::rows::Row;
 use crate::sets::set::{Priced, Set, shrink};
 
@@ -131,9 +132,9 @@ impl<'a> Block<'a> {
 }
 
 /// y₊/Σy₊, or y⁰ where that is no distribution.
-fn scale_to_one(y: &mut [f64], nominal: &[f64]) {
+pub(super) fn scale_to_one(y: &mut [f64], nominal: &[f64]) {
     y.iter_mut().for_each(|y| *y = y.max(0.0));
-    let total: f64 = y.iter().sum();
+    let total = crate::lanes::sum(y);
     if total.is_finite() && total > 0.0 {
         y.iter_mut().for_each(|y| *y /= total);
     } else {
@@ -196,6 +197,7 @@ pub struct Scratch {
     pub(crate) slope: Vec<f64>,
     pub(crate) shift: Vec<f64>,
     pub(crate) buffer: Vec<f64>,
+    pub(crate) rows: Vec<EntrySums>,
     /// Entries visited so far by all passes.
     pub entries: u64,
 }
@@ -209,6 +211,7 @@ impl Scratch {
             slope: vec![0.0; rows],
             shift: vec![0.0; rows],
             buffer: vec![0.0; entries],
+            rows: vec![EntrySums::default(); rows],
             entries: 0,
         }
     }

@@ -12,8 +12,10 @@ pub(crate) mod ray;
 mod separable;
 pub(crate) mod tilt;
 
+use crate::lanes::{kernels, ln};
+
 pub use block::{Block, Emit, Enclosure, Gain, Scratch, Warm};
-pub use separable::{ProximalEntry, Separable};
+pub use separable::{EntrySums, ProximalEntry, Separable};
 
 /// Log-weights below this are as good as zero.
 const LOWEST_LOG: f64 = -700.0;
@@ -72,6 +74,18 @@ impl Mirror {
         }
     }
 
+    /// The coordinates of a row.
+    fn write(self, y: &[f64], nominal: &[f64], to: &mut [f64]) {
+        match self {
+            Mirror::Point => to.copy_from_slice(y),
+            Mirror::Log => logarithms(y, to),
+            Mirror::LogRatio => {
+                let entries = to.iter_mut().zip(y).zip(nominal);
+                entries.for_each(|((to, &y), &p)| *to = self.of(y, p));
+            }
+        }
+    }
+
     /// The first iterate: the nominal kernel, with a little mass everywhere where 0 cannot be left.
     pub fn start(self, block: Block<'_>, y: &mut [f64]) {
         for k in 0..block.rows() {
@@ -83,6 +97,23 @@ impl Mirror {
                     Mirror::LogRatio => 0.0,
                 };
             }
+        }
+    }
+}
+
+kernels! {
+    /// max(ln y, [`LOWEST_LOG`]).
+    fn logarithms<'a>(simd, y: &'a [f64], to: &'a mut [f64]) -> () {
+        let lowest = simd.splat_f64s(LOWEST_LOG);
+        // Below e⁻⁷⁰⁰, and a normal number.
+        let least = simd.splat_f64s(1e-305);
+        let log = |y| simd.max_f64s(ln(simd, simd.max_f64s(y, least)), lowest);
+        let ((to, to_rest), (y, y_rest)) = (S::as_mut_simd_f64s(to), S::as_simd_f64s(y));
+        for (to, &y) in to.iter_mut().zip(y) {
+            *to = log(y);
+        }
+        if !to_rest.is_empty() {
+            simd.partial_store_f64s(to_rest, log(simd.partial_load_f64s(y_rest)));
         }
     }
 }

@@ -1,8 +1,11 @@
 //! Entries of the steps across geometries, through the Wright omega function ω + ln ω = z: the ellipsoid in
 //! entropy geometry and KL in Euclidean geometry.
 
+use pulp::{Scalar, Simd, WithSimd};
+
 use super::Mirror;
-use super::separable::{ProximalEntry, positive};
+use super::separable::{EntrySums, ProximalEntry};
+use crate::lanes::{dispatch, exp, ln, ln_1p_small};
 use crate::sets::ellipsoid::Ellipsoid;
 use crate::sets::kl::Kl;
 use crate::sets::set::Set;
@@ -26,11 +29,34 @@ impl ProximalEntry for EllipsoidEntropy {
     }
 
     fn at(&self, z: f64, p: f64, s: f64) -> (f64, f64) {
-        if s <= 0.0 {
-            return (z.exp(), z.exp());
-        }
-        let y = omega(z + s * p + s.ln()) / s;
-        (y, y / (1.0 + s * y))
+        let [y, slope, ..] = self.entry(Scalar::new(), z, p, s);
+        (y, slope)
+    }
+
+    fn normal(&self, y: f64, p: f64) -> f64 {
+        y - p
+    }
+
+    fn row(&self, z: &[f64], nu: f64, p: &[f64], s: f64, y: &mut [f64]) -> EntrySums {
+        dispatch(Pass { entry: *self, z, nu, p, s, y })
+    }
+}
+
+impl Entry for EllipsoidEntropy {
+    #[inline(always)]
+    fn entry<S: Simd>(self, simd: S, z: S::f64s, p: S::f64s, s: f64) -> [S::f64s; 4] {
+        let one = simd.splat_f64s(1.0);
+        let by = simd.splat_f64s(s);
+        let y = if s > 0.0 {
+            let at = simd.add_f64s(simd.mul_add_e_f64s(by, p, z), simd.splat_f64s(s.ln()));
+            simd.div_f64s(omega(simd, at), by)
+        } else {
+            exp(simd, z)
+        };
+        let slope = simd.div_f64s(y, simd.mul_add_e_f64s(by, y, one));
+        let normal = simd.sub_f64s(y, p);
+        let half = simd.mul_f64s(simd.splat_f64s(0.5), normal);
+        [y, slope, normal, simd.mul_f64s(half, normal)]
     }
 }
 
@@ -44,20 +70,98 @@ impl ProximalEntry for KlEuclidean {
     }
 
     fn at(&self, z: f64, p: f64, s: f64) -> (f64, f64) {
-        if s <= 0.0 {
-            return positive(z, 1.0);
+        let [y, slope, ..] = self.entry(Scalar::new(), z, p, s);
+        (y, slope)
+    }
+
+    fn normal(&self, y: f64, p: f64) -> f64 {
+        (y / p).ln()
+    }
+
+    fn row(&self, z: &[f64], nu: f64, p: &[f64], s: f64, y: &mut [f64]) -> EntrySums {
+        dispatch(Pass { entry: *self, z, nu, p, s, y })
+    }
+}
+
+impl Entry for KlEuclidean {
+    #[inline(always)]
+    fn entry<S: Simd>(self, simd: S, z: S::f64s, p: S::f64s, s: f64) -> [S::f64s; 4] {
+        let (zero, one) = (simd.splat_f64s(0.0), simd.splat_f64s(1.0));
+        let least = simd.splat_f64s(f64::MIN_POSITIVE);
+        let (by, p) = (simd.splat_f64s(s), simd.max_f64s(p, least));
+        let (y, slope) = if s > 0.0 {
+            let log = simd.sub_f64s(ln(simd, p), simd.splat_f64s(s.ln()));
+            let y = simd.mul_f64s(by, omega(simd, simd.add_f64s(simd.div_f64s(z, by), log)));
+            (y, simd.div_f64s(y, simd.add_f64s(y, by)))
+        } else {
+            let inside = simd.less_than_f64s(zero, z);
+            (simd.select_f64s(inside, z, zero), simd.select_f64s(inside, one, zero))
+        };
+        let moved = simd.sub_f64s(y, p);
+        let share = simd.div_f64s(moved, p);
+        let ratio = simd.max_f64s(simd.div_f64s(y, p), least);
+        let small = simd.less_than_f64s(simd.abs_f64s(share), simd.splat_f64s(0.125));
+        let log = simd.select_f64s(small, ln_1p_small(simd, share), ln(simd, ratio));
+        [y, slope, log, simd.sub_f64s(simd.mul_f64s(y, log), moved)]
+    }
+}
+
+/// An entry in lanes.
+trait Entry: Copy {
+    /// y, ∂y/∂z, ∂d/∂y and d.
+    fn entry<S: Simd>(self, simd: S, z: S::f64s, p: S::f64s, s: f64) -> [S::f64s; 4];
+}
+
+/// [`ProximalEntry::row`] in lanes.
+struct Pass<'a, E> {
+    entry: E,
+    z: &'a [f64],
+    nu: f64,
+    p: &'a [f64],
+    s: f64,
+    y: &'a mut [f64],
+}
+
+impl<E: Entry> WithSimd for Pass<'_, E> {
+    type Output = EntrySums;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) -> EntrySums {
+        let Pass { entry, z, nu, p, s, y } = self;
+        let mut sums = [simd.splat_f64s(0.0); 5];
+        let nu = simd.splat_f64s(nu);
+        // Lanes that are not of the row count 0.
+        let mut take = |z: S::f64s, p: S::f64s, counts: S::f64s| {
+            let [y, slope, normal, distance] = entry.entry(simd, simd.sub_f64s(z, nu), p, s);
+            let mixed = simd.mul_f64s(slope, normal);
+            let terms = [y, slope, mixed, simd.mul_f64s(mixed, normal), distance];
+            for (sum, term) in sums.iter_mut().zip(terms) {
+                *sum = simd.mul_add_e_f64s(counts, term, *sum);
+            }
+            y
+        };
+        let (full, rest) = S::as_mut_simd_f64s(y);
+        let ((z, z_rest), (p, p_rest)) = (S::as_simd_f64s(z), S::as_simd_f64s(p));
+        let one = simd.splat_f64s(1.0);
+        for ((y, &z), &p) in full.iter_mut().zip(z).zip(p) {
+            *y = take(z, p, one);
         }
-        let y = s * omega(z / s + (p / s).ln());
-        (y, y / (y + s))
+        if !rest.is_empty() {
+            let load = |x| simd.partial_load_f64s(x);
+            let y = take(load(z_rest), load(p_rest), load(&[1.0; 8][..rest.len()]));
+            simd.partial_store_f64s(rest, y);
+        }
+        let [mass, slope, mixed, square, distance] = sums.map(|sum| simd.reduce_sum_f64s(sum));
+        EntrySums { mass, slope, mixed, square, distance }
     }
 }
 
 /// ω(z), solved as eˡ + l = z in l = ln ω, so that nothing overflows: a start within 0.04 of the root and
 /// two Halley steps, each of which cubes the error and divides it by twelve.
-fn omega(z: f64) -> f64 {
-    // Chebyshev fit on [−4, 4].
-    const FIT: [f64; 7] = [
-        -2.549_662_365_017_846_7e-5,
+#[inline(always)]
+fn omega<S: Simd>(simd: S, z: S::f64s) -> S::f64s {
+    // Chebyshev fit on [−4, 4]; z itself below, ln z − ln z/z above.
+    const FIT: [f64; 6] = [
         -3.051_536_874_508_018e-5,
         1.452_502_672_241_323_9e-3,
         2.633_441_957_718_543e-4,
@@ -65,22 +169,76 @@ fn omega(z: f64) -> f64 {
         0.639_958_881_301_236_8,
         -0.567_143_290_409_783_8,
     ];
-    let mut l = match z {
-        ..-4.0 => z,
-        ..4.0 => FIT.iter().fold(0.0, |sum, c| sum * z + c),
-        _ => z.ln() * (1.0 - 1.0 / z),
-    };
-    for _ in 0..2 {
-        let w = l.exp();
-        let (f, slope) = (w + l - z, w + 1.0);
-        l -= 2.0 * f * slope / (2.0 * slope * slope - f * w);
+    let (one, four) = (simd.splat_f64s(1.0), simd.splat_f64s(4.0));
+    let z = simd.max_f64s(z, simd.splat_f64s(-1e6));
+    let mut l = simd.splat_f64s(-2.549_662_365_017_846_7e-5);
+    for c in FIT {
+        l = simd.mul_add_e_f64s(l, z, simd.splat_f64s(c));
     }
-    l.exp()
+    let large = simd.max_f64s(z, one);
+    let log = ln(simd, large);
+    let far = simd.sub_f64s(log, simd.div_f64s(log, large));
+    l = simd.select_f64s(simd.less_than_f64s(four, z), far, l);
+    l = simd.select_f64s(simd.less_than_f64s(z, simd.neg_f64s(four)), z, l);
+    let halley = |l: S::f64s, w: S::f64s| {
+        let f = simd.sub_f64s(simd.add_f64s(w, l), z);
+        let slope = simd.add_f64s(w, one);
+        let bend = simd.div_f64s(simd.mul_f64s(f, w), slope);
+        simd.div_f64s(simd.add_f64s(f, f), simd.sub_f64s(simd.add_f64s(slope, slope), bend))
+    };
+    l = simd.sub_f64s(l, halley(l, exp(simd, l)));
+    // e^{l − δ} = eˡ(1 − δ + δ²/2), δ at most 6e-6.
+    let w = exp(simd, l);
+    let step = halley(l, w);
+    let half = simd.mul_add_e_f64s(step, simd.splat_f64s(0.5), simd.neg_f64s(one));
+    simd.mul_add_e_f64s(simd.mul_f64s(w, step), half, w)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::omega;
+    use super::*;
+
+    fn omega(z: f64) -> f64 {
+        super::omega(Scalar::new(), z)
+    }
+
+    /// A row in lanes is the sum of its entries, whatever their number.
+    #[test]
+    fn rows_are_sums_of_entries() {
+        let entries: [&dyn ProximalEntry; 2] = [&EllipsoidEntropy, &KlEuclidean];
+        for (entry, n) in entries.into_iter().flat_map(|entry| (1..=19).map(move |n| (entry, n))) {
+            let p: Vec<f64> = (1..=n).map(|j| f64::from(j) / f64::from(n * n)).collect();
+            let z: Vec<f64> = (1..=n).map(|j| (f64::from(j) * 1.7).sin()).collect();
+            for s in [0.0, 1e-3, 1.0, 50.0] {
+                let mut y = vec![f64::NAN; p.len()];
+                let sums = entry.row(&z, 0.2, &p, s, &mut y);
+                let mut expected = EntrySums::default();
+                for ((&z, &p), &y) in z.iter().zip(&p).zip(&y) {
+                    let (own, slope) = entry.at(z - 0.2, p, s);
+                    assert!((own - y).abs() <= 1e-14 * own, "{n} {s}: {own} {y}");
+                    let normal = if slope > 0.0 { entry.normal(own, p) } else { 0.0 };
+                    expected.mass += own;
+                    expected.slope += slope;
+                    expected.mixed += slope * normal;
+                    expected.square += slope * normal * normal;
+                }
+                expected.distance = entry.set().distance(&p, &y);
+                let pairs = [
+                    (sums.mass, expected.mass),
+                    (sums.slope, expected.slope),
+                    (sums.mixed, expected.mixed),
+                    (sums.square, expected.square),
+                    (sums.distance, expected.distance),
+                ];
+                for (a, b) in pairs {
+                    assert!(
+                        (a - b).abs() <= 1e-13 * (1.0 + b.abs()),
+                        "{n} {s}: {sums:?} {expected:?}"
+                    );
+                }
+            }
+        }
+    }
 
     /// Reference values from 60-digit arithmetic: the root l of eˡ + l = z.
     #[test]

@@ -71,6 +71,10 @@ impl ProximalEntry for Ray {
     fn at(&self, z: f64, p: f64, s: f64) -> (f64, f64) {
         positive((z + s * p) / (1.0 + s), 1.0 / (1.0 + s))
     }
+
+    fn normal(&self, y: f64, p: f64) -> f64 {
+        y - p
+    }
 }
 
 /// One pass: sums over the active sets of (t, ν).

@@ -3,15 +3,21 @@
 //! With z = (mirror coordinate of y') + σx_a b − ν_a and s = σm, m ≥ 0 the multiplier of the budget and
 //! ν_a that of the row's mass, the optimality conditions fall apart into entries:
 //!   y = argmin_y V(y) − zy + κ_a·s·d(y, p),   Σ_j y_aj = 1,   D ≤ α with equality unless s = 0.
-//! Σ_j y falls in ν_a, D falls in s. Newton's method in a bracket finds ν_a for a given s; secants of
-//! D^{−1/2}, which is nearly linear in s near p, find s in a bracket. Both start from the last step's.
+//! With h = ∂y/∂z and n = ∂d/∂y, dy = −h(dν_a + κ_a·n·ds). Newton's method on all these equations at once
+//! eliminates the shifts: from rows of masses 1 + r_a,
+//!   D ≈ Σκ(d − r·Σhn/Σh),   D' = −Σκ²(Σhn² − (Σhn)²/Σh),   dν = (r − κ·ds·Σhn)/Σh,
+//! and s solves D^{−1/2} = α^{−1/2}, nearly linear near p, as in trust-region methods. One pass over the
+//! entries is one step. Where that does not settle, rows are solved in brackets for every s, and s in one.
 
-use super::block::{Block, Scratch};
+use super::block::{Block, Scratch, scale_to_one};
 use super::{Mirror, Prox, Step};
+use crate::lanes::product;
 use crate::sets::set::Set;
 
 const ROW_STEPS: usize = 200;
 const BUDGET_STEPS: usize = 200;
+/// Steps that trust rows to first order, before those that solve them.
+const JOINT_STEPS: usize = 16;
 /// D and α differ by no more than this share of α.
 const PRECISION: f64 = 1e-13;
 
@@ -32,6 +38,63 @@ pub trait ProximalEntry: Sync {
 
     /// y at z, p and s (κ included), and its derivative in z; z may carry a constant that s·d lacks.
     fn at(&self, z: f64, p: f64, s: f64) -> (f64, f64);
+
+    /// ∂d/∂y, where y moves with z.
+    fn normal(&self, y: f64, p: f64) -> f64;
+
+    /// The entries of a row at z − ν, written to `y`, and their sums.
+    fn row(&self, z: &[f64], nu: f64, p: &[f64], s: f64, y: &mut [f64]) -> EntrySums {
+        let mut sums = EntrySums::default();
+        for ((y, &z), &p) in y.iter_mut().zip(z).zip(p) {
+            let (new, slope) = self.at(z - nu, p, s);
+            *y = new;
+            sums.mass += new;
+            if slope > 0.0 {
+                let normal = self.normal(new, p);
+                sums.slope += slope;
+                sums.mixed += slope * normal;
+                sums.square += slope * normal * normal;
+            }
+        }
+        sums.distance = self.set().distance(p, y);
+        sums
+    }
+}
+
+/// Sums over the entries of a row, with h = ∂y/∂z and n = ∂d/∂y.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct EntrySums {
+    /// Σy.
+    pub mass: f64,
+    /// Σh.
+    pub slope: f64,
+    /// Σhn.
+    pub mixed: f64,
+    /// Σhn².
+    pub square: f64,
+    /// d(y, p).
+    pub distance: f64,
+}
+
+impl EntrySums {
+    /// The change of ν that goes with one of κs and brings the mass to one, to first order.
+    fn shift(&self, change: f64) -> f64 {
+        let shift = (self.mass - 1.0 - self.mixed * change) / self.slope;
+        if shift.is_finite() { shift } else { 0.0 }
+    }
+
+    /// Σhn² − (Σhn)²/Σh.
+    fn curvature(&self) -> f64 {
+        let curvature = self.square - self.mixed * self.mixed / self.slope;
+        if self.slope > 0.0 { curvature.max(0.0) } else { 0.0 }
+    }
+
+    /// Whether the mass is one, up to the last digits of it and of ν.
+    fn has_mass_one(&self, n: usize, nu: f64) -> bool {
+        // Rows that stay at p for a range of shifts have the mass of p, one up to rounding.
+        let own = if self.slope > 0.0 { 2.0 } else { 2.0 + n as f64 };
+        (self.mass - 1.0).abs() <= f64::EPSILON * own.max(self.slope * nu.abs())
+    }
 }
 
 /// y₊ and its derivative, where y is positive.
@@ -63,23 +126,24 @@ impl<E: ProximalEntry> Prox for Separable<E> {
                 *y += sigma * x * b;
             }
         }
-        let Scratch { buffer, entries, .. } = scratch;
-        let point = &mut buffer[..block.entries()];
-        let mut rows = Rows { entry: &self.0, block, z: y, nu: warm.row, point, entries };
+        let Scratch { buffer, entries, rows: sums, .. } = scratch;
+        let (point, sums) = (&mut buffer[..block.entries()], &mut sums[..block.rows()]);
+        let mut rows = Rows { entry: &self.0, block, z: y, nu: warm.row, point, sums, entries };
         if *warm.budget == 0.0 {
-            (0..block.rows()).for_each(|k| rows.nu[k] = rows.first_shift(k));
+            for (k, nu) in rows.nu.iter_mut().enumerate() {
+                *nu = first_shift(mirror, &rows.z[block.span(k)], block.nominal(k));
+            }
         }
         *warm.budget = rows.spend(*warm.budget);
         for k in 0..block.rows() {
             let span = block.span(k);
-            let (mut value, point) = (0.0, &point[span.clone()]);
-            let (iterate, sum) = (&mut y[span.clone()], &mut emit.sum[span]);
-            for (j, (&new, &b)) in point.iter().zip(block.gain(k)).enumerate() {
-                iterate[j] = mirror.of(new, block.nominal(k)[j]);
-                sum[j] += emit.weight * new;
-                value += new * b;
+            let (nominal, point) = (block.nominal(k), &mut point[span.clone()]);
+            scale_to_one(point, nominal);
+            for (sum, y) in emit.sum[span.clone()].iter_mut().zip(&*point) {
+                *sum += emit.weight * y;
             }
-            emit.value[k] = value;
+            emit.value[k] = product(point, block.gain(k));
+            mirror.write(point, nominal, &mut y[span]);
         }
     }
 }
@@ -92,112 +156,117 @@ struct Rows<'a, E> {
     z: &'a [f64],
     nu: &'a mut [f64],
     point: &'a mut [f64],
+    sums: &'a mut [EntrySums],
     entries: &'a mut u64,
 }
 
+/// What rows spend at some s, to first order in what they lack of mass one.
+struct Spent {
+    /// D.
+    distance: f64,
+    /// dD/ds.
+    slope: f64,
+    /// The part of D that is to first order.
+    correction: f64,
+    /// Whether all rows have mass one.
+    settled: bool,
+}
+
 impl<E: ProximalEntry> Rows<'_, E> {
-    /// The least s ≥ 0 that keeps D within the budget, `near` or 0; leaves the point there.
+    /// The least s ≥ 0 that keeps D within the budget, from `near`; leaves the point there.
     fn spend(&mut self, near: f64) -> f64 {
         let goal = self.block.radius;
         // D is known to the last bits of y − p.
         let slack = PRECISION * goal + 4e-16 * goal.sqrt();
         let (mut low, mut high) = (None::<f64>, f64::INFINITY);
-        let mut s = near;
-        let mut before: Option<(f64, f64)> = None;
+        let (mut s, mut joint) = (near, true);
         for step in 0..BUDGET_STEPS {
-            let spent = self.at(s);
-            let met = (spent - goal).abs() <= slack;
-            if met || s == 0.0 && spent <= goal {
+            let Spent { distance, slope, correction, settled } = self.at(s, joint);
+            let met = (distance - goal).abs() <= slack;
+            if settled && (met || s == 0.0 && distance <= goal) {
                 return s;
             }
-            if spent > goal {
-                low = Some(s)
-            } else {
-                high = s
+            if settled || correction.abs() <= 0.1 * (distance - goal).abs() {
+                if distance > goal { low = Some(s) } else { high = s }
             }
-            let level = |spent: f64| spent.max(f64::MIN_POSITIVE).sqrt().recip();
-            let secant = before.map(|(s0, spent0)| {
-                let (a, b) = (level(spent0), level(spent));
-                s0 + (level(goal) - a) / (b - a) * (s - s0)
-            });
-            // As of D ∝ (1 + s)⁻².
-            let guess = secant.unwrap_or((1.0 + s) * (spent / goal).sqrt() - 1.0);
-            before = Some((s, spent));
-            let inside = |s: &f64| low.is_none_or(|low| *s > low) && *s >= 0.0 && *s < high;
-            let halved = match (low, high.is_finite()) {
+            let closed = high.is_finite() && high - low.unwrap_or(0.0) <= 4e-16 * high;
+            if joint && (closed || step == JOINT_STEPS) {
+                // First-order brackets may be wrong.
+                (low, high, joint) = (None, f64::INFINITY, false);
+                continue;
+            }
+            if closed {
+                break;
+            }
+            let newton = s - 2.0 * distance * ((distance / goal).sqrt() - 1.0) / slope;
+            let inside = newton >= 0.0 && newton < high && low.is_none_or(|low| newton > low);
+            // A step that undershoots for long is as good as none.
+            let trusted = inside && (joint || step % 4 != 3);
+            let next = match (low, high.is_finite()) {
+                _ if met => s,
+                _ if trusted => newton,
                 (Some(low), false) => 4.0 * low.max(1e-6),
-                (None, _) => 0.1 * high,
+                (None, _) => 0.0,
                 (Some(low), true) if low > 0.0 && high > 4.0 * low => (low * high).sqrt(),
                 (Some(low), true) if low == 0.0 && high > 1e-6 => 0.1 * high,
                 (Some(low), true) => 0.5 * (low + high),
             };
-            // A step that undershoots for long is as good as none.
-            s = Some(guess).filter(|s| inside(s) && step % 4 != 3).unwrap_or(halved);
-            if low.is_none() && s < 1e-9 * near {
-                s = 0.0;
+            for (k, sums) in self.sums.iter().enumerate() {
+                self.nu[k] += sums.shift(self.block.kappa(k) * (next - s));
             }
-            if high.is_finite() && high - low.unwrap_or(0.0) <= 4e-16 * high {
-                break;
-            }
+            s = next;
         }
         if high.is_finite() {
-            self.at(high);
-            return high;
+            s = high;
         }
+        self.at(s, false);
         s
     }
 
-    /// Solves all rows at s and returns D.
-    fn at(&mut self, s: f64) -> f64 {
+    /// D at s; `joint`: of rows that are near mass one.
+    fn at(&mut self, s: f64, joint: bool) -> Spent {
+        let mut spent = Spent { distance: 0.0, slope: 0.0, correction: 0.0, settled: true };
         for k in 0..self.block.rows() {
-            self.solve(k, self.block.kappa(k) * s);
+            let kappa = self.block.kappa(k);
+            let off = 0.1 * (self.block.radius / kappa).min(1.0);
+            let sums = self.solve(k, kappa * s, if joint { off } else { 0.0 });
+            let correction = -kappa * sums.mixed * sums.shift(0.0);
+            spent.correction += correction;
+            spent.distance += kappa * sums.distance + correction;
+            spent.slope -= kappa * kappa * sums.curvature();
+            spent.settled &= !joint || sums.has_mass_one(self.block.span(k).len(), self.nu[k]);
+            self.sums[k] = sums;
         }
-        self.block.spent(self.entry.set(), self.point)
+        spent
     }
 
-    /// A shift at which no entry is below p (Euclidean), or none above 1 (entropy).
-    fn first_shift(&self, k: usize) -> f64 {
-        let z = &self.z[self.block.span(k)];
-        match self.entry.mirror() {
-            Mirror::Point => {
-                let above = z.iter().zip(self.block.nominal(k)).map(|(z, p)| z - p);
-                above.fold(f64::INFINITY, f64::min)
-            }
-            Mirror::Log | Mirror::LogRatio => z.iter().copied().fold(f64::NEG_INFINITY, f64::max),
-        }
-    }
-
-    /// ν_k with Σy = 1, from the one that is there; leaves y with mass one.
-    fn solve(&mut self, k: usize, s: f64) {
+    /// ν_k with Σy = 1, up to `off` or to the digits there are, from the one that is there.
+    fn solve(&mut self, k: usize, s: f64, off: f64) -> EntrySums {
         let span = self.block.span(k);
         let (z, p) = (&self.z[span.clone()], self.block.nominal(k));
         let y = &mut self.point[span];
         let (mut low, mut high) = (f64::NEG_INFINITY, f64::INFINITY);
-        let (mut nu, mut reach, mut total) = (self.nu[k], 1.0, 0.0);
-        for _ in 0..ROW_STEPS {
-            let mut slope = 0.0;
-            total = 0.0;
-            for ((y, &z), &p) in y.iter_mut().zip(z).zip(p) {
-                let (new, derivative) = self.entry.at(z - nu, p, s);
-                *y = new;
-                total += new;
-                slope += derivative;
-            }
+        let (mut nu, mut reach, mut sums) = (self.nu[k], 1.0, EntrySums::default());
+        for step in 0..ROW_STEPS {
+            sums = self.entry.row(z, nu, p, s, y);
             *self.entries += y.len() as u64;
-            if total >= 1.0 {
+            let EntrySums { mass, slope, .. } = sums;
+            if step == 0 && !(1e-3..1e3).contains(&mass) {
+                nu = first_shift(self.entry.mirror(), z, p);
+                continue;
+            }
+            if mass >= 1.0 {
                 low = nu
             } else {
                 high = nu
             }
-            // Rows that stay at p for a range of shifts have the mass of p, one up to rounding.
-            let bits = if slope > 0.0 { 2.0 } else { 2.0 + y.len() as f64 };
-            if (total - 1.0).abs() <= bits * f64::EPSILON {
+            if (mass - 1.0).abs() <= off || sums.has_mass_one(y.len(), nu) {
                 break;
             }
             let newton = match self.entry.mirror() {
-                Mirror::Point => nu + (total - 1.0) / slope,
+                Mirror::Point => nu + (mass - 1.0) / slope,
                 // Exponential in ν far away.
-                Mirror::Log | Mirror::LogRatio => nu + total.ln() * total / slope,
+                Mirror::Log | Mirror::LogRatio => nu + mass.ln() * mass / slope,
             };
             let fresh = if low.is_finite() && high.is_finite() {
                 if newton > low && newton < high { newton } else { 0.5 * (low + high) }
@@ -215,11 +284,7 @@ impl<E: ProximalEntry> Rows<'_, E> {
             nu = fresh;
         }
         self.nu[k] = nu;
-        if total > 0.0 && total.is_finite() {
-            y.iter_mut().for_each(|y| *y /= total);
-        } else {
-            y.copy_from_slice(p);
-        }
+        sums
     }
 }
 
@@ -227,4 +292,12 @@ impl<E: ProximalEntry> Rows<'_, E> {
 fn grow(reach: &mut f64) -> f64 {
     *reach *= 4.0;
     *reach
+}
+
+/// A shift at which no entry is below p (Euclidean), or none above 1 (entropy).
+fn first_shift(mirror: Mirror, z: &[f64], p: &[f64]) -> f64 {
+    match mirror {
+        Mirror::Point => z.iter().zip(p).map(|(z, p)| z - p).fold(f64::INFINITY, f64::min),
+        Mirror::Log | Mirror::LogRatio => z.iter().copied().fold(f64::NEG_INFINITY, f64::max),
+    }
 }

@@ -67,6 +67,10 @@ impl ProximalEntry for Tilted {
         let y = p * (z / (1.0 + s)).exp();
         (y, y / (1.0 + s))
     }
+
+    fn normal(&self, y: f64, p: f64) -> f64 {
+        (y / p).ln()
+    }
 }
 
 /// One pass: centred moments of every row at t.
