@@ -107,13 +107,13 @@ kernels! {
         let lowest = simd.splat_f64s(LOWEST_LOG);
         // Below e⁻⁷⁰⁰, and a normal number.
         let least = simd.splat_f64s(1e-305);
-        let log = |y| simd.max_f64s(ln(simd, simd.max_f64s(y, least)), lowest);
         let ((to, to_rest), (y, y_rest)) = (S::as_mut_simd_f64s(to), S::as_simd_f64s(y));
         for (to, &y) in to.iter_mut().zip(y) {
-            *to = log(y);
+            *to = simd.max_f64s(ln(simd, simd.max_f64s(y, least)), lowest);
         }
         if !to_rest.is_empty() {
-            simd.partial_store_f64s(to_rest, log(simd.partial_load_f64s(y_rest)));
+            let y = simd.max_f64s(simd.partial_load_f64s(y_rest), least);
+            simd.partial_store_f64s(to_rest, simd.max_f64s(ln(simd, y), lowest));
         }
     }
 }

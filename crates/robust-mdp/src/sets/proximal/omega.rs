@@ -129,30 +129,38 @@ impl<E: Entry> WithSimd for Pass<'_, E> {
     fn with_simd<S: Simd>(self, simd: S) -> EntrySums {
         let Pass { entry, z, nu, p, s, y } = self;
         let mut sums = [simd.splat_f64s(0.0); 5];
-        let nu = simd.splat_f64s(nu);
-        // Lanes that are not of the row count 0.
-        let mut take = |z: S::f64s, p: S::f64s, counts: S::f64s| {
-            let [y, slope, normal, distance] = entry.entry(simd, simd.sub_f64s(z, nu), p, s);
-            let mixed = simd.mul_f64s(slope, normal);
-            let terms = [y, slope, mixed, simd.mul_f64s(mixed, normal), distance];
-            for (sum, term) in sums.iter_mut().zip(terms) {
-                *sum = simd.mul_add_e_f64s(counts, term, *sum);
-            }
-            y
-        };
+        let (nu, one) = (simd.splat_f64s(nu), simd.splat_f64s(1.0));
+        // A macro, since closures are not compiled for the instruction set. Lanes beyond the row count 0.
+        macro_rules! take {
+            ($z:expr, $p:expr, $counts:expr) => {{
+                let z = simd.sub_f64s($z, nu);
+                let [y, slope, normal, distance] = entry.entry(simd, z, $p, s);
+                let mixed = simd.mul_f64s(slope, normal);
+                let terms = [y, slope, mixed, simd.mul_f64s(mixed, normal), distance];
+                for (sum, term) in sums.iter_mut().zip(terms) {
+                    *sum = simd.mul_add_e_f64s($counts, term, *sum);
+                }
+                y
+            }};
+        }
         let (full, rest) = S::as_mut_simd_f64s(y);
         let ((z, z_rest), (p, p_rest)) = (S::as_simd_f64s(z), S::as_simd_f64s(p));
-        let one = simd.splat_f64s(1.0);
         for ((y, &z), &p) in full.iter_mut().zip(z).zip(p) {
-            *y = take(z, p, one);
+            *y = take!(z, p, one);
         }
         if !rest.is_empty() {
-            let load = |x| simd.partial_load_f64s(x);
-            let y = take(load(z_rest), load(p_rest), load(&[1.0; 8][..rest.len()]));
+            let (z, p) = (simd.partial_load_f64s(z_rest), simd.partial_load_f64s(p_rest));
+            let counts = simd.partial_load_f64s(&[1.0; 8][..rest.len()]);
+            let y = take!(z, p, counts);
             simd.partial_store_f64s(rest, y);
         }
-        let [mass, slope, mixed, square, distance] = sums.map(|sum| simd.reduce_sum_f64s(sum));
-        EntrySums { mass, slope, mixed, square, distance }
+        EntrySums {
+            mass: simd.reduce_sum_f64s(sums[0]),
+            slope: simd.reduce_sum_f64s(sums[1]),
+            mixed: simd.reduce_sum_f64s(sums[2]),
+            square: simd.reduce_sum_f64s(sums[3]),
+            distance: simd.reduce_sum_f64s(sums[4]),
+        }
     }
 }
 
@@ -180,18 +188,21 @@ fn omega<S: Simd>(simd: S, z: S::f64s) -> S::f64s {
     let far = simd.sub_f64s(log, simd.div_f64s(log, large));
     l = simd.select_f64s(simd.less_than_f64s(four, z), far, l);
     l = simd.select_f64s(simd.less_than_f64s(z, simd.neg_f64s(four)), z, l);
-    let halley = |l: S::f64s, w: S::f64s| {
-        let f = simd.sub_f64s(simd.add_f64s(w, l), z);
-        let slope = simd.add_f64s(w, one);
-        let bend = simd.div_f64s(simd.mul_f64s(f, w), slope);
-        simd.div_f64s(simd.add_f64s(f, f), simd.sub_f64s(simd.add_f64s(slope, slope), bend))
-    };
-    l = simd.sub_f64s(l, halley(l, exp(simd, l)));
+    l = simd.sub_f64s(l, halley(simd, z, l, exp(simd, l)));
     // e^{l − δ} = eˡ(1 − δ + δ²/2), δ at most 6e-6.
     let w = exp(simd, l);
-    let step = halley(l, w);
+    let step = halley(simd, z, l, w);
     let half = simd.mul_add_e_f64s(step, simd.splat_f64s(0.5), simd.neg_f64s(one));
     simd.mul_add_e_f64s(simd.mul_f64s(w, step), half, w)
+}
+
+/// The step from l, with w = eˡ.
+#[inline(always)]
+fn halley<S: Simd>(simd: S, z: S::f64s, l: S::f64s, w: S::f64s) -> S::f64s {
+    let f = simd.sub_f64s(simd.add_f64s(w, l), z);
+    let slope = simd.add_f64s(w, simd.splat_f64s(1.0));
+    let bend = simd.div_f64s(simd.mul_f64s(f, w), slope);
+    simd.div_f64s(simd.add_f64s(f, f), simd.sub_f64s(simd.add_f64s(slope, slope), bend))
 }
 
 #[cfg(test)]
