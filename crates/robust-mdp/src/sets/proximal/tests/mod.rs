@@ -152,6 +152,17 @@ impl State {
 
     /// A step; the point of the new iterate and its row values.
     fn step(&mut self, prox: &dyn Prox, block: &Owned, sigma: f64, x: &[f64]) -> [Vec<f64>; 2] {
+        self.counted_step(prox, block, sigma, x).0
+    }
+
+    /// The same, and the passes over all entries that it took.
+    fn counted_step(
+        &mut self,
+        prox: &dyn Prox,
+        block: &Owned,
+        sigma: f64,
+        x: &[f64],
+    ) -> ([Vec<f64>; 2], f64) {
         let (mut sum, mut value) = (vec![0.0; block.nominal.len()], vec![0.0; block.rows()]);
         let mut scratch = Scratch::new(block.rows(), block.nominal.len());
         let warm = Warm { budget: &mut self.budget, row: &mut self.row };
@@ -160,7 +171,7 @@ impl State {
             Step { block: block.block(), sigma, x, y: &mut self.mirror, warm, emit },
             &mut scratch,
         );
-        [sum, value]
+        ([sum, value], scratch.entries as f64 / block.nominal.len() as f64)
     }
 }
 

@@ -147,6 +147,36 @@ fn steps_by_entries_are_optimal() {
     check_steps(EllipsoidEntropy, 6);
 }
 
+/// Warm steps are Newton's: all multipliers settle in a few passes, whatever the radius.
+#[test]
+fn warm_steps_take_few_passes() {
+    let mut rng = Xoshiro256::new(9);
+    let all: [&dyn Prox; 5] = [
+        &Separable(Chi2),
+        &Separable(Ray),
+        &Separable(Tilted),
+        &Separable(KlEuclidean),
+        &Separable(EllipsoidEntropy),
+    ];
+    for radius in [1e-6, 1e-3, 0.1, 2.0] {
+        let block = Owned { radius, ..Owned::random(&mut rng, 20, 30, 0.0, 1.0) };
+        for (i, prox) in all.iter().enumerate() {
+            let mut state = State::start(*prox, &block);
+            let mut passes = 0.0;
+            for step in 0..30 {
+                let x: Vec<f64> = (0..20).map(|k| 0.05 + 0.01 * f64::from(step * k % 3)).collect();
+                let ([y, _], count) = state.counted_step(*prox, &block, 0.5, &x);
+                assert!(y.iter().all(|y| y.is_finite()));
+                if step >= 10 {
+                    passes += count / 20.0;
+                }
+            }
+            assert!(passes <= 6.5, "entry {i}, radius {radius:e}: {passes} passes");
+            assert!(state.budget > 0.0 || radius > 1e-3, "entry {i}, radius {radius:e}: idle");
+        }
+    }
+}
+
 /// Four times the weight is a quarter of the budget; one row alone and in company.
 #[test]
 fn row_weights_scale_the_budget() {
