@@ -88,6 +88,7 @@ impl Entry for KlEuclidean {
     fn entry<S: Simd>(self, simd: S, z: S::f64s, p: S::f64s, s: f64) -> [S::f64s; 4] {
         let (zero, one) = (simd.splat_f64s(0.0), simd.splat_f64s(1.0));
         let least = simd.splat_f64s(f64::MIN_POSITIVE);
+        let possible = simd.less_than_f64s(zero, p);
         let (by, p) = (simd.splat_f64s(s), simd.max_f64s(p, least));
         let (y, slope) = if s > 0.0 {
             let log = simd.sub_f64s(ln(simd, p), simd.splat_f64s(s.ln()));
@@ -97,6 +98,8 @@ impl Entry for KlEuclidean {
             let inside = simd.less_than_f64s(zero, z);
             (simd.select_f64s(inside, z, zero), simd.select_f64s(inside, one, zero))
         };
+        let y = simd.select_f64s(possible, y, zero);
+        let slope = simd.select_f64s(possible, slope, zero);
         let moved = simd.sub_f64s(y, p);
         let share = simd.div_f64s(moved, p);
         let ratio = simd.max_f64s(simd.div_f64s(y, p), least);
@@ -129,16 +132,16 @@ impl<E: Entry> WithSimd for Pass<'_, E> {
     fn with_simd<S: Simd>(self, simd: S) -> EntrySums {
         let Pass { entry, z, nu, p, s, y } = self;
         let mut sums = [simd.splat_f64s(0.0); 5];
-        let (nu, one) = (simd.splat_f64s(nu), simd.splat_f64s(1.0));
-        // A macro, since closures are not compiled for the instruction set. Lanes beyond the row count 0.
+        let nu = simd.splat_f64s(nu);
+        // A macro, since closures are not compiled for the instruction set.
         macro_rules! take {
-            ($z:expr, $p:expr, $counts:expr) => {{
+            ($z:expr, $p:expr, |$term:ident| $counted:expr) => {{
                 let z = simd.sub_f64s($z, nu);
                 let [y, slope, normal, distance] = entry.entry(simd, z, $p, s);
                 let mixed = simd.mul_f64s(slope, normal);
                 let terms = [y, slope, mixed, simd.mul_f64s(mixed, normal), distance];
-                for (sum, term) in sums.iter_mut().zip(terms) {
-                    *sum = simd.mul_add_e_f64s($counts, term, *sum);
+                for (sum, $term) in sums.iter_mut().zip(terms) {
+                    *sum = simd.add_f64s(*sum, $counted);
                 }
                 y
             }};
@@ -146,12 +149,15 @@ impl<E: Entry> WithSimd for Pass<'_, E> {
         let (full, rest) = S::as_mut_simd_f64s(y);
         let ((z, z_rest), (p, p_rest)) = (S::as_simd_f64s(z), S::as_simd_f64s(p));
         for ((y, &z), &p) in full.iter_mut().zip(z).zip(p) {
-            *y = take!(z, p, one);
+            *y = take!(z, p, |term| term);
         }
         if !rest.is_empty() {
             let (z, p) = (simd.partial_load_f64s(z_rest), simd.partial_load_f64s(p_rest));
-            let counts = simd.partial_load_f64s(&[1.0; 8][..rest.len()]);
-            let y = take!(z, p, counts);
+            // Lanes beyond the row may hold anything.
+            let (zero, counts) =
+                (simd.splat_f64s(0.0), simd.partial_load_f64s(&[1.0; 8][..rest.len()]));
+            let counts = simd.less_than_f64s(zero, counts);
+            let y = take!(z, p, |term| simd.select_f64s(counts, term, zero));
             simd.partial_store_f64s(rest, y);
         }
         EntrySums {

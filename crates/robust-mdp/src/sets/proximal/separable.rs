@@ -36,13 +36,13 @@ pub trait ProximalEntry: Sync {
         budget.min(rows)
     }
 
-    /// y at z, p and s (κ included), and its derivative in z; z may carry a constant that s·d lacks.
+    /// y with V'(y) + s·[`normal`](Self::normal) = z, or 0 (κ is in s), and its derivative in z.
     fn at(&self, z: f64, p: f64, s: f64) -> (f64, f64);
 
-    /// ∂d/∂y, where y moves with z.
+    /// n = ∂d/∂y, where y moves with z.
     fn normal(&self, y: f64, p: f64) -> f64;
 
-    /// The entries of a row at z − ν, written to `y`, and their sums.
+    /// The entries of a row at z − ν, written to `y`, and their sums; a faster way may replace this one.
     fn row(&self, z: &[f64], nu: f64, p: &[f64], s: f64, y: &mut [f64]) -> EntrySums {
         let mut sums = EntrySums::default();
         for ((y, &z), &p) in y.iter_mut().zip(z).zip(p) {
@@ -86,13 +86,14 @@ impl EntrySums {
     /// Σhn² − (Σhn)²/Σh.
     fn curvature(&self) -> f64 {
         let curvature = self.square - self.mixed * self.mixed / self.slope;
-        if self.slope > 0.0 { curvature.max(0.0) } else { 0.0 }
+        if curvature > 0.0 { curvature } else { 0.0 }
     }
 
     /// Whether the mass is one, up to the last digits of it and of ν.
     fn has_mass_one(&self, n: usize, nu: f64) -> bool {
         // Rows that stay at p for a range of shifts have the mass of p, one up to rounding.
-        let own = if self.slope > 0.0 { 2.0 } else { 2.0 + n as f64 };
+        let own =
+            if self.slope > 0.0 { (0.5 * (n as f64).sqrt()).max(2.0) } else { 2.0 + n as f64 };
         (self.mass - 1.0).abs() <= f64::EPSILON * own.max(self.slope * nu.abs())
     }
 }
@@ -182,12 +183,17 @@ impl<E: ProximalEntry> Rows<'_, E> {
         let (mut s, mut joint) = (near, true);
         for step in 0..BUDGET_STEPS {
             let Spent { distance, slope, correction, settled } = self.at(s, joint);
-            let met = (distance - goal).abs() <= slack;
+            // Nor is s known better than to its last bits.
+            let met = (distance - goal).abs() <= slack + 4e-16 * s * slope.abs();
             if settled && (met || s == 0.0 && distance <= goal) {
                 return s;
             }
             if settled || correction.abs() <= 0.1 * (distance - goal).abs() {
-                if distance > goal { low = Some(s) } else { high = s }
+                if distance.is_nan() || distance > goal {
+                    low = Some(s);
+                } else if s > 0.0 {
+                    high = s;
+                }
             }
             let closed = high.is_finite() && high - low.unwrap_or(0.0) <= 4e-16 * high;
             if joint && (closed || step == JOINT_STEPS) {
@@ -199,17 +205,18 @@ impl<E: ProximalEntry> Rows<'_, E> {
                 break;
             }
             let newton = s - 2.0 * distance * ((distance / goal).sqrt() - 1.0) / slope;
-            let inside = newton >= 0.0 && newton < high && low.is_none_or(|low| newton > low);
+            let linear = s - (distance - goal) / slope;
+            let inside = |s: f64| s >= 0.0 && s < high && low.is_none_or(|low| s > low);
             // A step that undershoots for long is as good as none.
-            let trusted = inside && (joint || step % 4 != 3);
-            let next = match (low, high.is_finite()) {
-                _ if met => s,
-                _ if trusted => newton,
-                (Some(low), false) => 4.0 * low.max(1e-6),
-                (None, _) => 0.0,
-                (Some(low), true) if low > 0.0 && high > 4.0 * low => (low * high).sqrt(),
-                (Some(low), true) if low == 0.0 && high > 1e-6 => 0.1 * high,
-                (Some(low), true) => 0.5 * (low + high),
+            let trusted = joint || step % 4 != 3;
+            let next = if met {
+                s
+            } else if trusted && inside(newton) {
+                newton
+            } else if trusted && inside(linear) {
+                linear
+            } else {
+                between(low, high)
             };
             for (k, sums) in self.sums.iter().enumerate() {
                 self.nu[k] += sums.shift(self.block.kappa(k) * (next - s));
@@ -248,6 +255,7 @@ impl<E: ProximalEntry> Rows<'_, E> {
         let (mut low, mut high) = (f64::NEG_INFINITY, f64::INFINITY);
         let (mut nu, mut reach, mut sums) = (self.nu[k], 1.0, EntrySums::default());
         for step in 0..ROW_STEPS {
+            self.nu[k] = nu;
             sums = self.entry.row(z, nu, p, s, y);
             *self.entries += y.len() as u64;
             let EntrySums { mass, slope, .. } = sums;
@@ -283,8 +291,18 @@ impl<E: ProximalEntry> Rows<'_, E> {
             }
             nu = fresh;
         }
-        self.nu[k] = nu;
         sums
+    }
+}
+
+/// A point of a bracket of s whose ends may be far apart; without a lower end 0, the least s of all.
+fn between(low: Option<f64>, high: f64) -> f64 {
+    match low {
+        None => 0.0,
+        Some(low) if high.is_infinite() => 4.0 * low.max(1e-6),
+        Some(low) if low > 0.0 && high > 4.0 * low => (low * high).sqrt(),
+        Some(low) if low == 0.0 && high > 1e-6 => 0.1 * high,
+        Some(low) => 0.5 * (low + high),
     }
 }
 

@@ -2,7 +2,7 @@
 //! only if its entries are those of one shift a row and one multiplier, rows have mass one, and the
 //! budget is spent unless the multiplier is 0.
 
-use super::{Chi2, EllipsoidEntropy, KlEuclidean, Owned, Ray, State, Tilted, blocks};
+use super::{CASES, Case, Chi2, EllipsoidEntropy, KlEuclidean, Owned, Ray, State, Tilted, blocks};
 use crate::geometry::Geometry;
 use crate::instances::Xoshiro256;
 use crate::oracle::first_order::prox_of;
@@ -147,32 +147,89 @@ fn steps_by_entries_are_optimal() {
     check_steps(EllipsoidEntropy, 6);
 }
 
-/// Warm steps are Newton's: all multipliers settle in a few passes, whatever the radius.
+/// Warm steps are Newton's: all multipliers settle in a few passes, whatever the radius and the size.
+/// (Not those of L1, whose D has kinks.)
 #[test]
 fn warm_steps_take_few_passes() {
     let mut rng = Xoshiro256::new(9);
-    let all: [&dyn Prox; 5] = [
-        &Separable(Chi2),
-        &Separable(Ray),
-        &Separable(Tilted),
-        &Separable(KlEuclidean),
-        &Separable(EllipsoidEntropy),
-    ];
-    for radius in [1e-6, 1e-3, 0.1, 2.0] {
-        let block = Owned { radius, ..Owned::random(&mut rng, 20, 30, 0.0, 1.0) };
-        for (i, prox) in all.iter().enumerate() {
-            let mut state = State::start(*prox, &block);
-            let mut passes = 0.0;
-            for step in 0..30 {
-                let x: Vec<f64> = (0..20).map(|k| 0.05 + 0.01 * f64::from(step * k % 3)).collect();
-                let ([y, _], count) = state.counted_step(*prox, &block, 0.5, &x);
-                assert!(y.iter().all(|y| y.is_finite()));
-                if step >= 10 {
-                    passes += count / 20.0;
+    for (rows, width) in [(1, 30), (20, 30), (50, 200), (200, 20)] {
+        for radius in [1e-8, 1e-3, 0.1, 1e3] {
+            let block = Owned { radius, ..Owned::random(&mut rng, rows, width, 0.0, 1.0) };
+            for Case { name, prox, .. } in CASES {
+                let mut state = State::start(prox, &block);
+                let mut passes = 0.0;
+                for step in 0..20 {
+                    let share = |k: usize| (0.8 + 0.2 * (step * k % 3) as f64) / rows as f64;
+                    let x: Vec<f64> = (0..rows).map(share).collect();
+                    let (_, count) = state.counted_step(prox, &block, 0.5, &x);
+                    if step >= 10 {
+                        passes += count / 10.0;
+                    }
+                }
+                let label = format!("{name}, {rows} × {width}, radius {radius:e}");
+                assert!(passes <= 7.5, "{label}: {passes} passes");
+                assert!(state.budget > 0.0 || radius > 1e-3, "{label}: the budget does not bind");
+            }
+        }
+    }
+}
+
+/// Sets that keep to the support do so within any budget, as long as a step may be.
+#[test]
+fn steps_within_vacuous_budgets_keep_to_the_support() {
+    let mut rng = Xoshiro256::new(13);
+    for case in CASES.iter().filter(|case| case.keeps_support()) {
+        for width in [2, 5, 16, 17] {
+            for radius in [1e-9, 1e-3, 0.5, 1e3] {
+                let mut block = Owned::random(&mut rng, 2, width, 0.0, 1.0);
+                (block.nominal[0], block.gain[0]) = (0.0, 1.0);
+                let total: f64 = block.nominal[..width].iter().sum();
+                block.nominal[..width].iter_mut().for_each(|p| *p /= total);
+                let block = Owned { radius, ..block }.refresh();
+                let mut state = State::start(case.prox, &block);
+                for sigma in [1.0, 1e3] {
+                    let [y, _] = state.step(case.prox, &block, sigma, &[1.0; 2]);
+                    let label = format!("{}, width {width}, radius {radius:e}", case.name);
+                    assert_eq!(y[0], 0.0, "{label}");
+                    let spent = block.block().spent(case.set, &y);
+                    assert!(spent <= radius * (1.0 + 1e-9), "{label}: {spent:e}");
                 }
             }
-            assert!(passes <= 6.5, "entry {i}, radius {radius:e}: {passes} passes");
-            assert!(state.budget > 0.0 || radius > 1e-3, "entry {i}, radius {radius:e}: idle");
+        }
+    }
+}
+
+/// What all entries of a row gain alike moves no step, however much it is; entries at 0 and next to it
+/// do not either.
+#[test]
+fn steps_keep_the_budget_at_extremes() {
+    let mut rng = Xoshiro256::new(12);
+    for Case { name, prox, set, .. } in CASES {
+        for (width, least) in [(5, 0.0), (5, 3e-309), (16, 0.0), (17, 1e-300)] {
+            let mut block = Owned { radius: 1e-3, ..Owned::random(&mut rng, 2, width, 0.0, 1.0) };
+            block.nominal[0] = least;
+            let total: f64 = block.nominal[..width].iter().sum();
+            block.nominal[..width].iter_mut().for_each(|p| *p /= total);
+            let [expected, _] = State::start(prox, &block).step(prox, &block, 1.0, &[1.0; 2]);
+            let label = format!("{name}, width {width}, p = {least:e}");
+            for gain in [0.0, -360.0, -1000.0, 1000.0] {
+                let mut moved = block.clone();
+                moved.gain.iter_mut().for_each(|b| *b += gain);
+                let mut state = State::start(prox, &moved);
+                let [y, _] = state.step(prox, &moved.refresh(), 1.0, &[1.0; 2]);
+                assert!(state.budget > 0.0, "{label}, gain {gain}");
+                let spent = block.block().spent(set, &y);
+                // Sums of squares of the gains cancel.
+                let bits = 1e-15 * gain * gain;
+                let off = (spent / 1e-3 - 1.0).abs();
+                assert!(off < 1e-9 + 10.0 * bits, "{label}, gain {gain}: {spent:e}");
+                for (y, expected) in y.iter().zip(&expected) {
+                    assert!(
+                        (y - expected).abs() < 1e-11 + bits,
+                        "{label}, gain {gain}: {y:e} {expected:e}"
+                    );
+                }
+            }
         }
     }
 }
