@@ -113,6 +113,9 @@ fn sets() -> Vec<UncertaintySet> {
         ellipsoid.on_nominal_support(),
         kl.clone(),
         kl.per_action(),
+        UncertaintySet::chi2(0.05),
+        UncertaintySet::l1(0.2),
+        UncertaintySet::total_variation(0.1).per_action(),
         UncertaintySet::none(),
     ]
 }
@@ -139,6 +142,19 @@ fn every_loop_with_the_exact_oracle() {
             for method in LOOPS {
                 let taken = check(model, &set, &options(method, None, 1e-7, 10_000), 9);
                 assert!(taken > 0, "{method:?} {set:?}");
+            }
+        }
+    }
+}
+
+/// The driver of all sets remembers what it needs too.
+#[test]
+fn every_loop_with_the_bracketed_driver() {
+    for model in [garnet(13, 0.6, None, 0.9), with_an_end()] {
+        for set in sets().into_iter().filter(|set| *set != UncertaintySet::none()) {
+            for method in LOOPS {
+                let asked = Options { bracketed: true, ..options(method, None, 1e-7, 10_000) };
+                assert!(check(&model, &set, &asked, 5) > 0, "{method:?} {set:?}");
             }
         }
     }

@@ -43,7 +43,11 @@ const METHODS: [Method; 8] = [
     Method::Newton,
 ];
 const ORACLES: [Oracle; 3] = [Oracle::Exact, Oracle::FirstOrder, Oracle::InteriorPoint];
-const RADII: [&str; 3] = ["uniform", "per state", "per row"];
+const RADII: [(&str, fn(Vec<f64>) -> Radius); 3] = [
+    ("uniform", |radii| Radius::Uniform(radii[0])),
+    ("per state", Radius::PerState),
+    ("per row", Radius::PerRow),
+];
 
 fn code<T: PartialEq>(all: &[T], of: &T) -> u8 {
     all.iter().position(|x| x == of).map_or(u8::MAX, |at| at as u8)
@@ -148,7 +152,7 @@ impl Certificate {
         let objective = named(&OBJECTIVES, objective, "objective")?;
         let (rectangularity, weighted) = named(&OWNERS, owner, "rectangularity")?;
         let support = named(&SUPPORTS, support, "support")?;
-        let radius_kind = named(&RADII, kind, "kind of radius")?;
+        let (radius_kind, radius) = named(&RADII, kind, "kind of radius")?;
         let method = named(&METHODS, method, "method")?;
         let oracle = named(&ORACLES, oracle, "oracle")?;
         let joint = named(&[false, true], joint, "place of the lower values")?;
@@ -191,12 +195,7 @@ impl Certificate {
         let [lower, upper, gap] = [(); 3].map(|()| at.number());
         let claim = Claim { lower, upper, gap };
         at.bytes = &bytes[HEADER + name as usize..];
-        let budgets = at.numbers(radii);
-        let radius = match kind {
-            0 => Radius::Uniform(budgets[0]),
-            1 => Radius::PerState(budgets),
-            _ => Radius::PerRow(budgets),
-        };
+        let radius = radius(at.numbers(radii));
         let kappa = weighted.then(|| at.numbers(kappa));
         let upper = at.numbers(states);
         let lower = if joint { upper.clone() } else { at.numbers(states) };
