@@ -5,7 +5,7 @@ use pulp::{Scalar, Simd, WithSimd};
 
 use super::Mirror;
 use super::separable::{EntrySums, ProximalEntry};
-use crate::lanes::{dispatch, exp, ln, ln_1p_small};
+use crate::lanes::{dispatch, exp, exp_m1, ln, ln_1p_small};
 use crate::sets::ellipsoid::Ellipsoid;
 use crate::sets::kl::Kl;
 use crate::sets::set::Set;
@@ -102,9 +102,21 @@ impl Entry for KlEuclidean {
         let slope = simd.select_f64s(possible, slope, zero);
         let moved = simd.sub_f64s(y, p);
         let share = simd.div_f64s(moved, p);
-        let ratio = simd.max_f64s(simd.div_f64s(y, p), least);
-        let small = simd.less_than_f64s(simd.abs_f64s(share), simd.splat_f64s(0.125));
-        let log = simd.select_f64s(small, ln_1p_small(simd, share), ln(simd, ratio));
+        let near = simd.less_than_f64s(simd.abs_f64s(share), simd.splat_f64s(0.125));
+        let log = ln(simd, simd.max_f64s(simd.div_f64s(y, p), least));
+        let (y, log, moved) = if s < 1.0 {
+            (y, simd.select_f64s(near, ln_1p_small(simd, share), log), moved)
+        } else {
+            // Near p the argument of ω is far larger than what it says of y: from the equation itself.
+            let own = simd.div_f64s(simd.sub_f64s(z, y), by);
+            let by = simd.mul_f64s(p, exp_m1(simd, own));
+            let own_y = simd.add_f64s(p, by);
+            (
+                simd.select_f64s(near, own_y, y),
+                simd.select_f64s(near, own, log),
+                simd.select_f64s(near, by, moved),
+            )
+        };
         [y, slope, log, simd.sub_f64s(simd.mul_f64s(y, log), moved)]
     }
 }
@@ -224,7 +236,10 @@ mod tests {
     fn rows_are_sums_of_entries() {
         let entries: [&dyn ProximalEntry; 2] = [&EllipsoidEntropy, &KlEuclidean];
         for (entry, n) in entries.into_iter().flat_map(|entry| (1..=19).map(move |n| (entry, n))) {
-            let p: Vec<f64> = (1..=n).map(|j| f64::from(j) / f64::from(n * n)).collect();
+            let mut p: Vec<f64> = (1..=n).map(|j| f64::from(j) / f64::from(n * n)).collect();
+            if n > 1 {
+                p[0] = 0.0;
+            }
             let z: Vec<f64> = (1..=n).map(|j| (f64::from(j) * 1.7).sin()).collect();
             for s in [0.0, 1e-3, 1.0, 50.0] {
                 let mut y = vec![f64::NAN; p.len()];

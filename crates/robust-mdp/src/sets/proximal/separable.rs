@@ -18,7 +18,7 @@ const ROW_STEPS: usize = 200;
 const BUDGET_STEPS: usize = 200;
 /// Steps that trust rows to first order, before those that solve them.
 const JOINT_STEPS: usize = 16;
-/// D and α differ by no more than this share of α.
+/// D and α differ by no more than this share of α, and by what roundings hide.
 const PRECISION: f64 = 1e-13;
 
 /// One entry of a proximal step.
@@ -174,38 +174,41 @@ struct Spent {
 }
 
 impl<E: ProximalEntry> Rows<'_, E> {
-    /// The least s ≥ 0 that keeps D within the budget, from `near`; leaves the point there.
+    /// The least s ≥ 0 that keeps D within the budget, up to rounding, from `near`; leaves the point there.
     fn spend(&mut self, near: f64) -> f64 {
         let goal = self.block.radius;
         // D is known to the last bits of y − p.
-        let slack = PRECISION * goal + 4e-16 * goal.sqrt();
+        let kappa = (0..self.block.rows()).map(|k| self.block.kappa(k)).fold(1.0, f64::max);
+        let slack = PRECISION * goal + 4e-16 * (kappa * goal).sqrt();
         let (mut low, mut high) = (None::<f64>, f64::INFINITY);
         let (mut s, mut joint) = (near, true);
         for step in 0..BUDGET_STEPS {
             let Spent { distance, slope, correction, settled } = self.at(s, joint);
+            // What settled rows lack of mass one is rounding, and steep normals would make much of it.
+            let off = if settled { distance - correction - goal } else { distance - goal };
             // Nor is s known better than to its last bits.
-            let met = (distance - goal).abs() <= slack + 4e-16 * s * slope.abs();
-            if settled && (met || s == 0.0 && distance <= goal) {
+            let met = off <= slack && -off <= slack + 4e-16 * s * slope.abs();
+            if settled && (met || s == 0.0 && off <= 0.0) {
                 return s;
             }
-            if settled || correction.abs() <= 0.1 * (distance - goal).abs() {
-                if distance.is_nan() || distance > goal {
+            if settled || correction.abs() <= 0.1 * off.abs() {
+                if off.is_nan() || off > 0.0 {
                     low = Some(s);
                 } else if s > 0.0 {
                     high = s;
                 }
             }
             let closed = high.is_finite() && high - low.unwrap_or(0.0) <= 4e-16 * high;
-            if joint && (closed || step == JOINT_STEPS) {
+            if joint && (closed || step == JOINT_STEPS || !off.is_finite()) {
                 // First-order brackets may be wrong.
                 (low, high, joint) = (None, f64::INFINITY, false);
                 continue;
             }
-            if closed {
+            if closed || !s.is_finite() {
                 break;
             }
-            let newton = s - 2.0 * distance * ((distance / goal).sqrt() - 1.0) / slope;
-            let linear = s - (distance - goal) / slope;
+            let newton = s - 2.0 * (off + goal) * ((off / goal + 1.0).sqrt() - 1.0) / slope;
+            let linear = s - off / slope;
             let inside = |s: f64| s >= 0.0 && s < high && low.is_none_or(|low| s > low);
             // A step that undershoots for long is as good as none.
             let trusted = joint || step % 4 != 3;
@@ -223,11 +226,13 @@ impl<E: ProximalEntry> Rows<'_, E> {
             }
             s = next;
         }
+        // Neither the budget nor its last bits can be met at one s.
         if high.is_finite() {
             s = high;
         }
         self.at(s, false);
-        s
+        self.block.bring_within(self.entry.set(), self.point);
+        if s.is_finite() { s } else { 0.0 }
     }
 
     /// D at s; `joint`: of rows that are near mass one.
