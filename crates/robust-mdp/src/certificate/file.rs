@@ -43,7 +43,9 @@ const METHODS: [Method; 8] = [
     Method::Newton,
 ];
 const ORACLES: [Oracle; 3] = [Oracle::Exact, Oracle::FirstOrder, Oracle::InteriorPoint];
-const RADII: [(&str, fn(Vec<f64>) -> Radius); 3] = [
+/// What numbers of a radius are, and the radius of them.
+type RadiusKind = (&'static str, fn(Vec<f64>) -> Radius);
+const RADII: [RadiusKind; 3] = [
     ("uniform", |radii| Radius::Uniform(radii[0])),
     ("per state", Radius::PerState),
     ("per row", Radius::PerRow),
