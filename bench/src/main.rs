@@ -117,7 +117,7 @@ mod tests {
     use super::*;
 
     /// The run that the documents tell of.
-    const RUN: &str = "bench/runs/2026-11-16";
+    const RUN: &str = "bench/runs/2026-11-18";
 
     fn at(name: &str) -> PathBuf {
         Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(name)
