@@ -150,13 +150,20 @@ fn every_loop_with_the_exact_oracle() {
 /// The driver of all sets remembers what it needs too.
 #[test]
 fn every_loop_with_the_bracketed_driver() {
-    for model in [garnet(13, 0.6, None, 0.9), with_an_end()] {
-        for set in sets().into_iter().filter(|set| *set != UncertaintySet::none()) {
-            for method in LOOPS {
-                let asked = Options { bracketed: true, ..options(method, None, 1e-7, 10_000) };
-                assert!(check(&model, &set, &asked, 5) > 0, "{method:?} {set:?}");
-            }
+    let models = [garnet(13, 0.6, None, 0.9), with_an_end()];
+    let piecewise_linear = [UncertaintySet::l1(0.0), UncertaintySet::total_variation(0.0)];
+    for set in sets().into_iter().filter(|set| *set != UncertaintySet::none()) {
+        let mut as_usual = true;
+        for (model, method) in models.iter().flat_map(|m| LOOPS.map(|method| (m, method))) {
+            let usual = options(method, None, 1e-7, 10_000);
+            let asked = Options { bracketed: true, ..usual.clone() };
+            assert!(check(model, &set, &asked, 5) > 0, "{method:?} {set:?}");
+            let [own, other] = [&asked, &usual].map(|o| solve(model, &set, o).unwrap());
+            as_usual &= own.lower == other.lower && own.work == other.work;
         }
+        // Its roundings tell that it ran; piecewise linear rows have no other driver.
+        let has_no_other = piecewise_linear.iter().any(|other| other.distance == set.distance);
+        assert_eq!(as_usual, has_no_other, "{set:?}");
     }
 }
 

@@ -107,14 +107,13 @@ impl Entry for KlEuclidean {
         let (y, log, moved) = if s < 1.0 {
             (y, simd.select_f64s(near, ln_1p_small(simd, share), log), moved)
         } else {
-            // Near p the argument of ω is far larger than what it says of y: from the equation itself.
-            let own = simd.div_f64s(simd.sub_f64s(z, y), by);
-            let by = simd.mul_f64s(p, exp_m1(simd, own));
-            let own_y = simd.add_f64s(p, by);
+            // Near p the argument of ω is far larger than what it says of y: ln(y/p) = (z − y)/s does.
+            let quotient = simd.div_f64s(simd.sub_f64s(z, y), by);
+            let change = simd.mul_f64s(p, exp_m1(simd, quotient));
             (
-                simd.select_f64s(near, own_y, y),
-                simd.select_f64s(near, own, log),
-                simd.select_f64s(near, by, moved),
+                simd.select_f64s(near, simd.add_f64s(p, change), y),
+                simd.select_f64s(near, quotient, log),
+                simd.select_f64s(near, change, moved),
             )
         };
         [y, slope, log, simd.sub_f64s(simd.mul_f64s(y, log), moved)]
