@@ -36,7 +36,8 @@ pub fn instruction_set() -> &'static str {
     dispatch(Name)
 }
 
-const IOTA: [f64; 8] = [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0];
+/// The number of a lane.
+pub(crate) const IOTA: [f64; 8] = [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0];
 
 /// The entries beyond the last full register of a slice, and zeros, in some order.
 ///
