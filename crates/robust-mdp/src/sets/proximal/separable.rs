@@ -178,7 +178,7 @@ impl<E: ProximalEntry> Rows<'_, E> {
     fn spend(&mut self, near: f64) -> f64 {
         let goal = self.block.radius;
         // D is known to the last bits of y − p.
-        let kappa = (0..self.block.rows()).map(|k| self.block.kappa(k)).fold(1.0, f64::max);
+        let kappa = (0..self.block.rows()).map(|k| self.block.kappa(k)).fold(0.0, f64::max);
         let slack = PRECISION * goal + 4e-16 * (kappa * goal).sqrt();
         let (mut low, mut high) = (None::<f64>, f64::INFINITY);
         let (mut s, mut joint) = (near, true);
@@ -212,7 +212,7 @@ impl<E: ProximalEntry> Rows<'_, E> {
             let inside = |s: f64| s >= 0.0 && s < high && low.is_none_or(|low| s > low);
             // A step that undershoots for long is as good as none.
             let trusted = joint || step % 4 != 3;
-            let next = if met {
+            let mut next = if met {
                 s
             } else if trusted && inside(newton) {
                 newton
@@ -221,12 +221,17 @@ impl<E: ProximalEntry> Rows<'_, E> {
             } else {
                 between(low, high)
             };
+            if high.is_infinite() {
+                // D falls faster than its slope tells beyond kinks and entries at 0, and from too far away
+                // masses have lost the digits that would lead back.
+                next = next.min(4.0 * (1.0 / kappa + s) * (off / goal + 1.0).max(1.0).sqrt());
+            }
             for (k, sums) in self.sums.iter().enumerate() {
                 self.nu[k] += sums.shift(self.block.kappa(k) * (next - s));
             }
             s = next;
         }
-        // Neither the budget nor its last bits can be met at one s.
+        // Neither the budget nor its last bits can be met at one s, or none was found.
         if high.is_finite() {
             s = high;
         }

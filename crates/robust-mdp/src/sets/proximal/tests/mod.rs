@@ -125,6 +125,11 @@ impl Case {
         !self.set.leaves_support()
     }
 
+    /// Whether the multiplier that a state keeps is s, positive where the budget binds.
+    fn by_entries(&self) -> bool {
+        self.name != ELLIPSOID.name && self.name != KL.name
+    }
+
     fn decode(&self, block: &Owned, mirror: &[f64]) -> Vec<f64> {
         let point = |(m, p): (&f64, &f64)| match self.prox.mirror() {
             Mirror::Point => *m,
