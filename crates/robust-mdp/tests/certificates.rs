@@ -10,10 +10,10 @@ use cases::Case;
 use ran::assert_ran;
 use reference::{FAMILIES, Family, PRECISION};
 use robust_mdp::instances::{Costs, Garnet};
-use robust_mdp::sets::UncertaintySet;
+use robust_mdp::sets::{Radius, UncertaintySet};
 use robust_mdp::{
-    Certificate, Method, Model, Objective, Options, Oracle, Solution, Status, Stop, Verified,
-    certify, solve, verify,
+    Certificate, Method, Model, ModelBuilder, Objective, Options, Oracle, Solution, Status, Stop,
+    Verified, certify, solve, verify,
 };
 
 fn run(case: &Case, method: Method, oracle: Option<Oracle>, max_sweeps: u64) -> Solution {
@@ -285,4 +285,60 @@ fn gaps_near_the_roundings_are_proved_for_many_rows_of_kl_sets() {
         assert!(proved.gap <= 1.01 * gap, "{:e}", proved.gap);
         stands(&model, &set, &solution.policy, &proved, &|| format!("{gap:e}"));
     }
+}
+
+/// A multiplier so steep that rounding moved most of a row's mass: the certificate was five times as wide as
+/// the bounds of the run that a limit had stopped.
+#[test]
+fn steep_multipliers_of_vacuous_budgets_keep_their_mass() {
+    let mut builder = ModelBuilder::new(0.3);
+    builder.set_objective(Objective::MaxReward);
+    type Row = (f64, &'static [(usize, f64, f64)]);
+    let rows: [Row; 4] = [
+        (
+            0.6728238890790121,
+            &[
+                (0, 0.9167680027376813, 0.4637561112069847),
+                (1, 0.08323199726231868, -0.3815905402593407),
+            ],
+        ),
+        (
+            0.0806838093818607,
+            &[
+                (0, 0.25346693680700305, 0.03255614774526572),
+                (2, 0.3732665315964985, -0.29615131610092693),
+                (2, 0.3732665315964985, 0.4394388107489907),
+            ],
+        ),
+        (
+            0.3132382571540302,
+            &[
+                (0, 0.8377893280666344, -0.03539158935086095),
+                (1, 0.11752185093339594, 0.4202922600405741),
+                (3, 0.044688820999969715, 0.49381675676878356),
+            ],
+        ),
+        (
+            -0.4290816323081166,
+            &[
+                (0, 0.24176246585606648, -0.49838836930341124),
+                (1, 0.7582375341439335, -0.21813785765452942),
+            ],
+        ),
+    ];
+    for (reward, next) in rows {
+        builder.add_state(None);
+        builder.add_action(None, reward);
+        next.iter().for_each(|&(to, p, further)| builder.add_transition(to, p, further));
+    }
+    let model = builder.build().expect("a model");
+    let radii = vec![0.0, 3.6816247401697284, 7.322187147448646, 8.960972889984378];
+    let set = UncertaintySet::ellipsoid(1.0).per_action().with_radius(Radius::PerState(radii));
+    let stop = Stop { max_sweeps: 2, ..Stop::at_gap(1e-6) };
+    let options = Options { method: Method::Vi, stop, threads: Some(1), ..Options::default() };
+    let solution = solve(&model, &set, &options).expect("a solution");
+    assert_eq!(solution.status, Status::SweepLimit);
+    let (_, proved) = certify(&model, &set, &solution, Some(1)).expect("a proof");
+    assert!(proved.gap <= solution.gap, "{:e} {:e}", proved.gap, solution.gap);
+    stands(&model, &set, &solution.policy, &proved, &|| "vacuous budgets".into());
 }

@@ -95,10 +95,12 @@ impl Exact<'_> {
     }
 }
 
-/// Multipliers t beyond √(α/κ)/(ε·range) say no more than this one: a lower one costs α/(κt) at most, and so
-/// does the rounding of ν, which is one of t·z, worth its square over t.
+/// A multiplier beyond which lower bounds do not rise. With d the least of α/κ and the diameter of the set,
+/// stopping at t costs d/t at most, and the rounding of ν, one of t·z, its square over t: they balance at
+/// √d/(ε·range), where entries are wrong by √d. A quarter of it costs little, and leaves rows their mass.
 pub(super) fn steepest(problem: &mut StateProblem<'_>, k: usize, radius: f64) -> f64 {
-    (radius / problem.kappa(k)).sqrt() / (f64::EPSILON * problem.rows.look_at(k).range)
+    let most = (radius / problem.kappa(k)).min(problem.set.diameter());
+    0.25 * most.sqrt() / (f64::EPSILON * problem.rows.look_at(k).range)
 }
 
 /// The point of row k at t: y(t), or where y(t) is an edge what `nu` says of it.
