@@ -47,12 +47,7 @@ impl Entry for EllipsoidEntropy {
     fn entry<S: Simd>(self, simd: S, z: S::f64s, p: S::f64s, s: f64) -> [S::f64s; 4] {
         let one = simd.splat_f64s(1.0);
         let by = simd.splat_f64s(s);
-        let y = if s > 0.0 {
-            let at = simd.add_f64s(simd.mul_add_e_f64s(by, p, z), simd.splat_f64s(s.ln()));
-            simd.div_f64s(omega(simd, at), by)
-        } else {
-            exp(simd, z)
-        };
+        let y = if s > 0.0 { omega(simd, simd.mul_add_e_f64s(by, p, z), s) } else { exp(simd, z) };
         let slope = simd.div_f64s(y, simd.mul_add_e_f64s(by, y, one));
         let normal = simd.sub_f64s(y, p);
         let half = simd.mul_f64s(simd.splat_f64s(0.5), normal);
@@ -88,11 +83,12 @@ impl Entry for KlEuclidean {
     fn entry<S: Simd>(self, simd: S, z: S::f64s, p: S::f64s, s: f64) -> [S::f64s; 4] {
         let (zero, one) = (simd.splat_f64s(0.0), simd.splat_f64s(1.0));
         let least = simd.splat_f64s(f64::MIN_POSITIVE);
+        // Subnormal p count as the least normal number.
         let possible = simd.less_than_f64s(zero, p);
         let (by, p) = (simd.splat_f64s(s), simd.max_f64s(p, least));
         let (y, slope) = if s > 0.0 {
             let log = simd.sub_f64s(ln(simd, p), simd.splat_f64s(s.ln()));
-            let y = simd.mul_f64s(by, omega(simd, simd.add_f64s(simd.div_f64s(z, by), log)));
+            let y = simd.mul_f64s(by, omega(simd, simd.add_f64s(simd.div_f64s(z, by), log), 1.0));
             (y, simd.div_f64s(y, simd.add_f64s(y, by)))
         } else {
             let inside = simd.less_than_f64s(zero, z);
@@ -181,11 +177,12 @@ impl<E: Entry> WithSimd for Pass<'_, E> {
     }
 }
 
-/// ω(z), solved as eˡ + l = z in l = ln ω, so that nothing overflows: a start within 0.04 of the root and
-/// two Halley steps, each of which cubes the error and divides it by twelve.
+/// y with s·y + ln y = c, that is ω(c + ln s)/s: the root l = ln y of s·eˡ + l = c, so that nothing overflows
+/// and small s takes no digits. A start within 0.04 of it and two Halley steps, each of which cubes the error
+/// and divides it by twelve.
 #[inline(always)]
-fn omega<S: Simd>(simd: S, z: S::f64s) -> S::f64s {
-    // Chebyshev fit on [−4, 4]; z itself below, ln z − ln z/z above.
+fn omega<S: Simd>(simd: S, c: S::f64s, s: f64) -> S::f64s {
+    // ln ω(z): Chebyshev fit on [−4, 4]; z itself below, ln z − ln z/z above.
     const FIT: [f64; 6] = [
         -3.051_536_874_508_018e-5,
         1.452_502_672_241_323_9e-3,
@@ -195,28 +192,31 @@ fn omega<S: Simd>(simd: S, z: S::f64s) -> S::f64s {
         -0.567_143_290_409_783_8,
     ];
     let (one, four) = (simd.splat_f64s(1.0), simd.splat_f64s(4.0));
-    let z = simd.max_f64s(z, simd.splat_f64s(-1e6));
+    let (by, shift) = (simd.splat_f64s(s), simd.splat_f64s(s.ln()));
+    let c = simd.max_f64s(c, simd.splat_f64s(-1e6));
+    let z = simd.add_f64s(c, shift);
     let mut l = simd.splat_f64s(-2.549_662_365_017_846_7e-5);
-    for c in FIT {
-        l = simd.mul_add_e_f64s(l, z, simd.splat_f64s(c));
+    for coefficient in FIT {
+        l = simd.mul_add_e_f64s(l, z, simd.splat_f64s(coefficient));
     }
     let large = simd.max_f64s(z, one);
     let log = ln(simd, large);
     let far = simd.sub_f64s(log, simd.div_f64s(log, large));
     l = simd.select_f64s(simd.less_than_f64s(four, z), far, l);
     l = simd.select_f64s(simd.less_than_f64s(z, simd.neg_f64s(four)), z, l);
-    l = simd.sub_f64s(l, halley(simd, z, l, exp(simd, l)));
+    l = simd.sub_f64s(l, halley(simd, simd.sub_f64s(z, l), exp(simd, l)));
     // e^{l − δ} = eˡ(1 − δ + δ²/2), δ at most 6e-6.
-    let w = exp(simd, l);
-    let step = halley(simd, z, l, w);
+    l = simd.sub_f64s(l, shift);
+    let y = exp(simd, l);
+    let step = halley(simd, simd.sub_f64s(c, l), simd.mul_f64s(by, y));
     let half = simd.mul_add_e_f64s(step, simd.splat_f64s(0.5), simd.neg_f64s(one));
-    simd.mul_add_e_f64s(simd.mul_f64s(w, step), half, w)
+    simd.mul_add_e_f64s(simd.mul_f64s(y, step), half, y)
 }
 
-/// The step from l, with w = eˡ.
+/// The step from l, with w = s·eˡ and `rest` = c − l.
 #[inline(always)]
-fn halley<S: Simd>(simd: S, z: S::f64s, l: S::f64s, w: S::f64s) -> S::f64s {
-    let f = simd.sub_f64s(simd.add_f64s(w, l), z);
+fn halley<S: Simd>(simd: S, rest: S::f64s, w: S::f64s) -> S::f64s {
+    let f = simd.sub_f64s(w, rest);
     let slope = simd.add_f64s(w, simd.splat_f64s(1.0));
     let bend = simd.div_f64s(simd.mul_f64s(f, w), slope);
     simd.div_f64s(simd.add_f64s(f, f), simd.sub_f64s(simd.add_f64s(slope, slope), bend))
@@ -227,7 +227,7 @@ mod tests {
     use super::*;
 
     fn omega(z: f64) -> f64 {
-        super::omega(Scalar::new(), z)
+        super::omega(Scalar::new(), z, 1.0)
     }
 
     /// A row in lanes is the sum of its entries, whatever their number.

@@ -130,7 +130,9 @@ impl<E: ProximalEntry> Prox for Separable<E> {
         let Scratch { buffer, entries, rows: sums, .. } = scratch;
         let (point, sums) = (&mut buffer[..block.entries()], &mut sums[..block.rows()]);
         let mut rows = Rows { entry: &self.0, block, z: y, nu: warm.row, point, sums, entries };
-        if *warm.budget == 0.0 {
+        // Where the budget did not bind, shifts from below lead back fast in Euclidean geometry alone.
+        let cold = mirror != Mirror::Point || rows.nu.iter().all(|nu| *nu == 0.0);
+        if *warm.budget == 0.0 && cold {
             for (k, nu) in rows.nu.iter_mut().enumerate() {
                 *nu = first_shift(mirror, &rows.z[block.span(k)], block.nominal(k));
             }
@@ -210,13 +212,11 @@ impl<E: ProximalEntry> Rows<'_, E> {
             let newton = s - 2.0 * (off + goal) * ((off / goal + 1.0).sqrt() - 1.0) / slope;
             let linear = s - off / slope;
             let inside = |s: f64| s >= 0.0 && s < high && low.is_none_or(|low| s > low);
-            // A step that undershoots for long is as good as none.
-            let trusted = joint || step % 4 != 3;
             let mut next = if met {
                 s
-            } else if trusted && inside(newton) {
+            } else if inside(newton) {
                 newton
-            } else if trusted && inside(linear) {
+            } else if inside(linear) {
                 linear
             } else {
                 between(low, high)

@@ -176,6 +176,35 @@ fn warm_steps_take_few_passes() {
     }
 }
 
+/// So do those of budgets that hardly bind, and of those that do not.
+#[test]
+fn multipliers_near_zero_take_few_passes() {
+    let mut rng = Xoshiro256::new(77);
+    for (rows, width) in [(5, 5), (20, 30), (50, 100)] {
+        for Case { name, prox, set, .. } in CASES.into_iter().filter(Case::by_entries) {
+            // Entropy starts afresh where the budget does not bind.
+            let start = if prox.mirror() == Mirror::Point { 0.0 } else { 1.0 };
+            for short in [1e-2, 1e-4, 1e-6, 1e-8, 1e-10] {
+                let (mut passes, runs) = ([0.0; 2], 20);
+                for _ in 0..runs {
+                    let random = Owned::random(&mut rng, rows, width, 0.0, 1.0);
+                    let mut block = Owned { radius: 1e6, ..random };
+                    let x = vec![1.0 / rows as f64; rows];
+                    let mut state = State::start(prox, &block);
+                    (0..3).for_each(|_| drop(state.step(prox, &block, 0.5, &x)));
+                    let ([y, _], free) = state.clone().counted_step(prox, &block, 0.5, &x);
+                    block.radius = block.block().spent(set, &y) * (1.0 - short);
+                    let (_, bound) = state.counted_step(prox, &block, 0.5, &x);
+                    passes[0] += free / f64::from(runs);
+                    passes[1] += bound / f64::from(runs);
+                }
+                let label = format!("{name}, {rows} × {width}, {short:e}: {passes:?} passes");
+                assert!(passes[0] <= 5.2 + start && passes[1] <= 5.5, "{label}");
+            }
+        }
+    }
+}
+
 /// Sets that keep to the support do so within any budget, however long a step is.
 #[test]
 fn steps_keep_to_the_support() {
