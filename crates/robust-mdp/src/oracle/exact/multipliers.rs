@@ -97,7 +97,8 @@ impl Exact<'_> {
 
 /// A multiplier beyond which lower bounds do not rise. With d the least of α/κ and the diameter of the set,
 /// stopping at t costs d/t at most, and the rounding of ν, one of t·z, its square over t: they balance at
-/// √d/(ε·range), where entries are wrong by √d. A quarter of it costs little, and leaves rows their mass.
+/// √d/(ε·range), where entries are wrong by √d (of quadratic rows; near enough for others). A quarter of it
+/// costs little, and leaves rows their mass.
 pub(super) fn steepest(problem: &mut StateProblem<'_>, k: usize, radius: f64) -> f64 {
     let most = (radius / problem.kappa(k)).min(problem.set.diameter());
     0.25 * most.sqrt() / (f64::EPSILON * problem.rows.look_at(k).range)

@@ -6,8 +6,9 @@
 //! With h = ∂y/∂z and n = ∂d/∂y, dy = −h(dν_a + κ_a·n·ds). Newton's method on all these equations at once
 //! eliminates the shifts: from rows of masses 1 + r_a,
 //!   D ≈ Σκ(d − r·Σhn/Σh),   D' = −Σκ²(Σhn² − (Σhn)²/Σh),   dν = (r − κ·ds·Σhn)/Σh,
-//! and s solves D^{−1/2} = α^{−1/2}, nearly linear near p, as in trust-region methods. One pass over the
-//! entries is one step. Where that does not settle, rows are solved in brackets for every s, and s in one.
+//! and s solves D^{−1/2} = α^{−1/2}, nearly linear near p, as in trust-region methods. Near mass one,
+//! one pass over the entries is one step. Where that does not settle, rows are solved in brackets for every
+//! s, and s in one.
 
 use super::block::{Block, Scratch, scale_to_one};
 use super::{Mirror, Prox, Step};
@@ -39,7 +40,7 @@ pub trait ProximalEntry: Sync {
     /// y with V'(y) + s·[`normal`](Self::normal) = z, or 0 (κ is in s), and its derivative in z.
     fn at(&self, z: f64, p: f64, s: f64) -> (f64, f64);
 
-    /// n = ∂d/∂y, where y moves with z.
+    /// n = ∂d/∂y, where y moves with z; up to what all entries of a row share where masses are one.
     fn normal(&self, y: f64, p: f64) -> f64;
 
     /// The entries of a row at z − ν, written to `y`, and their sums; a faster way may replace this one.
@@ -194,7 +195,9 @@ impl<E: ProximalEntry> Rows<'_, E> {
                 return s;
             }
             if settled || correction.abs() <= 0.1 * off.abs() {
-                if off.is_nan() || off > 0.0 {
+                // Where masses have lost all digits of D, what their rounding spends says nothing of s.
+                let above = off > 0.0 && distance > 0.5 * goal;
+                if off.is_nan() || above {
                     low = Some(s);
                 } else if s > 0.0 {
                     high = s;
