@@ -68,7 +68,7 @@ pub(crate) fn prox_of(
             None => "use the exact oracle".to_owned(),
         };
         Error::Input(format!(
-            "a {} set has no proximal step in the kernel's geometry {geometry}, which first-order methods \
+            "the {} set has no proximal step in the kernel's geometry {geometry}, which first-order methods \
              need; {instead}",
             set.title()
         ))
