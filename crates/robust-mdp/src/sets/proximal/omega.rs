@@ -86,8 +86,7 @@ impl Entry for KlEuclidean {
         // Subnormal p count as the least normal number.
         let possible = simd.less_than_f64s(zero, p);
         let (by, p) = (simd.splat_f64s(s), simd.max_f64s(p, least));
-        // The quotient by any less may overflow, and moves nothing.
-        let (y, slope) = if s >= f64::MIN_POSITIVE {
+        let (y, slope) = if s > 0.0 {
             let log = simd.sub_f64s(ln(simd, p), simd.splat_f64s(s.ln()));
             let y = simd.mul_f64s(by, omega(simd, simd.add_f64s(simd.div_f64s(z, by), log), 1.0));
             (y, simd.div_f64s(y, simd.add_f64s(y, by)))
