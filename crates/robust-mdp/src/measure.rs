@@ -4,12 +4,10 @@
 
 use std::time::Instant;
 
-use pulp::{Simd, WithSimd};
-
 use crate::certificate::emit::emit;
 use crate::chain::Chain;
 use crate::error::Error;
-use crate::lanes::{dispatch, dot};
+use crate::lanes::{dot, kernels};
 use crate::loops::bellman::{Bellman, Player};
 use crate::loops::evaluation::Evaluation;
 pub use crate::loops::fom_vi::gap_trace::GapAt;
@@ -32,7 +30,7 @@ use crate::solve::{Oracle, default_setup};
 pub fn nominal_sweep(model: &Model, values: &[f64], out: &mut [f64]) {
     assert!(model.transition_cost.is_none(), "the nominal unit has no costs of transitions");
     match &model.storage {
-        Storage::Dense => dispatch(NominalSweep { model, values, out }),
+        Storage::Dense => dense_sweep(model, values, out),
         Storage::Sparse { next, .. } => {
             let own = |r: usize| {
                 let span = model.span(r);
@@ -47,18 +45,8 @@ pub fn nominal_sweep(model: &Model, values: &[f64], out: &mut [f64]) {
     }
 }
 
-struct NominalSweep<'a> {
-    model: &'a Model,
-    values: &'a [f64],
-    out: &'a mut [f64],
-}
-
-impl WithSimd for NominalSweep<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, simd: S) {
-        let NominalSweep { model, values, out } = self;
+kernels! {
+    fn dense_sweep<'a>(simd, model: &'a Model, values: &'a [f64], out: &'a mut [f64]) -> () {
         let width = model.states();
         for (s, out) in out.iter_mut().enumerate() {
             let rows = model.rows_of(s);

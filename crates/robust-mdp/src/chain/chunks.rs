@@ -1,9 +1,7 @@
 //! Passes over vectors in chunks of fixed size: sums and maxima are taken chunk by chunk and put
 //! together in the order of the chunks, so that threads cannot change a bit.
 
-use pulp::{Simd, WithSimd};
-
-use crate::lanes::{self, dispatch};
+use crate::lanes::{self, kernels};
 use crate::pool;
 
 /// Length of a chunk.
@@ -67,22 +65,9 @@ pub(super) fn gather(totals: &[Totals]) -> Totals {
     })
 }
 
-/// ⟨a, b⟩, ⟨a, a⟩ and max |aᵢ| of one chunk.
-pub(super) fn products(a: &[f64], b: &[f64]) -> Totals {
-    dispatch(Products { a, b })
-}
-
-struct Products<'a> {
-    a: &'a [f64],
-    b: &'a [f64],
-}
-
-impl WithSimd for Products<'_> {
-    type Output = Totals;
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, simd: S) -> Totals {
-        let Products { a, b } = self;
+kernels! {
+    /// ⟨a, b⟩, ⟨a, a⟩ and max |aᵢ| of one chunk.
+    pub(super) fn products<'a>(simd, a: &'a [f64], b: &'a [f64]) -> Totals {
         let own = lanes::dot(simd, a, a);
         let mut largest = simd.splat_f64s(0.0);
         lanes::walk!(simd, [a] => |a| { largest = simd.max_f64s(largest, simd.abs_f64s(a)); });

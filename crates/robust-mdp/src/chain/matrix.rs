@@ -1,11 +1,10 @@
 //! I − λP by rows: its products, one row as it is eliminated, and what either costs.
 
-use pulp::{Simd, WithSimd};
 use rayon::prelude::*;
 
 use super::chunks::{Totals, for_each_chunk, gather, products};
 use super::tail::{Prefix, Tails};
-use crate::lanes::{self, dispatch};
+use crate::lanes::{self, kernels};
 use crate::pool;
 
 /// Entries of dense rows that make a task.
@@ -96,7 +95,7 @@ impl Matrix<'_> {
     /// out = Pu for dense rows, which are worth smaller tasks than sparse ones.
     fn dense_rows(&self, u: &[f64], out: &mut [f64]) {
         let group = DENSE_TASK.div_ceil(self.states);
-        let rows = |(p, out)| dispatch(DenseRows { p, u, out });
+        let rows = |(p, out)| dense_rows(p, u, out);
         if self.states <= group {
             return rows((self.entries, out));
         }
@@ -116,20 +115,11 @@ impl Matrix<'_> {
     }
 }
 
-/// out = Pu for dense rows.
-struct DenseRows<'a> {
-    p: &'a [f64],
-    u: &'a [f64],
-    out: &'a mut [f64],
-}
-
-impl WithSimd for DenseRows<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, simd: S) {
-        for (out, row) in self.out.iter_mut().zip(self.p.chunks_exact(self.u.len())) {
-            *out = lanes::dot(simd, row, self.u);
+kernels! {
+    /// out = Pu for dense rows.
+    fn dense_rows<'a>(simd, p: &'a [f64], u: &'a [f64], out: &'a mut [f64]) -> () {
+        for (out, row) in out.iter_mut().zip(p.chunks_exact(u.len())) {
+            *out = lanes::dot(simd, row, u);
         }
     }
 }

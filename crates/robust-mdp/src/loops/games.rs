@@ -8,12 +8,11 @@ use super::fom_vi::FomSettings;
 use super::sweep::{Cuts, Fields, Workers, for_each_state, in_turn};
 use crate::codec::{Codec, Snapshot};
 use crate::error::Error;
-use crate::lanes::dispatch;
 use crate::model::Model;
 use crate::oracle::first_order::{FirstOrder, Hand, Setup, StateSlot};
 use crate::oracle::interior_point::{self, Programs};
 use crate::oracle::nature::Nature;
-use crate::rows::{ExplicitMemory, ExplicitRows, Layout, RowValues};
+use crate::rows::{ExplicitMemory, ExplicitRows, Layout, row_values};
 use crate::saddle::{Iterate, Schedule};
 use crate::sets::{Enclosure, UncertaintySet};
 use crate::signal::Signal;
@@ -339,7 +338,7 @@ impl One<'_> {
             }
             None => y.copy_from_slice(game.nominal()),
         }
-        dispatch(RowValues { block: game.block(0.0), y, out: value });
+        row_values(game.block(0.0), y, value);
         value.iter().zip(game.base).map(|(v, c)| v + c).fold(f64::INFINITY, f64::min)
     }
 }

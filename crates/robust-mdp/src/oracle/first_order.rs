@@ -7,15 +7,14 @@
 //! - `paper`: the fixed steps of \[GCK21\] from ‖v‖_∞ ≤ max|c|/(1−λ), with Θ_X = 1 or ln A,
 //!   Θ_Y = A or A² ln S and the entropy scaled by A (its modulus in the ℓ1 norm).
 
-use pulp::{Simd, WithSimd};
 use serde::{Deserialize, Serialize};
 
 use super::nature::{Answered, Nature};
 use crate::error::Error;
 use crate::geometry::Geometry;
-use crate::lanes::{dispatch, exp};
+use crate::lanes::{exp, kernels};
 use crate::model::{Model, range};
-use crate::rows::{Budget, ExplicitRows, RowValues, widest_row};
+use crate::rows::{Budget, ExplicitRows, row_values, widest_row};
 use crate::saddle::{self, FirstOrderMethod, Iterate, SaddlePoint, Schedule, Steps, Workspace};
 use crate::sets::proximal::Nominal;
 use crate::sets::{Block, Emit, Gain, Mirror, Prox, Scratch, Set, Step, UncertaintySet, Warm};
@@ -300,12 +299,12 @@ impl SaddlePoint for StateProblem<'_> {
         let block = self.game.block(0.0);
         self.scratch.entries += block.entries() as u64;
         match self.oracle.prox.mirror() {
-            Mirror::Point => dispatch(RowValues { block, y, out: gradient }),
+            Mirror::Point => row_values(block, y, gradient),
             Mirror::Log => {
-                dispatch(LogValues { block, log: y, times_nominal: false, out: gradient });
+                log_values(block, y, false, gradient);
             }
             Mirror::LogRatio => {
-                dispatch(LogValues { block, log: y, times_nominal: true, out: gradient });
+                log_values(block, y, true, gradient);
             }
         }
         self.add_base(gradient);
@@ -341,30 +340,26 @@ impl SaddlePoint for StateProblem<'_> {
     }
 }
 
-/// ⟨b_a, y_a⟩ from log-weights: y = eˡ, or y⁰eˡ.
-struct LogValues<'a> {
-    block: Block<'a>,
-    log: &'a [f64],
-    times_nominal: bool,
-    out: &'a mut [f64],
-}
-
-impl WithSimd for LogValues<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, simd: S) {
-        for k in 0..self.block.rows() {
-            let span = self.block.span(k);
-            let (nominal, gain) = (&self.block.nominal[span.clone()], self.block.gain(k));
-            let log = &self.log[span];
+kernels! {
+    /// ⟨b_a, y_a⟩ from log-weights: y = eˡ, or y⁰eˡ.
+    fn log_values<'a>(
+        simd,
+        block: Block<'a>,
+        log: &'a [f64],
+        times_nominal: bool,
+        out: &'a mut [f64],
+    ) -> () {
+        for k in 0..block.rows() {
+            let span = block.span(k);
+            let (nominal, gain) = (&block.nominal[span.clone()], block.gain(k));
+            let log = &log[span];
             let mut value = simd.splat_f64s(0.0);
             crate::lanes::walk!(simd, [log, nominal, gain] => |l, y0, b| {
                 let e = exp(simd, l);
-                let y = if self.times_nominal { simd.mul_f64s(e, y0) } else { e };
+                let y = if times_nominal { simd.mul_f64s(e, y0) } else { e };
                 value = simd.mul_add_e_f64s(y, b, value);
             });
-            self.out[k] = simd.reduce_sum_f64s(value);
+            out[k] = simd.reduce_sum_f64s(value);
         }
     }
 }

@@ -10,11 +10,9 @@
 
 use std::ops::Range;
 
-use pulp::{Simd, WithSimd};
-
 use super::SweepValues;
 use super::layout::{Layout, shares_budget};
-use crate::lanes::{dispatch, dot};
+use crate::lanes::{dot, kernels};
 use crate::model::{Model, NominalRow, range};
 use crate::sets::{Block, Gain, UncertaintySet};
 
@@ -98,7 +96,7 @@ impl<'a> ExplicitRows<'a> {
         };
         let gain = if shared { Gain::Shared(&values.shared) } else { Gain::PerRow(gain) };
         let block = Block { offsets, nominal, gain, nominal_value: &[], radius: 0.0, kappa: None };
-        dispatch(RowValues { block, y: nominal, out: nominal_value });
+        row_values(block, nominal, nominal_value);
         let columns = if full { None } else { Some(&columns[..]) };
         ExplicitRows { offsets, nominal, gain, nominal_value, base, columns }
     }
@@ -232,20 +230,11 @@ impl ExplicitMemory {
     }
 }
 
-/// ⟨b_a, y_a⟩ of every row.
-pub(crate) struct RowValues<'a> {
-    pub(crate) block: Block<'a>,
-    pub(crate) y: &'a [f64],
-    pub(crate) out: &'a mut [f64],
-}
-
-impl WithSimd for RowValues<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, simd: S) {
-        for k in 0..self.block.rows() {
-            self.out[k] = dot(simd, &self.y[self.block.span(k)], self.block.gain(k));
+kernels! {
+    /// ⟨b_a, y_a⟩ of every row.
+    pub(crate) fn row_values<'a>(simd, block: Block<'a>, y: &'a [f64], out: &'a mut [f64]) -> () {
+        for k in 0..block.rows() {
+            out[k] = dot(simd, &y[block.span(k)], block.gain(k));
         }
     }
 }

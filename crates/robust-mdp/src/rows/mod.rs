@@ -13,7 +13,7 @@ mod layout;
 mod ranking;
 mod values;
 
-pub(crate) use explicit::{Budget, ExplicitMemory, ExplicitRows, RowValues};
+pub(crate) use explicit::{Budget, ExplicitMemory, ExplicitRows, row_values};
 pub(crate) use layout::{Layout, shares_budget, widest_row};
 pub use ranking::Outside;
 pub(crate) use ranking::Ranking;

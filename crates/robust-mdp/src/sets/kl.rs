@@ -1,7 +1,7 @@
 //! The Kullback–Leibler set d(y, p) = Σ y ln(y/p), rows of which are [tilted](super::tilt):
 //!   y ∝ pe^{tz},  ψ = ln Σ pe^{tz},  d = tψ' − ψ.
 
-use pulp::{Simd, WithSimd};
+use pulp::Simd;
 
 use super::cone::{Cone, Entry, Moved, Program};
 use super::exponential::{self, EXP_ERROR, LIMIT};
@@ -15,7 +15,7 @@ use crate::certificate::verify::lane::Lane;
 use crate::certificate::verify::sums::{Terms, steps};
 use crate::certificate::{Interval, Proof, ProofRow, Reading, TINY, UNIT, roundings};
 use crate::geometry::Geometry;
-use crate::lanes::{dispatch, exp, exp_m1, ln, walk};
+use crate::lanes::{exp, exp_m1, kernels, ln, walk};
 use crate::rows::Row;
 
 /// Σ y ln(y/p).
@@ -73,12 +73,12 @@ impl Set for Kl {
 
     /// −ln of the mass on the maxima.
     fn face(&self, row: Row<'_>) -> f64 {
-        -dispatch(OnMaximum(row)).min(1.0).ln()
+        -on_maximum(row).min(1.0).ln()
     }
 
     fn kernel(&self, row: Row<'_>, at: Priced, y: &mut [f64]) -> Beyond {
         if at.t.is_finite() {
-            dispatch(Write { row, t: at.t, y });
+            write(row, at.t, y);
         } else {
             for ((y, &p), &w) in y.iter_mut().zip(row.p).zip(row.w) {
                 *y = if w == row.maximum { p } else { 0.0 };
@@ -113,7 +113,7 @@ impl Set for Kl {
 
 impl Tilt for Kl {
     fn read(&self, row: Row<'_>, t: f64) -> [f64; 3] {
-        dispatch(Cumulants { row, t, small: t * row.range <= 0.5 })
+        cumulants(row, t, t * row.range <= 0.5)
     }
 
     fn pace(&self, ratio: f64) -> f64 {
@@ -121,7 +121,7 @@ impl Tilt for Kl {
     }
 
     fn paces(&self, ratios: &mut [f64]) {
-        dispatch(Logarithms(ratios));
+        logarithms(ratios);
     }
 
     fn is_exponential(&self) -> bool {
@@ -129,20 +129,16 @@ impl Tilt for Kl {
     }
 }
 
-/// ψ, ψ' and ψ'' of one row.
-struct Cumulants<'a> {
-    row: Row<'a>,
-    t: f64,
-    /// Exponents are small: Σ p(e^{tz} − 1) keeps the digits of ψ.
-    small: bool,
-}
-
-impl WithSimd for Cumulants<'_> {
-    type Output = [f64; 3];
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, simd: S) -> [f64; 3] {
-        let Cumulants { row: Row { p, w, maximum, .. }, t, small } = self;
+kernels! {
+    /// ψ, ψ' and ψ'' of one row.
+    fn cumulants<'a>(
+        simd,
+        row: Row<'a>,
+        t: f64,
+        // Exponents are small: Σ p(e^{tz} − 1) keeps the digits of ψ.
+        small: bool,
+    ) -> [f64; 3] {
+        let Row { p, w, maximum, .. } = row;
         let zero = simd.splat_f64s(0.0);
         let (t, maximum) = (simd.splat_f64s(t), simd.splat_f64s(maximum));
         let (mut s0, mut s1, mut s2) = (zero, zero, zero);
@@ -171,17 +167,10 @@ impl WithSimd for Cumulants<'_> {
         let variance = (simd.reduce_sum_f64s(s2) / total - mean * mean).max(0.0);
         [log, mean, variance]
     }
-}
 
-/// Σp over the maxima of w.
-struct OnMaximum<'a>(Row<'a>);
-
-impl WithSimd for OnMaximum<'_> {
-    type Output = f64;
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, simd: S) -> f64 {
-        let Row { p, w, maximum, .. } = self.0;
+    /// Σp over the maxima of w.
+    fn on_maximum<'a>(simd, row: Row<'a>) -> f64 {
+        let Row { p, w, maximum, .. } = row;
         let (zero, maximum) = (simd.splat_f64s(0.0), simd.splat_f64s(maximum));
         let mut mass = zero;
         walk!(simd, [p, w] => |p, w| {
@@ -189,37 +178,19 @@ impl WithSimd for OnMaximum<'_> {
         });
         simd.reduce_sum_f64s(mass)
     }
-}
 
-struct Logarithms<'a>(&'a mut [f64]);
-
-impl WithSimd for Logarithms<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, simd: S) {
-        let (full, last) = S::as_mut_simd_f64s(self.0);
+    fn logarithms<'a>(simd, x: &'a mut [f64]) -> () {
+        let (full, last) = S::as_mut_simd_f64s(x);
         full.iter_mut().for_each(|x| *x = ln(simd, *x));
         if !last.is_empty() {
             let logs = ln(simd, simd.partial_load_f64s(last));
             simd.partial_store_f64s(last, logs);
         }
     }
-}
 
-/// pe^{tz}.
-struct Write<'a> {
-    row: Row<'a>,
-    t: f64,
-    y: &'a mut [f64],
-}
-
-impl WithSimd for Write<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, simd: S) {
-        let Write { row: Row { p, w, maximum, .. }, t, y } = self;
+    /// pe^{tz}.
+    fn write<'a>(simd, row: Row<'a>, t: f64, y: &'a mut [f64]) -> () {
+        let Row { p, w, maximum, .. } = row;
         let (t, maximum) = (simd.splat_f64s(t), simd.splat_f64s(maximum));
         // A macro: closures may not be inlined, which costs all registers.
         macro_rules! one {

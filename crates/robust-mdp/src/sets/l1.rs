@@ -5,15 +5,13 @@
 //! At t all donors with t·(−z) > 2c have given everything; of those with t·(−z) = 2c (a tie) a share f has
 //! moved, the row's second number.
 
-use pulp::{Simd, WithSimd};
-
 use super::cone::{Cone, Entry, Moved, Program};
 use super::proximal::{Prox, ProximalEntry, Separable};
 use super::set::{Beyond, Priced, RowKind, Set};
 use super::{Distance, UncertaintySet};
 use crate::certificate::{Interval, Proof, ProofRow, Reading};
 use crate::geometry::Geometry;
-use crate::lanes::{dispatch, walk};
+use crate::lanes::{kernels, walk};
 use crate::rows::Row;
 
 /// Donors whose multipliers agree to this share are tied: what roundings of t leave.
@@ -50,18 +48,11 @@ impl UncertaintySet {
     }
 }
 
-/// Σp of donors with z < `levels[i]` and Σpz of the others, i = 0, 1.
-struct Given<'a> {
-    row: Row<'a>,
-    levels: [f64; 2],
-}
-
-impl WithSimd for Given<'_> {
-    type Output = [[f64; 2]; 2];
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, simd: S) -> [[f64; 2]; 2] {
-        let Given { row: Row { p, w, maximum, .. }, levels: [first, second] } = self;
+kernels! {
+    /// Σp of donors with z < `levels[i]` and Σpz of the others, i = 0, 1.
+    fn given<'a>(simd, row: Row<'a>, levels: [f64; 2]) -> [[f64; 2]; 2] {
+        let Row { p, w, maximum, .. } = row;
+        let [first, second] = levels;
         let zero = simd.splat_f64s(0.0);
         let (maximum, first, second) =
             (simd.splat_f64s(maximum), simd.splat_f64s(first), simd.splat_f64s(second));
@@ -118,7 +109,7 @@ impl Set for L1 {
         let most = 2.0 * self.scale;
         let given = |level: f64, off: f64| {
             let levels = [level * (1.0 + off), (level * (1.0 - off)).next_up()];
-            dispatch(Given { row, levels })
+            given(row, levels)
         };
         let level = -most / t;
         let (mut t, mut sums) = (t, given(level, NEAR));
@@ -142,7 +133,7 @@ impl Set for L1 {
 
     /// 2c for all mass below the maximum.
     fn face(&self, row: Row<'_>) -> f64 {
-        2.0 * self.scale * dispatch(Given { row, levels: [0.0; 2] })[0][0]
+        2.0 * self.scale * given(row, [0.0; 2])[0][0]
     }
 
     fn kernel(&self, row: Row<'_>, at: Priced, y: &mut [f64]) -> Beyond {

@@ -7,12 +7,12 @@
 //! until it does not.
 
 use crate::chain::Chain;
-use crate::lanes::{dispatch, sum};
+use crate::lanes::sum;
 use crate::loops::bounds::Bounds;
 use crate::loops::fixed_point::{FixedPointMap, bound_fixed_point};
 use crate::loops::sweep::{Cuts, Fields, Workers, for_each_state};
 use crate::model::Model;
-use crate::rows::{Budget, ExplicitMemory, ExplicitRows, Layout, RowValues, SweepValues};
+use crate::rows::{Budget, ExplicitMemory, ExplicitRows, Layout, SweepValues, row_values};
 use crate::sets::UncertaintySet;
 use crate::sets::set::shrink;
 use crate::signal::Signal;
@@ -144,7 +144,7 @@ impl<'a> Response<'a> {
             let block = game.block(0.0);
             let value = &mut worker.value[..rows.len()];
             let sums = &sums[layout.span(rows.clone())];
-            dispatch(RowValues { block, y: sums, out: value });
+            row_values(block, sums, value);
             for (k, value) in value.iter_mut().enumerate() {
                 let r = rows.start + k;
                 let mixed = share[r] * (game.base[k] + scale[r] * *value);

@@ -3,9 +3,7 @@
 //! A row k that is not active matters only below `screen[k]` + fall, a lower bound of its
 //! nominal value; active rows have screen ∞.
 
-use pulp::{Simd, WithSimd};
-
-use crate::lanes::dispatch;
+use crate::lanes::kernels;
 use crate::rows::Rows;
 use crate::sets::set::Priced;
 
@@ -24,16 +22,16 @@ pub(crate) struct RowMemory<'a> {
 impl RowMemory<'_> {
     /// The row that ended on its maximum.
     pub(super) fn saturated(&self) -> Option<usize> {
-        dispatch(First { of: self.t, above: f64::MAX })
+        first(self.t, f64::MAX)
     }
 
     /// The first row with a multiplier, else the one of the lowest screening bound.
     pub(super) fn in_use(&self) -> usize {
         let lowest = || {
-            let least = dispatch(Least(self.screen));
+            let least = least(self.screen);
             self.screen.iter().position(|bound| *bound == least).unwrap_or(0)
         };
-        dispatch(First { of: self.t, above: 0.0 }).unwrap_or_else(lowest)
+        first(self.t, 0.0).unwrap_or_else(lowest)
     }
 
     /// The point at which row k was last priced.
@@ -114,7 +112,7 @@ impl Active {
         kappa: Option<&[f64]>,
     ) {
         self.clear(memory.screen);
-        dispatch(Between { of: memory.t, above: 0.0, below: f64::INFINITY, out: &mut self.row });
+        between(memory.t, 0.0, f64::INFINITY, &mut self.row);
         self.reserve(self.row.len());
         for (j, &k) in self.row.iter().enumerate() {
             let k = k as usize;
@@ -179,24 +177,19 @@ impl Active {
     /// Lists in `pending` the rows not active whose screen lies below `bar`.
     pub(super) fn list_below(&mut self, bar: f64) {
         let Active { screen, pending, .. } = self;
-        dispatch(Between { of: screen, above: f64::NEG_INFINITY, below: bar, out: pending });
+        between(screen, f64::NEG_INFINITY, bar, pending);
     }
 }
 
-/// Lists k with above < of[k] < below, and of[k] = −∞ where `above` is.
-pub(super) struct Between<'a> {
-    pub(super) of: &'a [f64],
-    pub(super) above: f64,
-    pub(super) below: f64,
-    pub(super) out: &'a mut Vec<u32>,
-}
-
-impl WithSimd for Between<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, simd: S) {
-        let Between { of, above, below, out } = self;
+kernels! {
+    /// Lists k with above < of[k] < below, and of[k] = −∞ where `above` is.
+    pub(super) fn between<'a>(
+        simd,
+        of: &'a [f64],
+        above: f64,
+        below: f64,
+        out: &'a mut Vec<u32>,
+    ) -> () {
         out.clear();
         let open = above == f64::NEG_INFINITY;
         let belongs = |x: f64| x < below && (open || x > above);
@@ -216,20 +209,9 @@ impl WithSimd for Between<'_> {
         let start = full.len() * lanes;
         out.extend((start..start + last.len()).filter(|&k| belongs(of[k])).map(|k| k as u32));
     }
-}
 
-/// The first k with of[k] > above.
-struct First<'a> {
-    of: &'a [f64],
-    above: f64,
-}
-
-impl WithSimd for First<'_> {
-    type Output = Option<usize>;
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, simd: S) -> Option<usize> {
-        let First { of, above } = self;
+    /// The first k with of[k] > above.
+    fn first<'a>(simd, of: &'a [f64], above: f64) -> Option<usize> {
         let (full, _) = S::as_simd_f64s(of);
         let lanes = size_of::<S::f64s>() / 8;
         let low = simd.splat_f64s(above);
@@ -238,17 +220,10 @@ impl WithSimd for First<'_> {
         let start = lanes * full.iter().position(any).unwrap_or(full.len());
         of[start..].iter().position(|x| *x > above).map(|k| start + k)
     }
-}
 
-/// The least of `of`.
-pub(super) struct Least<'a>(pub(super) &'a [f64]);
-
-impl WithSimd for Least<'_> {
-    type Output = f64;
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, simd: S) -> f64 {
-        let (full, last) = S::as_simd_f64s(self.0);
+    /// The least of `of`.
+    pub(super) fn least<'a>(simd, x: &'a [f64]) -> f64 {
+        let (full, last) = S::as_simd_f64s(x);
         let mut least = simd.splat_f64s(f64::INFINITY);
         for &x in full {
             least = simd.min_f64s(least, x);

@@ -10,10 +10,9 @@
 //! enclose the curve between their chord and their tangents; the slope of the chord is the next r, which
 //! is that of an edge where the curve is piecewise linear, and D = α a mixture of its ends.
 
-use super::active::{Least, RowMemory};
+use super::active::{RowMemory, least};
 use super::driver::admit_below;
 use super::problem::{PricedRow, StateOutcome, StateProblem};
-use crate::lanes::dispatch;
 use crate::sets::Enclosure;
 use crate::sets::set::{Priced, RowKind};
 
@@ -63,7 +62,7 @@ fn search(
         mu if mu < level => mu,
         _ => {
             admit_below(problem, memory, level);
-            0.5 * (dispatch(Least(memory.screen)) + problem.values().fall).max(-1e300) + 0.5 * level
+            0.5 * (least(memory.screen) + problem.values().fall).max(-1e300) + 0.5 * level
         }
     };
     let mut best = Enclosure { lower: f64::NEG_INFINITY, upper: level };

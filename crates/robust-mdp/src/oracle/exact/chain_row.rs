@@ -1,10 +1,8 @@
 //! A state's row of the chain: Σ_a x_a·y_a for the kernel that the multipliers stand for.
 
-use pulp::{Simd, WithSimd};
-
 use super::State;
 use crate::chain::{ChainRows, Tail};
-use crate::lanes::{dispatch, sum};
+use crate::lanes::{kernels, sum};
 use crate::rows::Outside;
 use crate::sets::set::{Beyond, Priced};
 
@@ -73,9 +71,7 @@ impl State<'_> {
             chain.tails[k] = Tail { slope: scale * t, shift, length: length as u32 };
         }
         match next {
-            None if chain.is_dense() => {
-                dispatch(AddScaled { scale, y, to: &mut chain.entries[..] })
-            }
+            None if chain.is_dense() => add_scaled(scale, y, &mut chain.entries[..]),
             _ => {
                 for (j, &y) in y.iter().enumerate().filter(|e| *e.1 != 0.0) {
                     let next = next.map_or(j, |next| next[j] as usize);
@@ -133,19 +129,9 @@ pub(super) fn entries_beyond<'a>(
     })
 }
 
-/// Adds `scale`·y.
-struct AddScaled<'a> {
-    scale: f64,
-    y: &'a [f64],
-    to: &'a mut [f64],
-}
-
-impl WithSimd for AddScaled<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, simd: S) {
-        let AddScaled { scale, y, to } = self;
+kernels! {
+    /// Adds `scale`·y.
+    fn add_scaled<'a>(simd, scale: f64, y: &'a [f64], to: &'a mut [f64]) -> () {
         let factor = simd.splat_f64s(scale);
         let (full, last) = S::as_simd_f64s(y);
         let (to, last_to) = S::as_mut_simd_f64s(&mut to[..y.len()]);

@@ -8,12 +8,11 @@
 //! A [`Joint`] driver moves the multipliers of all active rows at once; where it does not settle, and for
 //! sets that have none, [`super::bracketed`] does.
 
-use super::active::{Active, Least, RowMemory};
+use super::active::{Active, RowMemory, least};
 use super::bracketed;
 use super::joint::{Joint, Stepped};
 use super::problem::{StateOutcome, StateProblem};
 use super::saturation::{saturated, saturated_fixed, saturated_unread};
-use crate::lanes::dispatch;
 use crate::rows::SweepValues;
 use crate::sets::Enclosure;
 
@@ -39,7 +38,7 @@ pub(super) fn free(
     memory: &mut RowMemory<'_>,
     tolerance: f64,
 ) -> StateOutcome {
-    let mut level = dispatch(Least(problem.rows.bases()));
+    let mut level = least(problem.rows.bases());
     if memory.saturated().is_some() {
         if let Some(outcome) = saturated_unread(problem, memory, level) {
             return outcome;
@@ -103,7 +102,7 @@ fn begin(
     if admit_below(problem, memory, level) {
         joint.admit(problem, 0);
     }
-    let known = dispatch(Least(memory.screen)) + problem.values().fall;
+    let known = least(memory.screen) + problem.values().fall;
     if let Some(outcome) = saturated_unread(problem, memory, level) {
         return Begun::Saturated(outcome);
     }
@@ -153,7 +152,7 @@ fn step(
                 return Some(StateOutcome::Met(Enclosure { lower, upper }));
             }
             joint.admit(problem, from);
-            known = known.max(dispatch(Least(memory.screen)) + problem.values().fall);
+            known = known.max(least(memory.screen) + problem.values().fall);
             at = joint.assess(problem, false);
         }
         let mut moved = false;

@@ -30,14 +30,14 @@ mod tilt;
 pub(crate) use active::RowMemory;
 pub(crate) use multipliers::{Goal, Points, largest_factor};
 
-use self::active::{Active, Least};
+use self::active::{Active, least};
 use self::driver::{Driver, fixed, free};
 use self::problem::{StateOutcome, StateProblem};
 use self::quadratic::{Forms, QuadraticRows};
 use self::table::MomentTable;
 use self::tilt::{Cumulants, TiltedRows};
 use crate::chain::ChainRows;
-use crate::lanes::dispatch;
+
 use crate::model::Model;
 use crate::rows::{RowForm, RowSource, Rows, RowsMemory, SweepValues};
 use crate::sets::set::{RowKind, Set};
@@ -322,14 +322,14 @@ impl State<'_> {
     fn likely_best(&mut self) -> usize {
         let State { problem, memory, list, value, .. } = self;
         let lowest = |screen: &[f64]| {
-            let least = dispatch(Least(screen));
+            let least = least(screen);
             screen.iter().position(|bound| *bound == least).unwrap_or(0)
         };
         if memory.t.iter().any(|t| *t > 0.0) {
             return lowest(memory.screen);
         }
         let (fall, before) = (problem.values().fall, problem.values().fall_before);
-        let bar = dispatch(Least(problem.rows.bases())) - fall;
+        let bar = least(problem.rows.bases()) - fall;
         list.clear();
         list.extend((0..problem.rows.len() as u32).filter(|&k| memory.screen[k as usize] < bar));
         value.resize(list.len(), 0.0);

@@ -2,12 +2,12 @@
 //! model's rows. The best row of the last sweep goes first; rows whose remembered value cannot have
 //! fallen below it are not read.
 
-use pulp::{Simd, WithSimd};
+use pulp::Simd;
 
 use super::Exact;
 use super::active::RowMemory;
 use crate::chain::ChainRows;
-use crate::lanes::{dispatch, dot};
+use crate::lanes::{dot, kernels};
 use crate::model::{Model, Storage};
 use crate::rows::SweepValues;
 use crate::sets::Enclosure;
@@ -25,8 +25,7 @@ impl Exact<'_> {
         let before = memory.in_use();
         let RowMemory { t, screen, .. } = memory;
         let first_row = self.model.rows_of(s).start;
-        let sweep = LeastRow { model: self.model, values, first_row, before, screen, entries };
-        let (chosen, value) = dispatch(sweep);
+        let (chosen, value) = least_row(self.model, values, first_row, before, screen, entries);
         t[before] = 0.0;
         t[chosen] = 1.0;
         x.fill(0.0);
@@ -43,7 +42,7 @@ impl Exact<'_> {
         entries: &mut u64,
     ) -> Enclosure {
         let first_row = self.model.rows_of(s).start;
-        let value = dispatch(Mean { model: self.model, values, first_row, x, entries });
+        let value = mean(self.model, values, first_row, x, entries);
         Enclosure { lower: value, upper: value }
     }
 
@@ -100,21 +99,16 @@ fn remembered(value: f64, values: &SweepValues) -> f64 {
     value - 16.0 * f64::EPSILON * size - values.fall_before
 }
 
-struct LeastRow<'a> {
-    model: &'a Model,
-    values: &'a SweepValues,
-    first_row: usize,
-    before: usize,
-    screen: &'a mut [f64],
-    entries: &'a mut u64,
-}
-
-impl WithSimd for LeastRow<'_> {
-    type Output = (usize, f64);
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, simd: S) -> (usize, f64) {
-        let LeastRow { model, values, first_row, before, screen, entries } = self;
+kernels! {
+    fn least_row<'a>(
+        simd,
+        model: &'a Model,
+        values: &'a SweepValues,
+        first_row: usize,
+        before: usize,
+        screen: &'a mut [f64],
+        entries: &'a mut u64,
+    ) -> (usize, f64) {
         let (mut chosen, mut best) = (before, read(simd, model, values, first_row + before));
         screen[before] = remembered(best, values);
         *entries += model.span(first_row + before).len() as u64;
@@ -141,22 +135,15 @@ impl WithSimd for LeastRow<'_> {
         }
         (chosen, best)
     }
-}
 
-struct Mean<'a> {
-    model: &'a Model,
-    values: &'a SweepValues,
-    first_row: usize,
-    x: &'a [f64],
-    entries: &'a mut u64,
-}
-
-impl WithSimd for Mean<'_> {
-    type Output = f64;
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, simd: S) -> f64 {
-        let Mean { model, values, first_row, x, entries } = self;
+    fn mean<'a>(
+        simd,
+        model: &'a Model,
+        values: &'a SweepValues,
+        first_row: usize,
+        x: &'a [f64],
+        entries: &'a mut u64,
+    ) -> f64 {
         let mut total = 0.0;
         for (k, x) in x.iter().enumerate().filter(|(_, x)| **x > 0.0) {
             total += x * read(simd, model, values, first_row + k);

@@ -1,9 +1,8 @@
 //! Saturation: the budget raises every row to the lowest of their maxima, F = min_a max b_a, and the
 //! policy is that row alone.
 
-use super::active::{Between, Least, RowMemory};
+use super::active::{RowMemory, between, least};
 use super::problem::{StateOutcome, StateProblem};
-use crate::lanes::dispatch;
 use crate::sets::Enclosure;
 use crate::sets::set::Priced;
 
@@ -43,7 +42,7 @@ pub(super) fn saturated_unread(
         return None;
     }
     let fall = problem.values().fall;
-    if dispatch(Least(memory.screen)) == f64::NEG_INFINITY {
+    if least(memory.screen) == f64::NEG_INFINITY {
         return None;
     }
     let mut spent = 0.0;
@@ -105,7 +104,7 @@ fn list(
     let fall = problem.values().fall;
     let mut below = std::mem::take(&mut problem.active.pending);
     let all = f64::NEG_INFINITY;
-    dispatch(Between { of: memory.screen, above: all, below: bound - fall, out: &mut below });
+    between(memory.screen, all, bound - fall, &mut below);
     let (mut level, mut lowest) = (bound, None);
     rows.clear();
     for row in below.iter().map(|&k| k as usize) {

@@ -16,8 +16,7 @@ use std::ops::Range;
 
 use self::program::{Asked, Candidate};
 use super::nature::{Answered, Nature};
-use crate::lanes::dispatch;
-use crate::rows::{Budget, ExplicitRows, RowValues, shares_budget};
+use crate::rows::{Budget, ExplicitRows, row_values, shares_budget};
 use crate::sets::set::{Priced, Set};
 use crate::sets::{Block, Enclosure, UncertaintySet};
 
@@ -227,7 +226,7 @@ fn take(candidate: Candidate, block: Block<'_>, rows: &[usize], x: &mut [f64], y
 /// min_a c_a + ⟨b_a, y_a⟩.
 fn least_value(block: Block<'_>, base: &[f64], y: &[f64]) -> f64 {
     let mut value = vec![0.0; base.len()];
-    dispatch(RowValues { block, y, out: &mut value });
+    row_values(block, y, &mut value);
     value.iter().zip(base).fold(f64::INFINITY, |m, (v, c)| m.min(v + c))
 }
 
