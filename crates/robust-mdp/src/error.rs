@@ -105,6 +105,40 @@ pub enum ModelError {
         /// The probability.
         value: f64,
     },
+    /// Bounds of a probability are no interval of [0, 1], or its nominal value lies outside of them.
+    #[error(
+        "state {state}, action {action}: the interval [{lower:?}, {upper:?}] of next state {next}{}",
+        of_interval(*value)
+    )]
+    Interval {
+        /// The state.
+        state: Label,
+        /// The action.
+        action: Label,
+        /// The next state.
+        next: usize,
+        /// The least probability.
+        lower: f64,
+        /// The largest.
+        upper: f64,
+        /// The nominal probability, if that lies outside.
+        value: Option<f64>,
+    },
+    /// No distribution lies within the intervals of a row.
+    #[error(
+        "state {state}, action {action}: lower bounds sum to {lower:?} and upper ones to {upper:?}, expected \
+         sums of at most and at least 1"
+    )]
+    IntervalSums {
+        /// The state.
+        state: Label,
+        /// The action.
+        action: Label,
+        /// The sum of lower bounds.
+        lower: f64,
+        /// The sum of upper bounds.
+        upper: f64,
+    },
     /// The cost or reward of an action, or of moving to a next state, is infinite or NaN.
     #[error(
         "state {state}, action {action}: the cost or reward{} is {value:?}, expected a finite number",
@@ -272,6 +306,13 @@ fn of_counts(sum: f64) -> &'static str {
 }
 
 /// A probability that cannot be, and what was expected.
+fn of_interval(value: Option<f64>) -> String {
+    match value {
+        Some(p) => format!(" does not contain its probability {p:?}"),
+        None => ", expected 0 ≤ lower ≤ upper ≤ 1".to_owned(),
+    }
+}
+
 fn of_probability(value: f64) -> String {
     if !value.is_finite() {
         format!("{value:?}, expected a finite number")

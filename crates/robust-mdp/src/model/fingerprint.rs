@@ -112,7 +112,10 @@ impl Model {
             mixer.words(&next[span.clone()], u64::from);
         }
         mixer.numbers(&self.prob[span.clone()]);
-        mixer.numbers(self.transition_cost.as_ref().map_or(&[], |more| &more[span]));
+        mixer.numbers(self.transition_cost.as_ref().map_or(&[], |more| &more[span.clone()]));
+        for bound in self.bounds.iter().flatten() {
+            mixer.numbers(&bound[span.clone()]);
+        }
         mixer.finish()
     }
 

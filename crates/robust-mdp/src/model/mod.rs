@@ -18,7 +18,7 @@ pub use builder::ModelBuilder;
 pub(crate) use builder::check_discount;
 pub use distribution::SUM_TOLERANCE;
 pub(crate) use fingerprint::checksum;
-pub use row::NominalRow;
+pub use row::{Bounds, NominalRow};
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -110,6 +110,8 @@ pub struct Model {
     pub(crate) cost: Vec<f64>,
     /// One further cost a stored transition, where the cost depends on the next state.
     pub(crate) transition_cost: Option<Vec<f64>>,
+    /// Least and largest probability of each stored transition, of models with intervals.
+    pub(crate) bounds: Option<[Vec<f64>; 2]>,
     pub(crate) initial: Option<Vec<f64>>,
     pub(crate) state_names: Option<Vec<String>>,
     /// One name a row.
@@ -155,7 +157,11 @@ impl Model {
                 Storage::Sparse { next, .. } => Some(&next[span.clone()]),
             },
             cost: self.cost[r],
-            transition_cost: self.transition_cost.as_ref().map(|c| &c[span]),
+            transition_cost: self.transition_cost.as_ref().map(|c| &c[span.clone()]),
+            bounds: self
+                .bounds
+                .as_ref()
+                .map(|[lower, upper]| Bounds { lower: &lower[span.clone()], upper: &upper[span] }),
         }
     }
 
@@ -210,6 +216,16 @@ impl Model {
     /// Whether some cost depends on the next state.
     pub fn has_transition_costs(&self) -> bool {
         self.transition_cost.is_some()
+    }
+
+    /// Whether probabilities have intervals, within which the nominal ones lie.
+    pub fn has_intervals(&self) -> bool {
+        self.bounds.is_some()
+    }
+
+    /// Bounds of all stored transitions, where they have any.
+    pub fn intervals(&self) -> Option<Bounds<'_>> {
+        self.bounds.as_ref().map(|[lower, upper]| Bounds { lower, upper })
     }
 
     /// The discount factor λ in [0,1).

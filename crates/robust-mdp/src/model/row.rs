@@ -10,6 +10,17 @@ pub struct NominalRow<'m> {
     pub cost: f64,
     /// Further cost c(s,a,s') of each stored transition.
     pub transition_cost: Option<&'m [f64]>,
+    /// Where each probability may lie, of models with intervals.
+    pub bounds: Option<Bounds<'m>>,
+}
+
+/// Bounds of the probabilities of a row, l ≤ y ≤ u; the nominal ones lie within.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Bounds<'m> {
+    /// l.
+    pub lower: &'m [f64],
+    /// u.
+    pub upper: &'m [f64],
 }
 
 impl<'m> NominalRow<'m> {
@@ -30,12 +41,18 @@ impl<'m> NominalRow<'m> {
         k > 0 && self.next.is_some_and(|next| next[k - 1] == next[k])
     }
 
-    /// Whether entry `k` says something of its own: it has positive probability or a further cost, or is
-    /// one of several costs of its next state. Any other next state is unlisted: it has probability 0
-    /// and costs what the action costs.
+    /// Whether entry `k` has positive probability, or may have within its interval.
+    #[inline(always)]
+    pub(crate) fn is_open(&self, k: usize) -> bool {
+        self.prob[k] > 0.0 || self.bounds.is_some_and(|bounds| bounds.upper[k] > 0.0)
+    }
+
+    /// Whether entry `k` says something of its own: it has positive probability (or may have, within its
+    /// interval) or a further cost, or is one of several costs of its next state. Any other next state is
+    /// unlisted: it has probability 0 and costs what the action costs.
     pub(crate) fn lists(&self, k: usize) -> bool {
         let again = |k: usize| k < self.prob.len() && self.is_repeated(k);
-        self.prob[k] > 0.0
+        self.is_open(k)
             || self.transition_cost.is_some_and(|cost| cost[k] != 0.0)
             || again(k)
             || again(k + 1)
@@ -46,7 +63,7 @@ impl<'m> NominalRow<'m> {
         self.entries().enumerate().filter(move |(k, _)| self.lists(*k)).map(|(_, entry)| entry)
     }
 
-    /// Least and largest cost of a step: over entries of positive probability or, if `everywhere`, to
+    /// Least and largest cost of a step: over entries that may have probability or, if `everywhere`, to
     /// any of so many states.
     pub(crate) fn cost_range(&self, everywhere: bool, states: usize) -> (f64, f64) {
         if self.transition_cost.is_none() {
@@ -57,7 +74,9 @@ impl<'m> NominalRow<'m> {
             true => (self.cost, self.cost),
             false => (f64::INFINITY, f64::NEG_INFINITY),
         };
-        let costs = self.entries().filter(|e| everywhere || e.1 > 0.0).map(|e| self.cost + e.2);
+        let open = |k: &usize| everywhere || self.is_open(*k);
+        let costs =
+            self.entries().enumerate().filter(|(k, _)| open(k)).map(|(_, e)| self.cost + e.2);
         costs.fold(start, |(low, high), c| (low.min(c), high.max(c)))
     }
 

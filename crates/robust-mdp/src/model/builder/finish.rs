@@ -44,6 +44,7 @@ impl ModelBuilder {
             prob: shrunk(self.prob),
             cost: shrunk(self.cost),
             transition_cost: self.transition_cost.map(shrunk),
+            bounds: self.bounds.map(|bounds| bounds.map(shrunk)),
             initial: self.initial,
             state_names: self.state_names,
             action_names: self.action_names,
@@ -122,8 +123,8 @@ impl ModelBuilder {
         };
         let prob = spread_one(&self.prob);
         let transition_cost = self.transition_cost.as_deref().map(spread_one);
-        self.prob = prob;
-        self.transition_cost = transition_cost;
+        let bounds = self.bounds.as_ref().map(|bounds| bounds.each_ref().map(|b| spread_one(b)));
+        (self.prob, self.transition_cost, self.bounds) = (prob, transition_cost, bounds);
     }
 }
 

@@ -6,8 +6,12 @@
 //! because nature may move mass between the two. Such models are stored sparsely. A next state listed
 //! with probability 0 is kept only where it carries a further cost or is one of several costs of that
 //! state, which matters to sets that may leave the nominal support.
+//!
+//! Probabilities may have intervals l ≤ y ≤ u. Rows without nominal probabilities get l + θ(u − l), with the θ
+//! at which they sum to one; other rows of such a model are intervals without width.
 
 mod finish;
+mod intervals;
 
 use super::{Objective, distribution};
 use crate::error::{Label, ModelError};
@@ -46,12 +50,25 @@ pub struct ModelBuilder {
     transition_cost: Option<Vec<f64>>,
     state_names: Option<Vec<String>>,
     action_names: Option<Vec<String>>,
+    /// Bounds of the stored transitions; made when the first interval arrives.
+    bounds: Option<[Vec<f64>; 2]>,
     /// Transitions of the latest row, in the order given.
-    pending: Vec<(u32, f64, f64)>,
+    pending: Vec<Pending>,
     row_is_open: bool,
     /// Some row has a next state at several costs.
     repeats: bool,
     error: Option<ModelError>,
+}
+
+/// A transition as it was given.
+#[derive(Clone, Copy, Debug)]
+struct Pending {
+    next: u32,
+    /// NaN: to be chosen within its bounds.
+    prob: f64,
+    further: f64,
+    lower: f64,
+    upper: f64,
 }
 
 impl ModelBuilder {
@@ -73,6 +90,7 @@ impl ModelBuilder {
             prob: Vec::new(),
             cost: Vec::new(),
             transition_cost: None,
+            bounds: None,
             state_names: None,
             action_names: None,
             pending: Vec::new(),
@@ -189,7 +207,13 @@ impl ModelBuilder {
         if let Some(error) = self.transition_error(next, prob, further_cost) {
             return self.fail(error);
         }
-        self.pending.push((next as u32, prob + 0.0, further_cost + 0.0));
+        self.pending.push(Pending {
+            next: next as u32,
+            prob: prob + 0.0,
+            further: further_cost + 0.0,
+            lower: prob + 0.0,
+            upper: prob + 0.0,
+        });
     }
 
     /// The first mistake so far, in what is complete.
@@ -205,14 +229,15 @@ impl ModelBuilder {
         let start = self.prob.len();
         let mut pending = std::mem::take(&mut self.pending);
         merge(&mut pending);
+        self.choose_nominal(&mut pending);
         // What has neither probability nor a further cost says nothing, unless its next state has
         // another cost too: then nature may choose between the two.
-        let same = |k: usize, l: usize| pending.get(l).is_some_and(|e| e.0 == pending[k].0);
-        for (k, &(next, prob, further)) in pending.iter().enumerate() {
+        let same = |k: usize, l: usize| pending.get(l).is_some_and(|e| e.next == pending[k].next);
+        for (k, entry) in pending.iter().enumerate() {
             let again = k > 0 && same(k, k - 1) || same(k, k + 1);
             self.repeats |= again;
-            if prob > 0.0 || further != 0.0 || again {
-                self.store(next, prob, further);
+            if entry.prob > 0.0 || entry.upper > 0.0 || entry.further != 0.0 || again {
+                self.store(*entry);
             }
         }
         pending.clear();
@@ -222,6 +247,7 @@ impl ModelBuilder {
             let (state, action) = self.latest();
             self.fail(ModelError::RowSum { state, action, sum });
         }
+        self.enclose(start);
     }
 
     fn transition_error(&self, next: usize, prob: f64, further: f64) -> Option<ModelError> {
@@ -239,12 +265,15 @@ impl ModelBuilder {
         })
     }
 
-    fn store(&mut self, next: u32, prob: f64, further: f64) {
+    fn store(&mut self, Pending { next, prob, further, lower, upper }: Pending) {
         if further != 0.0 && self.transition_cost.is_none() {
             self.transition_cost = Some(vec![0.0; self.prob.len()]);
         }
         if let Some(costs) = &mut self.transition_cost {
             costs.push(further);
+        }
+        if let Some(bounds) = &mut self.bounds {
+            bounds.iter_mut().zip([lower, upper]).for_each(|(bounds, bound)| bounds.push(bound));
         }
         self.next.push(next);
         self.prob.push(prob);
@@ -299,16 +328,18 @@ fn numbers(n: usize) -> Vec<String> {
 }
 
 /// Sorts by next state and cost, and merges what is the same in both.
-fn merge(row: &mut Vec<(u32, f64, f64)>) {
-    let ascends = |pair: &[(u32, f64, f64)]| pair[0].0 < pair[1].0;
+fn merge(row: &mut Vec<Pending>) {
+    let ascends = |pair: &[Pending]| pair[0].next < pair[1].next;
     if row.windows(2).all(ascends) {
         return;
     }
-    row.sort_by(|a, b| a.0.cmp(&b.0).then(a.2.total_cmp(&b.2)));
+    row.sort_by(|a, b| a.next.cmp(&b.next).then(a.further.total_cmp(&b.further)));
     row.dedup_by(|again, kept| {
-        let same = (again.0, again.2) == (kept.0, kept.2);
+        let same = (again.next, again.further) == (kept.next, kept.further);
         if same {
-            kept.1 += again.1;
+            kept.prob += again.prob;
+            kept.lower += again.lower;
+            kept.upper += again.upper;
         }
         same
     });

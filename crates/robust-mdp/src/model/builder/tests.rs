@@ -164,3 +164,66 @@ fn late_names_leave_numbers_before_them() {
     let names: Vec<_> = (0..4).map(|r| model.action_name(r / 2, r)).collect();
     assert_eq!(names, ["0", "1", "0", "go"]);
 }
+
+/// A row of intervals, and what becomes of it.
+fn within(entries: &[(usize, Option<f64>, [f64; 2])]) -> Result<Model, ModelError> {
+    let mut builder = ModelBuilder::new(0.9);
+    builder.add_state(None);
+    builder.add_action(None, 1.0);
+    builder.add_transition(0, 1.0, 0.0);
+    builder.add_action(None, 1.0);
+    entries.iter().for_each(|&(next, p, bounds)| builder.add_interval(next, p, bounds, 0.0));
+    for _ in 0..6 {
+        builder.add_state(None);
+        builder.mark_terminal();
+    }
+    builder.build()
+}
+
+#[test]
+fn rows_of_intervals_get_a_nominal_one_within() {
+    // 0.1 + 0.25·0.4, 0.2 + 0.25·0.8 and 0.4, from Σl = 0.7 and Σu = 1.9; one entry is listed twice.
+    let model = within(&[
+        (3, None, [0.1, 0.5]),
+        (1, None, [0.05, 0.4]),
+        (1, None, [0.15, 0.6]),
+        (2, None, [0.4, 0.4]),
+    ]);
+    let model = model.unwrap();
+    let (row, bounds) = (model.row(1), model.row(1).bounds.unwrap());
+    assert_eq!(row.next, Some(&[1, 2, 3][..]));
+    for (found, expected) in [
+        (row.prob, [0.4, 0.4, 0.2]),
+        (bounds.lower, [0.2, 0.4, 0.1]),
+        (bounds.upper, [1.0, 0.4, 0.5]),
+    ] {
+        assert!(found.iter().zip(expected).all(|(x, y)| (x - y).abs() < 1e-15), "{found:?}");
+    }
+    let bounds = model.row(0).bounds.unwrap();
+    assert_eq!((bounds.lower, bounds.upper), (&[1.0][..], &[1.0][..]));
+    assert_ne!(model.fingerprint(), within(&[(3, None, [0.0, 1.0])]).unwrap().fingerprint());
+    // Given ones stay; a next state of probability 0 is kept where it may have some.
+    let model = within(&[(1, Some(1.0), [0.5, 1.0]), (2, Some(0.0), [0.0, 0.5])]).unwrap();
+    assert_eq!(
+        (model.row(1).prob, model.row(1).bounds.unwrap().upper),
+        (&[1.0, 0.0][..], &[1.0, 0.5][..])
+    );
+}
+
+#[test]
+fn intervals_that_hold_no_distribution_are_refused() {
+    let error = |entries: &[_]| within(entries).unwrap_err().to_string();
+    for (bounds, p) in
+        [([-0.1, 0.5], None), ([0.5, 0.4], None), ([0.0, 1.5], None), ([f64::NAN, 1.0], None)]
+    {
+        let text = error(&[(1, p, bounds)]);
+        assert!(text.contains("state 0, action 1: the interval ["), "{text}");
+        assert!(text.ends_with("of next state 1, expected 0 ≤ lower ≤ upper ≤ 1"), "{text}");
+    }
+    let text = error(&[(1, Some(0.9), [0.0, 0.5]), (2, Some(0.1), [0.0, 0.5])]);
+    assert!(text.ends_with("of next state 1 does not contain its probability 0.9"), "{text}");
+    let text = error(&[(1, None, [0.0, 0.5]), (2, None, [0.0, 0.25])]);
+    assert!(text.contains("lower bounds sum to 0.0 and upper ones to 0.75"), "{text}");
+    let text = error(&[(1, None, [0.75, 1.0]), (2, None, [0.5, 1.0])]);
+    assert!(text.contains("lower bounds sum to 1.25"), "{text}");
+}

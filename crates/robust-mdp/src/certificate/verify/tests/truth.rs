@@ -187,6 +187,7 @@ impl Draw {
             prob,
             cost,
             transition_cost: (self.one_in(3) || repeats).then_some(tolls),
+            bounds: None,
             initial: None,
             state_names: None,
             action_names: None,
