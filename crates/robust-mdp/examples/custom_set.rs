@@ -6,7 +6,7 @@
 //! method from the left finds the η of mass one, since the mass is convex in η.
 
 use robust_mdp::certificate::{Interval, Proof, ProofRow, Reading, UNIT};
-use robust_mdp::sets::{Beyond, Distance, Priced, Row, Set, UncertaintySet};
+use robust_mdp::sets::{Beyond, Distance, EntryData, Priced, Row, Set, UncertaintySet};
 use robust_mdp::{Options, certify, conformance, instances, solve, verify};
 
 /// Σ (y − p)²/(y + p), on the support of p.
@@ -37,7 +37,7 @@ impl Set for LeCam {
     fn name(&self) -> &'static str {
         "lecam"
     }
-    fn distance(&self, p: &[f64], y: &[f64]) -> f64 {
+    fn distance(&self, p: &[f64], y: &[f64], _: EntryData<'_>) -> f64 {
         let pairs = p.iter().zip(y).filter(|(p, y)| **p + **y > 0.0);
         pairs.map(|(p, y)| (y - p) * (y - p) / (y + p)).sum()
     }
@@ -47,7 +47,7 @@ impl Set for LeCam {
     fn diameter(&self) -> f64 {
         2.0
     }
-    fn vacuous(&self, p: &[f64], _: bool) -> f64 {
+    fn vacuous(&self, p: &[f64], _: bool, _: EntryData<'_>) -> f64 {
         let least = p.iter().copied().filter(|p| *p > 0.0).fold(1.0, f64::min);
         2.0 * (1.0 - least) / (1.0 + least)
     }

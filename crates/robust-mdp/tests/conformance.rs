@@ -5,7 +5,7 @@ mod custom_set;
 
 use robust_mdp::certificate::{Proof, ProofRow, Reading};
 use robust_mdp::conformance::{Report, Violation, check};
-use robust_mdp::sets::{Beyond, Distance, Priced, Radius, Row, Set, UncertaintySet};
+use robust_mdp::sets::{Beyond, Distance, EntryData, Priced, Radius, Row, Set, UncertaintySet};
 use robust_mdp::{Options, Oracle, certify, instances, solve, verify};
 
 #[test]
@@ -121,8 +121,8 @@ impl Set for Lying {
         "lying"
     }
 
-    fn distance(&self, p: &[f64], y: &[f64]) -> f64 {
-        let d = custom_set::LeCam.distance(p, y);
+    fn distance(&self, p: &[f64], y: &[f64], _: EntryData<'_>) -> f64 {
+        let d = custom_set::LeCam.distance(p, y, EntryData::default());
         match self.0 {
             Lie::Distance => d + 1e-6,
             Lie::Root => d.sqrt(),
@@ -142,8 +142,8 @@ impl Set for Lying {
         if self.tells(Lie::Diameter) { 1.0 } else { 2.0 }
     }
 
-    fn vacuous(&self, p: &[f64], unused: bool) -> f64 {
-        let limit = custom_set::LeCam.vacuous(p, unused);
+    fn vacuous(&self, p: &[f64], unused: bool, _: EntryData<'_>) -> f64 {
+        let limit = custom_set::LeCam.vacuous(p, unused, EntryData::default());
         if self.tells(Lie::Vacuous) { 0.99 * limit } else { limit }
     }
 

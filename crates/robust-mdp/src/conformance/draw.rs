@@ -1,7 +1,9 @@
 //! Rows to try a set on.
 
 use crate::instances::Xoshiro256;
+use crate::model::Bounds;
 use crate::rows::Row;
+use crate::sets::{EntryData, Ground, Needs, Places, Set};
 
 /// A row of a set that may use the states `open`.
 #[derive(Clone, Debug)]
@@ -9,6 +11,88 @@ pub(super) struct DrawnRow {
     pub(super) p: Vec<f64>,
     pub(super) w: Vec<f64>,
     pub(super) open: Vec<bool>,
+    pub(super) own: OwnData,
+}
+
+/// What a set is told of a row.
+#[derive(Clone, Debug, Default)]
+pub(super) struct OwnData {
+    pub(super) weights: Option<Vec<f64>>,
+    pub(super) bounds: Option<[Vec<f64>; 2]>,
+    pub(super) ground: Option<Ground>,
+    /// The states of the entries.
+    pub(super) next: Option<Vec<u32>>,
+}
+
+impl OwnData {
+    pub(super) fn get(&self) -> EntryData<'_> {
+        EntryData {
+            weights: self.weights.as_deref(),
+            bounds: self.bounds.as_ref().map(|[lower, upper]| Bounds { lower, upper }),
+            places: self
+                .ground
+                .as_ref()
+                .map(|ground| Places { ground, next: self.next.as_deref() }),
+        }
+    }
+
+    /// Of some of the entries.
+    pub(super) fn of(&self, kept: &[usize]) -> OwnData {
+        let part = |x: &[f64]| kept.iter().map(|&j| x[j]).collect::<Vec<f64>>();
+        let state = |j: usize| self.next.as_ref().map_or(j as u32, |next| next[j]);
+        OwnData {
+            weights: self.weights.as_deref().map(part),
+            bounds: self.bounds.as_ref().map(|[lower, upper]| [part(lower), part(upper)]),
+            ground: self.ground.clone(),
+            next: Some(kept.iter().map(|&j| state(j)).collect()),
+        }
+    }
+
+    /// Anything that the set may be told, degenerate cases among them.
+    fn draw(needs: Needs, p: &[f64], random: &mut Xoshiro256) -> OwnData {
+        let (n, mut own) = (p.len(), OwnData::default());
+        match needs {
+            Needs::Nothing => {}
+            Needs::Weights => own.weights = weights(n, random),
+            Needs::Intervals => own.bounds = Some(intervals(p, random)),
+            Needs::Ground => own.ground = Some(ground(n, random)),
+        }
+        own
+    }
+}
+
+/// Weights of next states, if not all are to be 1.
+pub(super) fn weights(n: usize, random: &mut Xoshiro256) -> Option<Vec<f64>> {
+    let power = [0.0, 1.0, 1.0, 4.0][random.below(4) as usize];
+    let weight = |_| 10f64.powf(power * (2.0 * random.uniform() - 1.0));
+    (power > 0.0).then(|| (0..n).map(weight).collect())
+}
+
+/// Intervals around p: narrow, wide, one-sided, or of no width.
+pub(super) fn intervals(p: &[f64], random: &mut Xoshiro256) -> [Vec<f64>; 2] {
+    let width = [0.0, 1e-6, 0.3, 1.0, 1.0][random.below(5) as usize];
+    let mut way = || match random.below(4) {
+        0 => 0.0,
+        1 => 1.0,
+        _ => width * random.uniform(),
+    };
+    let lower = p.iter().map(|p| p - way() * p).collect();
+    [lower, p.iter().map(|p| (p + way() * (1.0 - p)).min(1.0)).collect()]
+}
+
+/// Places on a line, some of them the same, or distances, some of them 0 and none symmetric.
+pub(super) fn ground(n: usize, random: &mut Xoshiro256) -> Ground {
+    match random.below(3) {
+        0 => Ground::Line((0..n).map(|_| random.below(4) as f64).collect()),
+        1 => Ground::Line((0..n).map(|_| 10.0 * random.uniform()).collect()),
+        _ => {
+            let mut cost = |j: usize, i: usize| match (i == j, random.below(6)) {
+                (true, _) | (_, 0) => 0.0,
+                _ => 10f64.powf(2.0 * random.uniform() - 1.0),
+            };
+            Ground::Matrix((0..n * n).map(|k| cost(k / n, k % n)).collect())
+        }
+    }
 }
 
 impl DrawnRow {
@@ -17,7 +101,8 @@ impl DrawnRow {
         let maximum = open().fold(f64::NEG_INFINITY, f64::max);
         let least = self.w.iter().copied().fold(f64::INFINITY, f64::min);
         let most = self.w.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        Row { p: &self.p, w: &self.w, maximum, range: most - least, outside: None }
+        let data = self.own.get();
+        Row { p: &self.p, w: &self.w, maximum, range: most - least, outside: None, data }
     }
 
     /// ⟨z, y⟩.
@@ -38,6 +123,9 @@ impl DrawnRow {
             y.iter_mut().for_each(|y| *y *= if random.below(2) == 0 { 0.0 } else { 1.0 });
         }
         y.iter_mut().zip(&self.open).filter(|e| !*e.1).for_each(|(y, _)| *y = 0.0);
+        if let Some([lower, upper]) = &self.own.bounds {
+            y = filled(lower, upper, &y, random);
+        }
         if !normalise(&mut y) {
             y.copy_from_slice(&self.p);
         }
@@ -47,6 +135,22 @@ impl DrawnRow {
         }
         y
     }
+}
+
+/// A distribution between these bounds: the rest above `lower` goes where `y` is largest, or is spread.
+fn filled(lower: &[f64], upper: &[f64], y: &[f64], random: &mut Xoshiro256) -> Vec<f64> {
+    let (low, high): (f64, f64) = (lower.iter().sum(), upper.iter().sum());
+    let share = if high > low { ((1.0 - low) / (high - low)).clamp(0.0, 1.0) } else { 0.0 };
+    let even: Vec<f64> = lower.iter().zip(upper).map(|(l, u)| l + share * (u - l)).collect();
+    let mut order: Vec<usize> = (0..y.len()).collect();
+    order.sort_by(|&i, &j| y[j].total_cmp(&y[i]));
+    let (mut vertex, mut rest) = (lower.to_vec(), 1.0 - low);
+    for j in order {
+        let more = (upper[j] - lower[j]).min(rest.max(0.0));
+        (vertex[j], rest) = (lower[j] + more, rest - more);
+    }
+    let share = if random.below(2) == 0 { 1.0 } else { random.uniform() };
+    mixed(&even, &vertex, share)
 }
 
 /// p + share·(y − p).
@@ -83,7 +187,8 @@ pub(super) fn nominal(n: usize, zeros: bool, random: &mut Xoshiro256) -> Vec<f64
 
 /// Random and degenerate rows; those of sets that keep to the support may have larger objectives where
 /// they have no mass.
-pub(super) fn drawn_rows(leaves_support: bool) -> Vec<DrawnRow> {
+pub(super) fn drawn_rows(set: &dyn Set) -> Vec<DrawnRow> {
+    let leaves_support = set.leaves_support();
     let mut random = Xoshiro256::new(1);
     let mut rows = Vec::new();
     for n in [1, 2, 3, 5, 9, 20] {
@@ -101,8 +206,13 @@ pub(super) fn drawn_rows(leaves_support: bool) -> Vec<DrawnRow> {
                 _ => size * (2.0 * random.uniform() - 1.0),
             });
             let w: Vec<f64> = w.collect();
-            let open = p.iter().map(|p| leaves_support || *p > 0.0).collect();
-            rows.push(DrawnRow { p, w, open });
+            let own = OwnData::draw(set.needs(), &p, &mut random);
+            let may = |j: usize| match &own.bounds {
+                Some([_, upper]) => upper[j] > 0.0,
+                None => leaves_support || p[j] > 0.0,
+            };
+            let open = (0..n).map(may).collect();
+            rows.push(DrawnRow { p, w, open, own });
         }
     }
     rows

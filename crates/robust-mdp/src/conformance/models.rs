@@ -2,12 +2,12 @@
 
 use std::ops::Range;
 
-use super::draw::{DrawnRow, mixed, nominal};
+use super::draw::{DrawnRow, OwnData, ground, intervals, mixed, nominal, weights};
 use super::{Report, Violation};
 use crate::instances::Xoshiro256;
 use crate::model::{Model, ModelBuilder};
 use crate::sets::set::shrink;
-use crate::sets::{Distance, Rectangularity, Set, UncertaintySet};
+use crate::sets::{Distance, EntryWeights, Needs, Radius, Rectangularity, Set, UncertaintySet};
 use crate::solution::Solution;
 use crate::solve::{Options, Stop, solve};
 use crate::{Interrupt, certify, evaluate, worst_kernel_rows};
@@ -44,12 +44,23 @@ const GAP: f64 = 1e-7;
 pub(super) fn check(set: &'static dyn Set, report: &mut Report) -> Result<(), Violation> {
     let mut random = Xoshiro256::new(3);
     for (states, actions, shape) in SHAPES.repeat(3) {
-        let model = &model(states, actions, shape, &mut random);
+        let model = &model(states, actions, shape, set.needs(), &mut random);
         for radius in [0.0, 1e-4, 0.03, 0.5, 50.0] {
-            let shared = UncertaintySet::new(Distance::Custom(set), radius);
+            let mut shared = UncertaintySet::new(Distance::Custom(set), radius);
+            match set.needs() {
+                Needs::Nothing | Needs::Intervals => {}
+                Needs::Weights => {
+                    if let Some(weights) = weights(states, &mut random) {
+                        shared = shared.with_entry_weights(EntryWeights::PerState(weights));
+                    }
+                }
+                Needs::Ground => shared = shared.with_ground(ground(states, &mut random)),
+            }
             let weights = (0..model.rows()).map(|_| 0.25 + 4.0 * random.uniform()).collect();
-            let weighted = shared.clone().with_weights(weights);
-            let mut sets = vec![shared.clone(), shared.clone().per_action(), weighted];
+            let mut sets = vec![shared.clone().per_action()];
+            if set.adds_up() {
+                sets.extend([shared.clone(), shared.clone().with_weights(weights)]);
+            }
             if set.leaves_support() {
                 sets.push(shared.clone().on_nominal_support());
             }
@@ -58,14 +69,22 @@ pub(super) fn check(set: &'static dyn Set, report: &mut Report) -> Result<(), Vi
                 check.solution(&mut random, report)?;
                 report.solved += 1;
             }
-            ModelCheck { set, model, uncertainty: &shared }.weights(radius)?;
+            if set.adds_up() {
+                ModelCheck { set, model, uncertainty: &shared }.weights(radius)?;
+            }
         }
     }
     Ok(())
 }
 
 /// Random costs and kernels.
-fn model(states: usize, actions: usize, shape: Shape, random: &mut Xoshiro256) -> Model {
+fn model(
+    states: usize,
+    actions: usize,
+    shape: Shape,
+    needs: Needs,
+    random: &mut Xoshiro256,
+) -> Model {
     let mut builder = ModelBuilder::new(DISCOUNT);
     for s in 0..states {
         builder.add_state(None);
@@ -100,8 +119,15 @@ fn model(states: usize, actions: usize, shape: Shape, random: &mut Xoshiro256) -
             };
             builder.add_action(None, 10.0 * cost);
             let p = nominal(next.len(), shape == Shape::Sparse, random);
-            for (next, p) in next.zip(p).filter(|e| e.1 > 0.0) {
-                builder.add_transition(next, p, 0.0);
+            let bounds = (needs == Needs::Intervals).then(|| intervals(&p, random));
+            for (k, (next, p)) in next.zip(p).enumerate() {
+                match &bounds {
+                    Some([lower, upper]) => {
+                        builder.add_interval(next, Some(p), [lower[k], upper[k]], 0.0);
+                    }
+                    None if p > 0.0 => builder.add_transition(next, p, 0.0),
+                    None => {}
+                }
             }
         }
     }
@@ -217,27 +243,44 @@ impl ModelCheck<'_> {
         (0..self.model.states()).filter(|&s| !self.model.is_terminal(s)).flat_map(of).collect()
     }
 
+    /// Row r over all states, with those that it may use and what the set is told of them.
+    fn row(&self, r: usize) -> DrawnRow {
+        let (p, row) = (self.nominal(r), self.model.row(r));
+        let UncertaintySet { entry_weights, ground, .. } = self.uncertainty;
+        let bounds = (self.set.needs() == Needs::Intervals).then(|| {
+            let spread = |bounds: &[f64]| {
+                self.spread(row.entries().zip(bounds).map(|((next, ..), b)| (next as u32, *b)))
+            };
+            let bounds = row.bounds.expect("a model with intervals");
+            [spread(bounds.lower), spread(bounds.upper)]
+        });
+        let open = |i: usize| match &bounds {
+            Some([_, upper]) => upper[i] > 0.0,
+            None => self.uncertainty.leaves_support() || p[i] > 0.0,
+        };
+        let (open, w) = ((0..p.len()).map(open).collect(), vec![0.0; p.len()]);
+        let weights = entry_weights.as_ref().map(|weights| weights.numbers().to_vec());
+        let ground = ground.as_deref().cloned();
+        DrawnRow { p, w, open, own: OwnData { weights, bounds, ground, next: None } }
+    }
+
     /// What rows spend of their budget.
     fn spent(&self, rows: Range<usize>, kernel: &[Vec<f64>]) -> f64 {
         let of = |r: usize| {
-            let p = self.nominal(r);
+            let DrawnRow { p, own, .. } = self.row(r);
             // Only states that the set may use count.
-            let pairs = p.iter().zip(&kernel[r]).filter(|(p, y)| **p > 0.0 || **y > 0.0);
-            let (p, y): (Vec<f64>, Vec<f64>) = pairs.unzip();
-            self.uncertainty.weight_at(r) * self.set.distance(&p, &y)
+            let kept: Vec<usize> =
+                (0..p.len()).filter(|&i| p[i] > 0.0 || kernel[r][i] > 0.0).collect();
+            let [p, y] = [&p, &kernel[r]].map(|x| kept.iter().map(|&i| x[i]).collect::<Vec<f64>>());
+            self.uncertainty.weight_at(r) * self.set.distance(&p, &y, own.of(&kept).get())
         };
         rows.map(of).sum()
     }
 
     /// A kernel of the set, mostly on its border.
     fn kernel(&self, random: &mut Xoshiro256) -> Vec<Vec<f64>> {
-        let open = |p: &f64| self.uncertainty.leaves_support() || *p > 0.0;
-        let draw = |r: usize| {
-            let p = self.nominal(r);
-            let (w, open) = (vec![0.0; p.len()], p.iter().map(open).collect());
-            DrawnRow { p, w, open }.distribution(random)
-        };
-        let mut kernel: Vec<Vec<f64>> = (0..self.model.rows()).map(draw).collect();
+        let mut kernel: Vec<Vec<f64>> =
+            (0..self.model.rows()).map(|r| self.row(r).distribution(random)).collect();
         for (rows, radius) in self.budgets() {
             let used = self.spent(rows.clone(), &kernel);
             let share = match used.is_finite() {
@@ -265,8 +308,8 @@ impl ModelCheck<'_> {
 
     /// Weights of 2 with twice the budget change nothing.
     fn weights(&self, radius: f64) -> Result<(), Violation> {
-        let doubled = UncertaintySet::new(self.uncertainty.distance, 2.0 * radius)
-            .with_weights(vec![2.0; self.model.rows()]);
+        let doubled = self.uncertainty.clone().with_radius(Radius::Uniform(2.0 * radius));
+        let doubled = doubled.with_weights(vec![2.0; self.model.rows()]);
         let (one, two) = (self.solved(self.uncertainty, false)?, self.solved(&doubled, false)?);
         for (s, (one, two)) in one.values.iter().zip(&two.values).enumerate() {
             let same = (one - two).abs() <= 2.0 * GAP;

@@ -15,7 +15,7 @@ const ROUNDING: f64 = 1e-9;
 
 pub(super) fn check(set: &dyn Set) -> Result<(), Violation> {
     let (Some(proof), mut random) = (set.proof(), Xoshiro256::new(4)) else { return Ok(()) };
-    for drawn in drawn_rows(set.leaves_support()) {
+    for drawn in drawn_rows(set) {
         let row = drawn.row();
         let unit = if row.range > 0.0 { 1.0 / row.range } else { 1.0 };
         let curve = (-4..=4).map(|k| set.at(row, unit * 10f64.powi(k), None));
@@ -53,14 +53,16 @@ impl ProofCheck<'_> {
 
     /// What (t, ν) prove is true, and next to the best that is true where they are those of a point.
     fn reading(&self, t: f64, nu: f64, right: Option<&Priced>) -> Result<(), Violation> {
-        let (DrawnRow { p, w, open }, row) = (self.drawn, self.drawn.row());
+        let (DrawnRow { p, w, open, own }, row) = (self.drawn, self.drawn.row());
         let kept: Vec<usize> = (0..p.len()).filter(|&j| open[j]).collect();
         let [p, w] = [p, w].map(|x| kept.iter().map(|&j| x[j]).collect::<Vec<f64>>());
-        let found = self.proof.read(&ProofRow::new(&p, &w), t, nu);
+        let own = own.of(&kept);
+        let found = self.proof.read(&ProofRow { data: own.get(), ..ProofRow::new(&p, &w) }, t, nu);
         let place = || format!("{found:?} from t = {t:e}, ν = {nu:e} on p = {p:?}, w = {w:?}");
         let size = |t: f64| ROUNDING * (1e-3 + t * row.range);
         for y in self.others {
-            let (value, spent) = (self.drawn.value(y), self.set.distance(&self.drawn.p, y));
+            let (value, spent) =
+                (self.drawn.value(y), self.set.distance(&self.drawn.p, y, row.data));
             let least = t * value - spent;
             let above = found.dual.is_nan() || found.dual >= least - size(t) - ROUNDING * spent;
             law!(self, "a proof's dual is above ψ(t)", above, "{least:e} at {y:?}, {}", place());

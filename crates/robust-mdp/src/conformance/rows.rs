@@ -13,7 +13,7 @@ const ROUNDING: f64 = 1e-9;
 
 pub(super) fn check(set: &dyn Set, report: &mut Report) -> Result<(), Violation> {
     let mut random = Xoshiro256::new(2);
-    for drawn in drawn_rows(set.leaves_support()) {
+    for drawn in drawn_rows(set) {
         let others: Vec<Vec<f64>> = (0..OTHERS).map(|_| drawn.distribution(&mut random)).collect();
         let of = RowCheck { set, row: drawn.row(), drawn: &drawn, others: &others };
         of.distance(&mut random)?;
@@ -34,7 +34,7 @@ struct RowCheck<'a> {
 
 impl RowCheck<'_> {
     fn d(&self, y: &[f64]) -> f64 {
-        self.set.distance(self.row.p, y)
+        self.set.distance(self.row.p, y, self.row.data)
     }
 
     fn violation(&self, law: &'static str, about: String) -> Violation {
@@ -81,7 +81,14 @@ impl RowCheck<'_> {
         };
         let places = (0..p.len()).filter(|&i| self.drawn.open[i]);
         let farthest = places.map(vertex).fold(0.0, f64::max);
-        let found = self.set.vacuous(p, self.set.leaves_support() && p.contains(&0.0));
+        let unused = self.set.leaves_support() && p.contains(&0.0);
+        let found = self.set.vacuous(p, unused, self.row.data);
+        if self.row.data.bounds.is_some() {
+            let most = self.others.iter().map(|y| self.d(y)).fold(0.0, f64::max);
+            let above = found >= most - ROUNDING * (1.0 + most);
+            law!(self, "vacuous ≥ d", above, "{found:e}, not {most:e}");
+            return Ok(());
+        }
         let same = found == farthest || (found - farthest).abs() <= ROUNDING * (1.0 + farthest);
         law!(self, "vacuous = max d(e_i, p)", same, "{found:e}, not {farthest:e}");
         Ok(())
@@ -91,8 +98,16 @@ impl RowCheck<'_> {
     fn face(&self) -> Result<(), Violation> {
         let face = self.set.face(self.row);
         law!(self, "face ≥ 0", face >= 0.0, "{face:e}");
+        let peak = self.set.peak(self.row);
+        let slack = ROUNDING * self.row.range;
+        let bounded = self.row.data.bounds.is_some();
+        law!(self, "peak ≤ 0", peak <= 0.0 && (bounded || peak == 0.0), "{peak:e}");
+        for y in self.others.iter().filter(|y| self.d(y).is_finite()) {
+            let (value, law) = (self.drawn.value(y), "no row is worth more than the peak");
+            law!(self, law, value <= peak + slack, "{value:e} above {peak:e} at y = {y:?}");
+        }
         let on_face = |j: usize| self.drawn.open[j] && self.row.w[j] == self.row.maximum;
-        for y in self.others {
+        for y in self.others.iter().filter(|_| peak == 0.0) {
             let y = y.iter().enumerate().map(|(j, y)| if on_face(j) { *y } else { 0.0 });
             let mut y: Vec<f64> = y.collect();
             if normalise(&mut y) {
@@ -102,7 +117,7 @@ impl RowCheck<'_> {
             }
         }
         if face.is_finite() {
-            let at = Priced { t: f64::INFINITY, price: face, ..Priced::NOMINAL };
+            let at = Priced { t: f64::INFINITY, value: peak, price: face, ..Priced::NOMINAL };
             self.written("the kernel at t = ∞", at)?;
         }
         Ok(())
@@ -195,10 +210,12 @@ impl RowCheck<'_> {
         let near = face.is_infinite() || (steep.price - face).abs() <= 1e-5 * (1.0 + face);
         law!(self, "prices end at the face", near, "{steep:?}, face {face:e}");
         // Of a row that is nearly on its maximum rounding leaves nothing.
-        if row.range > 0.0 && row.nominal() <= -1e-6 * row.range {
+        let (nominal, peak) = (row.nominal(), set.peak(row));
+        if row.range > 0.0 && nominal - peak <= -1e-6 * row.range {
             for share in [1e-3, 0.1, 0.5, 0.9, 0.999] {
-                self.point(row.nominal() * (1.0 - share), None)?;
-                self.point(row.nominal() * (1.0 - share), before)?;
+                let u = nominal + share * (peak - nominal);
+                self.point(u, None)?;
+                self.point(u, before)?;
             }
         }
         Ok(())

@@ -9,7 +9,7 @@ use super::Xoshiro256;
 use super::garnet::{RowSampler, successors};
 use crate::error::Error;
 use crate::model::{Model, NominalRow};
-use crate::sets::{Distance, Set};
+use crate::sets::{Distance, EntryData, Set};
 
 /// Settings of a calibration.
 ///
@@ -68,7 +68,7 @@ impl Calibration {
                 let row = model.row(r);
                 for distance in &mut distances {
                     self.draw(set, row, model.states(), &mut sampler, &mut random);
-                    *distance += set.distance(&sampler.p, &sampler.y);
+                    *distance += set.distance(&sampler.p, &sampler.y, EntryData::default());
                 }
             }
             distances.sort_unstable_by(f64::total_cmp);

@@ -66,7 +66,7 @@ impl<'a> Bellman<'a> {
         Bellman {
             model,
             values: oracle.values(),
-            reach: (!model.is_dense() && !oracle.spreads()).then(|| model.reach()),
+            reach: (!model.is_dense() && !oracle.reaches_out()).then(|| model.reach()),
             oracle,
             layout: Layout::Full(0),
             lower: vec![0.0; states],
@@ -178,11 +178,9 @@ impl<'a> Bellman<'a> {
     pub(crate) fn chain_of(&mut self, x: Option<&[f64]>, chain: &mut Option<Chain>) {
         let (model, own) = (self.model, std::mem::take(&mut self.policy));
         let x = x.unwrap_or(&own);
-        // One more entry a row for a maximum outside of its support.
-        let more = usize::from(self.oracle.spreads());
         let used = |s: usize| -> usize {
             let rows = model.rows_of(s).filter(|&r| x[r] > 0.0);
-            rows.map(|r| model.span(r).len() + more).sum()
+            rows.map(|r| self.oracle.chain_entries(r)).sum()
         };
         let chain = chain.get_or_insert_with(|| Chain::of_states(model.states()));
         chain.reserve(used, self.reach);

@@ -266,7 +266,14 @@ impl One<'_> {
         worker: &mut SolverWorker,
     ) -> Enclosure {
         let SolverWorker { game, programs, y, .. } = worker;
-        let game = ExplicitRows::load(self.model, self.layout, self.s, &self.nature.values, game);
+        let game = ExplicitRows::load(
+            self.model,
+            self.layout,
+            self.s,
+            &self.nature.values,
+            self.nature.data(),
+            game,
+        );
         let state = interior_point::ConicState {
             set: self.set,
             nature: self.nature,
@@ -289,7 +296,14 @@ impl One<'_> {
     ) -> Enclosure {
         let (s, rows) = (self.s, self.model.rows_of(self.s));
         let SolverWorker { game, hand, y: average, x_sum, gradient, most, .. } = worker;
-        let game = ExplicitRows::load(self.model, self.layout, s, &self.nature.values, game);
+        let game = ExplicitRows::load(
+            self.model,
+            self.layout,
+            s,
+            &self.nature.values,
+            self.nature.data(),
+            game,
+        );
         let entries = game.nominal().len();
         let (average, x_sum) = (&mut average[..entries], &mut x_sum[..rows.len()]);
         let gradient = &mut gradient[..rows.len()];

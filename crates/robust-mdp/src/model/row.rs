@@ -58,6 +58,24 @@ impl<'m> NominalRow<'m> {
             || again(k + 1)
     }
 
+    /// Visits every of so many states in order, and again where it is listed again, with its place among the
+    /// entries if there is one.
+    pub(crate) fn visit_all(&self, states: usize, mut visit: impl FnMut(usize, Option<usize>)) {
+        let Some(next) = self.next else {
+            return (0..states).for_each(|i| visit(i, Some(i)));
+        };
+        let mut j = 0;
+        for i in 0..states {
+            if next.get(j).is_none_or(|&listed| listed as usize != i) {
+                visit(i, None);
+            }
+            while next.get(j).is_some_and(|&listed| listed as usize == i) {
+                visit(i, Some(j));
+                j += 1;
+            }
+        }
+    }
+
     /// The entries that a file lists, see above.
     pub fn listed(self) -> impl Iterator<Item = (usize, f64, f64)> + Clone + 'm {
         self.entries().enumerate().filter(move |(k, _)| self.lists(*k)).map(|(_, entry)| entry)

@@ -5,7 +5,7 @@ use super::exact::{Exact, ExactScratch, RowMemory};
 use crate::model::Model;
 use crate::rows::SweepValues;
 use crate::sets::set::Priced;
-use crate::sets::{Enclosure, UncertaintySet};
+use crate::sets::{DataSource, Enclosure, UncertaintySet};
 
 /// The exact oracle at the values of a sweep.
 pub(crate) struct Nature<'a> {
@@ -42,6 +42,11 @@ impl<'a> Nature<'a> {
         let mut values = exact.values();
         values.shared.resize(model.states(), 0.0);
         Nature { values, exact }
+    }
+
+    /// What the set is told of entries.
+    pub(crate) fn data(&self) -> DataSource<'a> {
+        self.exact.data
     }
 
     /// Moves to the values of the next sweep.

@@ -14,7 +14,7 @@ use super::SweepValues;
 use super::layout::{Layout, shares_budget};
 use crate::lanes::{dot, kernels};
 use crate::model::{Model, NominalRow, range};
-use crate::sets::{Block, Gain, UncertaintySet};
+use crate::sets::{Block, DataSource, EntryData, Gain, GatheredData, UncertaintySet};
 
 /// Scratch memory for [`ExplicitRows::load`].
 #[derive(Debug, Default)]
@@ -25,6 +25,7 @@ pub(crate) struct ExplicitMemory {
     base: Vec<f64>,
     nominal_value: Vec<f64>,
     columns: Vec<u32>,
+    data: GatheredData,
 }
 
 impl ExplicitMemory {
@@ -36,6 +37,7 @@ impl ExplicitMemory {
             base: Vec::with_capacity(rows),
             nominal_value: Vec::with_capacity(rows),
             columns: Vec::with_capacity(entries),
+            data: GatheredData::default(),
         }
     }
 }
@@ -51,6 +53,7 @@ pub(crate) struct ExplicitRows<'a> {
     pub(crate) base: &'a [f64],
     /// Next states of the entries; `None`: each row lists all states in order.
     columns: Option<&'a [u32]>,
+    data: EntryData<'a>,
 }
 
 impl<'a> ExplicitRows<'a> {
@@ -60,6 +63,7 @@ impl<'a> ExplicitRows<'a> {
         layout: &Layout,
         s: usize,
         values: &'a SweepValues,
+        source: DataSource<'a>,
         memory: &'a mut ExplicitMemory,
     ) -> ExplicitRows<'a> {
         let rows = model.rows_of(s);
@@ -75,7 +79,11 @@ impl<'a> ExplicitRows<'a> {
         let shared = full && !model.has_transition_costs();
         let borrow = full && model.is_dense();
         if !(shared && borrow) {
-            gather(model, rows.clone(), layout, shared, values, memory);
+            gather(model, rows.clone(), layout, shared, values, source, memory);
+        }
+        if source.is_some() {
+            memory.data.clear();
+            rows.clone().for_each(|r| gather_data(model, r, layout, source, &mut memory.data));
         }
         if shared {
             memory.base.extend(rows.clone().map(|r| model.cost[r] + values.offset));
@@ -88,17 +96,19 @@ impl<'a> ExplicitRows<'a> {
             }
         }
         memory.nominal_value.resize(rows.len(), 0.0);
-        let ExplicitMemory { offsets, nominal, gain, base, nominal_value, columns } = memory;
+        let ExplicitMemory { offsets, nominal, gain, base, nominal_value, columns, data } = memory;
         let nominal = if borrow {
             &model.prob[model.span(rows.start).start..][..offsets[rows.len()]]
         } else {
             nominal
         };
         let gain = if shared { Gain::Shared(&values.shared) } else { Gain::PerRow(gain) };
-        let block = Block { offsets, nominal, gain, nominal_value: &[], radius: 0.0, kappa: None };
-        row_values(block, nominal, nominal_value);
         let columns = if full { None } else { Some(&columns[..]) };
-        ExplicitRows { offsets, nominal, gain, nominal_value, base, columns }
+        let data = data.of(source, columns);
+        let block =
+            Block { offsets, nominal, gain, nominal_value: &[], radius: 0.0, kappa: None, data };
+        row_values(block, nominal, nominal_value);
+        ExplicitRows { offsets, nominal, gain, nominal_value, base, columns, data }
     }
 
     pub(crate) fn actions(&self) -> usize {
@@ -114,6 +124,7 @@ impl<'a> ExplicitRows<'a> {
             nominal_value: self.nominal_value,
             radius,
             kappa: None,
+            data: self.data,
         }
     }
 
@@ -181,6 +192,7 @@ fn gather(
     layout: &Layout,
     shared: bool,
     values: &SweepValues,
+    source: DataSource<'_>,
     memory: &mut ExplicitMemory,
 ) {
     memory.nominal.clear();
@@ -200,8 +212,29 @@ fn gather(
                 }
             }
             Layout::Positive(_) => {
-                row.entries().filter(|e| e.1 > 0.0).for_each(|entry| memory.push(entry, values));
+                let open = row.entries().enumerate().filter(|(j, _)| source.opens(row, *j));
+                open.for_each(|(_, entry)| memory.push(entry, values));
             }
+        }
+    }
+}
+
+/// What the set is told of the entries of row r, in the same order.
+fn gather_data(
+    model: &Model,
+    r: usize,
+    layout: &Layout,
+    source: DataSource<'_>,
+    to: &mut GatheredData,
+) {
+    let (row, start) = (model.row(r), model.span(r).start);
+    match layout {
+        Layout::Full(_) | Layout::Everywhere(_) => row.visit_all(model.states(), |next, j| {
+            to.push(source, next, j.map(|j| start + j));
+        }),
+        Layout::Positive(_) => {
+            let open = row.entries().enumerate().filter(|(j, _)| source.opens(row, *j));
+            open.for_each(|(j, (next, ..))| to.push(source, next, Some(start + j)));
         }
     }
 }

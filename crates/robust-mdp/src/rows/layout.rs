@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use crate::model::{Model, NominalRow};
-use crate::sets::{Rectangularity, UncertaintySet};
+use crate::sets::{DataSource, Rectangularity, UncertaintySet};
 
 /// Where each row's entries lie in the flat arrays of the kernel player.
 #[derive(Clone, Debug)]
@@ -12,7 +12,7 @@ pub(crate) enum Layout {
     Full(usize),
     /// Rows have an entry for each of the S states, and one more where they list it again.
     Everywhere(Vec<usize>),
-    /// Rows have entries for their positive nominal probabilities only.
+    /// Rows have entries where they may have probability, mostly where the nominal ones are positive.
     Positive(Vec<usize>),
 }
 
@@ -34,12 +34,14 @@ impl Layout {
                 |row: NominalRow<'_>| (0..row.prob.len()).filter(|&k| row.is_repeated(k)).count();
             return Layout::Everywhere(pointers(model, |row| states + repeated(row)));
         }
-        let full = || model.is_dense() && model.positive_transitions() == model.transitions();
+        let data = DataSource::new(model, set);
+        let full = || model.is_dense() && (0..model.rows()).all(|r| data.is_open(model.row(r)));
         if set.leaves_support() || full() {
             return Layout::Full(states);
         }
-        let positive = |row: NominalRow<'_>| row.prob.iter().filter(|&&p| p > 0.0).count();
-        Layout::Positive(pointers(model, positive))
+        let open =
+            |row: NominalRow<'_>| (0..row.prob.len()).filter(|&j| data.opens(row, j)).count();
+        Layout::Positive(pointers(model, open))
     }
 
     /// Where the rows `rows` lie.

@@ -20,7 +20,8 @@ pub(crate) use ranking::Ranking;
 pub(crate) use values::SweepValues;
 
 use crate::lanes::{dot, kernels, product, walk};
-use crate::model::{self, Model};
+use crate::model::Model;
+use crate::sets::{DataSource, EntryData, GatheredData, Places, Set, UncertaintySet};
 
 /// One row as a set sees it.
 #[derive(Clone, Copy, Debug)]
@@ -35,6 +36,8 @@ pub struct Row<'a> {
     pub range: f64,
     /// States that are not listed but may receive mass; `None`: there are none.
     pub outside: Option<Outside<'a>>,
+    /// What the set is told of the entries.
+    pub data: EntryData<'a>,
 }
 
 impl Row<'_> {
@@ -51,33 +54,36 @@ pub(crate) enum RowForm {
     Shared,
     /// p is borrowed, w is the row's own.
     Own,
-    /// Both are the row's own: entries of probability 0 are left out.
+    /// Both are the row's own: entries that cannot have probability are left out.
     Positive,
     /// As `Own`, and unlisted states may receive mass.
     Outside,
+    /// Both are the row's own, and list every state.
+    Every,
 }
 
 impl RowForm {
-    /// For rows that may put mass everywhere, or must not where p = 0, by the set's own nature
-    /// (`keeps_support`) or by choice.
-    pub(crate) fn new(model: &Model, everywhere: bool, keeps_support: bool) -> RowForm {
-        let full = || model.positive_transitions() == model.transitions();
+    /// Of a set, which may put mass everywhere or must not where p = 0, by its nature or by choice.
+    pub(crate) fn new(
+        model: &Model,
+        uncertainty: &UncertaintySet,
+        set: Option<&dyn Set>,
+    ) -> RowForm {
+        let everywhere = uncertainty.leaves_support();
+        let data = DataSource::new(model, uncertainty);
+        let full = || (0..model.rows()).all(|r| data.is_open(model.row(r)));
+        // Entries without probability are told by p = 0.
+        let by_p = set.is_none_or(|set| !set.leaves_support()) && data.bounds.is_none();
+        let listed = set.is_some_and(|set| !set.counts_outside()) || data.is_some();
         match (model.is_dense(), model.has_transition_costs()) {
-            (true, false) if everywhere || keeps_support || full() => RowForm::Shared,
+            (true, false) if everywhere || by_p || full() => RowForm::Shared,
             // Next states that a row cannot reach must not cost it digits.
             _ if !everywhere && !full() => RowForm::Positive,
             (true, false) => RowForm::Shared,
             (true, true) => RowForm::Own,
+            (false, _) if everywhere && listed => RowForm::Every,
             (false, _) if everywhere => RowForm::Outside,
             (false, _) => RowForm::Own,
-        }
-    }
-
-    /// Whether entry `k` of a row is among those read.
-    pub(crate) fn lists(self, row: model::NominalRow<'_>, k: usize) -> bool {
-        match self {
-            RowForm::Shared | RowForm::Own | RowForm::Outside => true,
-            RowForm::Positive => row.prob[k] > 0.0,
         }
     }
 }
@@ -87,7 +93,8 @@ impl RowForm {
 pub(crate) struct RowSource<'a> {
     pub(crate) model: &'a Model,
     pub(crate) reading: RowForm,
-    /// Mass may go where p = 0.
+    pub(crate) data: DataSource<'a>,
+    /// Mass may go wherever rows list a state.
     pub(crate) everywhere: bool,
     /// c_a + Σ p·c(s,a,s') of every row.
     pub(crate) expected: &'a [f64],
@@ -104,8 +111,11 @@ pub(crate) struct RowsMemory {
     columns: Vec<u32>,
     /// λ(v − max v) of the entries, for rows with outside states.
     level: Vec<f64>,
+    data: GatheredData,
     base: Vec<f64>,
     maximum: Vec<Option<(f64, f64)>>,
+    /// What a set says of the largest value of a row.
+    peak: Vec<Option<f64>>,
 }
 
 /// Where a row that was made lies.
@@ -143,6 +153,8 @@ impl<'a> Rows<'a> {
         memory.base.extend(source.dearest[rows.clone()].iter().map(|c| c + values.offset));
         memory.maximum.clear();
         memory.maximum.resize(rows.len(), None);
+        memory.peak.clear();
+        memory.peak.resize(rows.len(), None);
         let shared = source.reading == RowForm::Shared;
         if !shared {
             memory.loaded.clear();
@@ -151,6 +163,7 @@ impl<'a> Rows<'a> {
             memory.p.clear();
             memory.columns.clear();
             memory.level.clear();
+            memory.data.clear();
         }
         // Sparse rows are measured by their own next states, not by all of v.
         let dense = source.model.is_dense() && source.reading != RowForm::Positive;
@@ -188,12 +201,17 @@ impl<'a> Rows<'a> {
         &self.memory.base
     }
 
+    /// Whether mass may go to every entry that is read.
+    fn is_everywhere(&self) -> bool {
+        self.source.everywhere || self.source.data.bounds.is_some()
+    }
+
     /// Entries that reading row k visits.
     pub(crate) fn width(&self, k: usize) -> usize {
         match self.source.reading {
             RowForm::Shared => self.values.shared.len(),
             RowForm::Own | RowForm::Outside => self.source.model.span(self.first + k).len(),
-            RowForm::Positive => self.memory.loaded[k].len,
+            RowForm::Positive | RowForm::Every => self.memory.loaded[k].len,
         }
     }
 
@@ -212,7 +230,7 @@ impl<'a> Rows<'a> {
                 let span = self.source.model.span(self.first + k);
                 (&prob[span], &self.memory.w[start..start + len])
             }
-            RowForm::Positive => {
+            RowForm::Positive | RowForm::Every => {
                 let Loaded { start, len, .. } = self.memory.loaded[k];
                 (&self.memory.p[start..start + len], &self.memory.w[start..start + len])
             }
@@ -225,7 +243,7 @@ impl<'a> Rows<'a> {
         match self.source.reading {
             RowForm::Shared => None,
             RowForm::Own | RowForm::Outside => row.next,
-            RowForm::Positive => {
+            RowForm::Positive | RowForm::Every => {
                 let Loaded { start, len, .. } = self.memory.loaded[k];
                 Some(&self.memory.columns[start..start + len])
             }
@@ -246,7 +264,25 @@ impl<'a> Rows<'a> {
             })
         };
         let outside = if self.has_outside() { outside() } else { None };
-        Row { p, w, maximum, range: self.range, outside }
+        let data = if self.source.data.is_some() { self.data(k) } else { EntryData::default() };
+        Row { p, w, maximum, range: self.range, outside, data }
+    }
+
+    /// What the set is told of the entries of row k, which was made.
+    fn data(&self, k: usize) -> EntryData<'_> {
+        let source = self.source.data;
+        if self.shared() {
+            return source.of_dense(self.source.model.span(self.first + k));
+        }
+        let Loaded { start, len, .. } = self.memory.loaded[k];
+        let gathered = self.memory.data.of(source, None).part(start..start + len);
+        match gathered.places {
+            Some(places) => {
+                let places = Some(Places { next: self.next_states(k), ..places });
+                EntryData { places, ..gathered }
+            }
+            None => gathered,
+        }
     }
 
     /// Row k with its maximum, made if it was not.
@@ -263,7 +299,7 @@ impl<'a> Rows<'a> {
         }
         self.make(k);
         let (p, w) = self.entries(k);
-        let everywhere = self.source.everywhere;
+        let everywhere = self.is_everywhere();
         let ranking =
             self.values.ranking.as_ref().filter(|_| self.shared() && !self.values.in_place);
         let (found, seen) = match ranking {
@@ -282,10 +318,19 @@ impl<'a> Rows<'a> {
 
     /// Whether w of every row is referred to the row's own maximum.
     pub(crate) fn maxima_are_zero(&self) -> bool {
-        self.source.everywhere || self.source.reading == RowForm::Positive
+        self.is_everywhere() || self.source.reading == RowForm::Positive
     }
 
-    /// The largest value of row k.
+    /// [`Set::peak`] of row k, where it was asked for.
+    pub(crate) fn peak(&self, k: usize) -> Option<f64> {
+        self.memory.peak[k]
+    }
+
+    pub(crate) fn set_peak(&mut self, k: usize, peak: f64) {
+        self.memory.peak[k] = Some(peak);
+    }
+
+    /// The largest value of row k, if all of its mass may be on the maximum of its objectives.
     pub(crate) fn largest(&mut self, k: usize) -> f64 {
         let (maximum, _) = self.maximum(k);
         self.memory.base[k] + maximum
@@ -301,8 +346,9 @@ impl<'a> Rows<'a> {
         // What objectives are counted from.
         let origin = if *referred { *offset } else { 0.0 };
         let objective = |i: usize| if *referred { shared[i] } else { discount * v[i] };
-        let RowsMemory { loaded, p, w, columns, level, base, .. } = &mut *self.memory;
-        let start = w.len();
+        let RowsMemory { loaded, p, w, columns, level, base, data, .. } = &mut *self.memory;
+        let (start, source) = (w.len(), self.source.data);
+        let stored = self.source.model.span(self.first + k).start;
         self.visited += row.prob.len() as u64;
         match self.source.reading {
             RowForm::Shared => {}
@@ -311,12 +357,27 @@ impl<'a> Rows<'a> {
                 Some(next) => w.extend(next.iter().map(|&i| objective(i as usize))),
             },
             RowForm::Positive => {
-                for (next, prob, _) in row.entries().filter(|e| e.1 > 0.0) {
+                for (j, (next, prob, _)) in
+                    row.entries().enumerate().filter(|e| source.opens(row, e.0))
+                {
                     w.push(objective(next));
                     p.push(prob);
                     columns.push(next as u32);
+                    data.push(source, next, Some(stored + j));
                 }
             }
+            RowForm::Every => row.visit_all(v.len(), |next, j| {
+                w.push(
+                    objective(next) + j.map_or(0.0, |j| row.transition_cost.map_or(0.0, |c| c[j])),
+                );
+                p.push(j.map_or(0.0, |j| row.prob[j]));
+                columns.push(next as u32);
+                data.push(source, next, j.map(|j| stored + j));
+            }),
+        }
+        if matches!(self.source.reading, RowForm::Own | RowForm::Outside) && source.is_some() {
+            let listed = row.entries().enumerate();
+            listed.for_each(|(j, (next, ..))| data.push(source, next, Some(stored + j)));
         }
         let mut outside = None;
         if self.source.reading == RowForm::Outside {
@@ -333,10 +394,13 @@ impl<'a> Rows<'a> {
         match (row.transition_cost, self.source.reading) {
             (None, _) => {}
             (Some(cost), RowForm::Positive) => {
-                let positive = row.prob.iter().zip(cost).filter(|e| *e.0 > 0.0);
-                own.iter_mut().zip(positive).for_each(|(w, (_, c))| *w += c);
+                let open = cost.iter().enumerate().filter(|(j, _)| source.opens(row, *j));
+                own.iter_mut().zip(open).for_each(|(w, (_, c))| *w += c);
             }
-            (Some(cost), _) => own.iter_mut().zip(cost).for_each(|(w, c)| *w += c),
+            (Some(_), RowForm::Every) => {}
+            (Some(cost), RowForm::Shared | RowForm::Own | RowForm::Outside) => {
+                own.iter_mut().zip(cost).for_each(|(w, c)| *w += c)
+            }
         }
         // Plain, since most rows are short.
         let wider = |(low, maximum): (f64, f64), &w: &f64| {

@@ -21,7 +21,8 @@ pub(super) fn price<T: Set + ?Sized>(
     mut near: Option<Priced>,
 ) -> Priced {
     let mut low = Priced { value: row.nominal(), ..Priced::NOMINAL };
-    let mut high = Priced { t: f64::INFINITY, price: set.face(row), ..Priced::NOMINAL };
+    let mut high =
+        Priced { t: f64::INFINITY, value: set.peak(row), price: set.face(row), ..Priced::NOMINAL };
     let usable = |t: &f64| *t > 0.0 && t.is_finite();
     let chord = |low: &Priced, high: &Priced| {
         Some((high.price - low.price) / (high.value - low.value)).filter(usable)
@@ -66,6 +67,7 @@ pub(super) fn price<T: Set + ?Sized>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sets::EntryData;
     use crate::sets::l1::NORM;
 
     /// g(u) of L1: donors give in the order of rising z, at 2 a unit of mass.
@@ -96,7 +98,7 @@ mod tests {
         ];
         for (p, w) in rows {
             let range = w.iter().fold(0.0_f64, |m, w| m.max(-w));
-            let row = Row { p, w, maximum: 0.0, range, outside: None };
+            let row = Row { p, w, maximum: 0.0, range, outside: None, data: EntryData::default() };
             let nearby = [None, Some(1e-9), Some(2.0), Some(1e12)];
             for (share, t) in [1e-12, 1e-3, 0.4, 0.5, 0.999, 1.0 - 1e-12]
                 .into_iter()
@@ -121,7 +123,14 @@ mod tests {
     /// All w agree but for rounding: the search ends with a multiplier.
     #[test]
     fn a_row_without_donors_has_a_point() {
-        let row = Row { p: &[0.5, 0.5], w: &[1.0, 1.0], maximum: 1.0, range: 0.0, outside: None };
+        let row = Row {
+            p: &[0.5, 0.5],
+            w: &[1.0, 1.0],
+            maximum: 1.0,
+            range: 0.0,
+            outside: None,
+            data: EntryData::default(),
+        };
         let at = price(&NORM, row, -1e-17, 0.0, None);
         assert!(at.t > 0.0 && at.value == 0.0 && at.price == 0.0, "{at:?}");
     }

@@ -9,7 +9,7 @@ use super::cone::{Cone, Entry, Moved, Program};
 use super::proximal::{Prox, ProximalEntry, Separable};
 use super::quadratic::{self, Scale};
 use super::set::{Beyond, Priced, RowKind, Set};
-use super::{Distance, UncertaintySet};
+use super::{Distance, EntryData, UncertaintySet};
 use crate::certificate::verify::lane::Lane;
 use crate::certificate::verify::sums::{Terms, steps};
 use crate::certificate::{Interval, Proof, ProofRow, Reading, TINY, UNIT, above, roundings};
@@ -56,7 +56,7 @@ impl Set for Chi2 {
         "Σ (y − y⁰)²/y⁰"
     }
 
-    fn distance(&self, p: &[f64], y: &[f64]) -> f64 {
+    fn distance(&self, p: &[f64], y: &[f64], _: EntryData<'_>) -> f64 {
         let entry = |(&p, &y): (&f64, &f64)| match (y == p, p > 0.0) {
             (true, _) => 0.0,
             (false, true) => (y - p) * ((y - p) / p),
@@ -77,7 +77,7 @@ impl Set for Chi2 {
         f64::INFINITY
     }
 
-    fn vacuous(&self, p: &[f64], _: bool) -> f64 {
+    fn vacuous(&self, p: &[f64], _: bool, _: EntryData<'_>) -> f64 {
         1.0 / p.iter().copied().filter(|p| *p > 0.0).fold(1.0, f64::min) - 1.0
     }
 
@@ -196,7 +196,7 @@ mod tests {
     const W: [f64; 3] = [-2.0, -1.0, 0.0];
 
     fn row() -> Row<'static> {
-        Row { p: &P, w: &W, maximum: 0.0, range: 2.0, outside: None }
+        Row { p: &P, w: &W, maximum: 0.0, range: 2.0, outside: None, data: EntryData::default() }
     }
 
     /// Mean −5/4 and variance 11/16: with all states kept, 1/8 more costs (1/8)²·16/11.
@@ -208,7 +208,7 @@ mod tests {
         // On the last two states: P = ½, mean −½, variance ¼: g(−¼) = 1 + (¼)²·8.
         let at = Chi2.price(row(), -0.25, 0.0, None);
         assert!((at.price - 1.5).abs() < 1e-14, "{at:?}");
-        assert_eq!((Chi2.face(row()), Chi2.vacuous(&P, true)), (3.0, 3.0));
+        assert_eq!((Chi2.face(row()), Chi2.vacuous(&P, true, EntryData::default())), (3.0, 3.0));
     }
 
     #[test]

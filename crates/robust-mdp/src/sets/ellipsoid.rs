@@ -10,7 +10,7 @@ use super::proximal::{Prox, Separable};
 use super::quadratic::{self, Scale};
 use super::set::{Beyond, Priced, RowKind, Set};
 use super::unlisted::UnlistedSums;
-use super::{Distance, UncertaintySet};
+use super::{Distance, EntryData, UncertaintySet};
 use crate::certificate::verify::lane::Lane;
 use crate::certificate::verify::sums::{Terms, steps};
 use crate::certificate::{Interval, Proof, ProofRow, Reading, TINY, UNIT, roundings};
@@ -53,7 +53,7 @@ impl Set for Ellipsoid {
         "½‖y − y⁰‖₂²"
     }
 
-    fn distance(&self, p: &[f64], y: &[f64]) -> f64 {
+    fn distance(&self, p: &[f64], y: &[f64], _: EntryData<'_>) -> f64 {
         0.5 * p.iter().zip(y).map(|(p, y)| (y - p) * (y - p)).sum::<f64>()
     }
 
@@ -69,7 +69,7 @@ impl Set for Ellipsoid {
         1.0
     }
 
-    fn vacuous(&self, p: &[f64], unused: bool) -> f64 {
+    fn vacuous(&self, p: &[f64], unused: bool, _: EntryData<'_>) -> f64 {
         let least = p.iter().copied().filter(|p| *p > 0.0).fold(1.0, f64::min);
         let square: f64 = p.iter().map(|p| p * p).sum();
         (0.5 * (1.0 - 2.0 * if unused { 0.0 } else { least } + square)).max(0.0)

@@ -10,7 +10,7 @@ use super::proximal::tilt::Tilted;
 use super::proximal::{Prox, Separable};
 use super::set::{Beyond, Priced, RowKind, Set};
 use super::tilt::{self, Tilt};
-use super::{Distance, UncertaintySet};
+use super::{Distance, EntryData, UncertaintySet};
 use crate::certificate::verify::lane::Lane;
 use crate::certificate::verify::sums::{Terms, steps};
 use crate::certificate::{Interval, Proof, ProofRow, Reading, TINY, UNIT, roundings};
@@ -43,7 +43,7 @@ impl Set for Kl {
     }
 
     /// y ln(y/p) − (y − p), whose second part sums to zero, loses no digits near y = p.
-    fn distance(&self, p: &[f64], y: &[f64]) -> f64 {
+    fn distance(&self, p: &[f64], y: &[f64], _: EntryData<'_>) -> f64 {
         let entry = |(&p, &y): (&f64, &f64)| {
             let log = if y > 0.5 * p { ((y - p) / p).ln_1p() } else { (y / p).ln() };
             if y <= 0.0 { p } else { y * log - (y - p) }
@@ -59,7 +59,7 @@ impl Set for Kl {
         f64::INFINITY
     }
 
-    fn vacuous(&self, p: &[f64], _: bool) -> f64 {
+    fn vacuous(&self, p: &[f64], _: bool, _: EntryData<'_>) -> f64 {
         -p.iter().copied().filter(|p| *p > 0.0).fold(1.0, f64::min).ln()
     }
 

@@ -8,7 +8,7 @@
 use super::cone::{Cone, Entry, Moved, Program};
 use super::proximal::{Prox, ProximalEntry, Separable};
 use super::set::{Beyond, Priced, RowKind, Set};
-use super::{Distance, UncertaintySet};
+use super::{Distance, EntryData, UncertaintySet};
 use crate::certificate::{Interval, Proof, ProofRow, Reading};
 use crate::geometry::Geometry;
 use crate::lanes::{kernels, walk};
@@ -84,7 +84,7 @@ impl Set for L1 {
         self.formula
     }
 
-    fn distance(&self, p: &[f64], y: &[f64]) -> f64 {
+    fn distance(&self, p: &[f64], y: &[f64], _: EntryData<'_>) -> f64 {
         self.scale * p.iter().zip(y).map(|(p, y)| (y - p).abs()).sum::<f64>()
     }
 
@@ -96,7 +96,7 @@ impl Set for L1 {
         2.0 * self.scale
     }
 
-    fn vacuous(&self, p: &[f64], unused: bool) -> f64 {
+    fn vacuous(&self, p: &[f64], unused: bool, _: EntryData<'_>) -> f64 {
         let least = p.iter().copied().filter(|p| *p > 0.0).fold(1.0, f64::min);
         2.0 * self.scale * (1.0 - if unused { 0.0 } else { least })
     }
@@ -259,7 +259,7 @@ mod tests {
     const W: [f64; 3] = [-2.0, -1.0, 0.0];
 
     fn row() -> Row<'static> {
-        Row { p: &P, w: &W, maximum: 0.0, range: 2.0, outside: None }
+        Row { p: &P, w: &W, maximum: 0.0, range: 2.0, outside: None, data: EntryData::default() }
     }
 
     /// The nominal value is −5/4. The first half a unit gains 1 at the price of 1, the next quarter ¼ at
@@ -274,7 +274,7 @@ mod tests {
         let mut y = [0.0; 3];
         assert_eq!(NORM.kernel(row(), at, &mut y), Beyond::Nothing);
         assert_eq!(y, [0.0, 0.125, 0.875]);
-        assert_eq!((NORM.face(row()), NORM.vacuous(&P, false)), (1.5, 1.5));
+        assert_eq!((NORM.face(row()), NORM.vacuous(&P, false, EntryData::default())), (1.5, 1.5));
         assert_eq!(NORM.ends(row(), 1.0, None).map(|end| end.price), [0.0, 1.0]);
     }
 

@@ -6,6 +6,7 @@
 //! which are conjugate, with g' = t and ψ' = ⟨z, y(t)⟩: see [`Set`].
 //!
 //! - `set`: what a set says of a row, the trait [`Set`]
+//! - `data`: what it knows of entries beside probabilities and objectives
 //! - `registry`: the names of all sets
 //! - `uncertainty_set`: a set of a model, [`UncertaintySet`]
 //! - `ellipsoid`, `kl`, `chi2`, `l1`: one file a set
@@ -16,6 +17,7 @@
 mod bracket;
 mod chi2;
 mod cone;
+mod data;
 pub(crate) mod ellipsoid;
 pub(crate) mod exponential;
 pub(crate) mod kl;
@@ -33,6 +35,8 @@ pub use crate::rows::Rows;
 pub use crate::rows::{Outside, Row};
 pub(crate) use cone::ConeKind;
 pub use cone::{Cone, Entry, Moved, Program};
+pub(crate) use data::{DataSource, GatheredData};
+pub use data::{EntryData, EntryWeights, Ground, Needs, Places};
 pub use proximal::{
     Block, Emit, Enclosure, EntrySums, Gain, Mirror, Prox, ProximalEntry, Scratch, Separable, Step,
     Warm,

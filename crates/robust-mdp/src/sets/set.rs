@@ -11,6 +11,7 @@
 use std::fmt::Debug;
 
 use super::cone::Cone;
+use super::data::{EntryData, Needs};
 use super::proximal::Prox;
 use super::quadratic::Quadratic;
 use super::tilt::Tilt;
@@ -75,11 +76,27 @@ pub trait Set: Debug + Sync {
         "d(y, y⁰)"
     }
 
+    /// What it must be told of entries; it finds that in [`EntryData`].
+    fn needs(&self) -> Needs {
+        Needs::Nothing
+    }
+
     /// d(y, p), entry by entry of a row that lists all states in question.
-    fn distance(&self, p: &[f64], y: &[f64]) -> f64;
+    fn distance(&self, p: &[f64], y: &[f64], data: EntryData<'_>) -> f64;
 
     /// Whether y may be positive where p is 0.
     fn leaves_support(&self) -> bool;
+
+    /// Whether it can do with [`Row::outside`] in place of states that a row does not list but may use; else, or
+    /// where it is told of entries, rows list all states.
+    fn counts_outside(&self) -> bool {
+        true
+    }
+
+    /// Whether rows may share a budget, because sums of its distances mean something.
+    fn adds_up(&self) -> bool {
+        true
+    }
 
     /// d(p + m(y − p), p) ≤ m^degree·d(y, p) for 0 ≤ m ≤ 1: 1 for every convex d, 2 for quadratic ones.
     fn degree(&self) -> i32 {
@@ -89,10 +106,10 @@ pub trait Set: Debug + Sync {
     /// No row is farther from any other than this; ∞ where there is no such number.
     fn diameter(&self) -> f64;
 
-    /// max_i d(e_i, p) over the states that the row may use. Zeros in `p` do not count by themselves:
-    /// `unused` says whether a state with p = 0, listed or not, may receive mass. Among rows of one
-    /// length it is least where p is the same for all.
-    fn vacuous(&self, p: &[f64], unused: bool) -> f64;
+    /// max_i d(e_i, p) over the states that the row may use; of sets within intervals, at least the largest
+    /// finite d. Zeros in `p` do not count by themselves: `unused` says whether a state with p = 0, listed or
+    /// not, may receive mass. Among rows of one length it is least where p is the same for all.
+    fn vacuous(&self, p: &[f64], unused: bool, data: EntryData<'_>) -> f64;
 
     /// The point y(t), 0 < t < ∞; `near` may be close.
     fn at(&self, row: Row<'_>, t: f64, near: Option<Priced>) -> Priced;
@@ -105,10 +122,16 @@ pub trait Set: Debug + Sync {
         [at, at]
     }
 
-    /// The least d(y, p) at which ⟨z, y⟩ = 0: g(0); ∞ where no row of finite d lies there.
+    /// The largest ⟨z, y⟩ ≤ 0 of a row of finite d: less than 0 only where intervals keep mass from the maxima.
+    fn peak(&self, _: Row<'_>) -> f64 {
+        0.0
+    }
+
+    /// The least d(y, p) at which ⟨z, y⟩ is the [`peak`](Set::peak), g(0) mostly; ∞ where no row of finite d
+    /// lies there.
     fn face(&self, row: Row<'_>) -> f64;
 
-    /// The point of value u, nominal < u < 0, give or take `slack`; `near` may be close.
+    /// The point of value u, nominal < u < peak, give or take `slack`; `near` may be close.
     fn price(&self, row: Row<'_>, u: f64, slack: f64, near: Option<Priced>) -> Priced {
         super::bracket::price(self, row, u, slack, near)
     }

@@ -4,8 +4,11 @@
 //! P_s = { (y_a)_a : Σ_a κ_a·d(y_a, p_a) ≤ α_s }; an (s,a)-rectangular set gives every row its own. Radius 0
 //! is the nominal model.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 
+use super::data::{DataSource, EntryData, EntryWeights, GatheredData, Ground, Needs};
 use super::registry::Distance;
 use crate::error::Error;
 use crate::model::Model;
@@ -56,6 +59,10 @@ pub struct UncertaintySet {
     pub support: Support,
     /// κ of the rows of a shared budget, Σ_a κ_a·d(y_a, p_a) ≤ α, one a state–action pair; `None`: 1.
     pub weights: Option<Vec<f64>>,
+    /// Weights of the entries, for sets of weighted norms; `None`: 1.
+    pub entry_weights: Option<Arc<EntryWeights>>,
+    /// What it costs to move mass, for sets of transport.
+    pub ground: Option<Arc<Ground>>,
 }
 
 impl UncertaintySet {
@@ -68,6 +75,8 @@ impl UncertaintySet {
             rectangularity: Rectangularity::State,
             support: if everywhere { Support::All } else { Support::Nominal },
             weights: None,
+            entry_weights: None,
+            ground: None,
         }
     }
 
@@ -97,6 +106,18 @@ impl UncertaintySet {
     /// The same set with these weights κ > 0 of the rows of every shared budget.
     pub fn with_weights(mut self, weights: Vec<f64>) -> Self {
         self.weights = Some(weights);
+        self
+    }
+
+    /// The same set with these weights of the entries in its norm.
+    pub fn with_entry_weights(mut self, weights: EntryWeights) -> Self {
+        self.entry_weights = Some(Arc::new(weights));
+        self
+    }
+
+    /// The same set with these costs of moving mass between states.
+    pub fn with_ground(mut self, ground: Ground) -> Self {
+        self.ground = Some(Arc::new(ground));
         self
     }
 
@@ -161,16 +182,76 @@ impl UncertaintySet {
                     .into(),
             ));
         }
-        if let Some(set) = self.distance.set()
-            && !set.leaves_support()
-            && self.support == Support::All
-        {
+        let Some(set) = self.distance.set() else { return Ok(()) };
+        if !set.leaves_support() && self.support == Support::All {
             return Err(Error::Input(format!(
                 "a {} set keeps to the support of the nominal kernel: use --support nominal",
                 set.title()
             )));
         }
-        Ok(())
+        if shared && !set.adds_up() {
+            return Err(Error::Input(format!(
+                "budgets of {} sets cannot be shared, expected an (s,a)-rectangular set (--rectangular sa)",
+                set.title()
+            )));
+        }
+        self.validate_data(model, set.title(), set.needs())
+    }
+
+    /// What the set is told of entries.
+    fn validate_data(&self, model: &Model, title: &str, needs: Needs) -> Result<(), Error> {
+        if needs == Needs::Intervals && !model.has_intervals() {
+            return Err(Error::Input(format!(
+                "a {title} set needs a model whose probabilities have intervals; this one has none"
+            )));
+        }
+        match &self.entry_weights {
+            Some(_) if needs != Needs::Weights => {
+                return Err(Error::Input(format!("a {title} set has no weights of next states")));
+            }
+            Some(weights) => self.validate_weights(model, weights)?,
+            None => {}
+        }
+        match &self.ground {
+            Some(_) if needs != Needs::Ground => {
+                Err(Error::Input(format!("a {title} set has no distances between states")))
+            }
+            Some(ground) => ground.validate(model.states()),
+            None if needs == Needs::Ground => Err(Error::Input(format!(
+                "a {title} set needs distances between states, or their places on a line"
+            ))),
+            None => Ok(()),
+        }
+    }
+
+    fn validate_weights(&self, model: &Model, weights: &EntryWeights) -> Result<(), Error> {
+        let (expected, what) = match weights {
+            EntryWeights::PerState(_) => (model.states(), "one weight a next state"),
+            EntryWeights::PerTransition(_) => (model.transitions(), "one weight a transition"),
+        };
+        let numbers = weights.numbers();
+        if numbers.len() != expected {
+            let found = numbers.len();
+            return Err(Error::Input(format!("{what}: {expected} expected, {found} given")));
+        }
+        if let Some(bad) = numbers.iter().find(|w| !(w.is_finite() && **w > 0.0)) {
+            return Err(Error::Input(format!("a weight must be a number > 0, not {bad}")));
+        }
+        let unlisted =
+            || (0..model.rows()).find(|&r| model.row(r).first_unlisted(model.states()).is_some());
+        match weights {
+            EntryWeights::PerTransition(_) if self.leaves_support() && !model.is_dense() => {
+                match unlisted() {
+                    Some(r) => Err(Error::Input(format!(
+                        "{}: weights of transitions do not say those of next states that are not listed, expected \
+                         weights of states or --support nominal",
+                        model.place(r)
+                    ))),
+                    None => Ok(()),
+                }
+            }
+            EntryWeights::PerTransition(_) | EntryWeights::PerState(_) => Ok(()),
+        }
     }
 
     /// Without a set there is nothing to set.
@@ -190,7 +271,15 @@ impl UncertaintySet {
         let row = model.row(r);
         let unused = || row.prob.contains(&0.0) || row.first_unlisted(model.states()).is_some();
         let unused = self.leaves_support() && unused();
-        let limit = self.distance.set().map(|set| set.vacuous(row.prob, unused));
+        let data = DataSource::new(model, self);
+        let mut gathered = GatheredData::default();
+        if data.is_some() {
+            let stored = model.span(r).start;
+            let entries = row.entries().enumerate();
+            entries.for_each(|(j, (next, ..))| gathered.push(data, next, Some(stored + j)));
+        }
+        let data = gathered.of(data, row.next);
+        let limit = self.distance.set().map(|set| set.vacuous(row.prob, unused, data));
         limit.map_or(f64::INFINITY, |limit| self.weight_at(r) * limit)
     }
 
@@ -233,10 +322,10 @@ impl UncertaintySet {
     /// Whether row `r` can only be the nominal one, whatever its budget: there is one place for all
     /// of its mass.
     fn is_rigid(&self, model: &Model, r: usize) -> bool {
-        let prob = model.row(r).prob;
+        let (row, data) = (model.row(r), DataSource::new(model, self));
         match self.leaves_support() {
-            true => model.states() == 1 && prob.len() == 1,
-            false => prob.iter().filter(|&&p| p > 0.0).count() == 1,
+            true => model.states() == 1 && row.prob.len() == 1,
+            false => (0..row.prob.len()).filter(|&j| data.opens(row, j)).count() == 1,
         }
     }
 
@@ -272,9 +361,17 @@ impl UncertaintySet {
         if let Some(warning) = self.idleness(model) {
             return Some(warning);
         }
+        // Within intervals nothing is said of other kernels.
+        if self.distance.needs() == Needs::Intervals {
+            return None;
+        }
         // No row has a lower limit than one that sees all states alike.
-        let least = match self.distance.set().filter(|_| self.leaves_support()) {
-            Some(set) => set.vacuous(&vec![1.0 / model.states() as f64; model.states()], false),
+        let alike = self.leaves_support() && self.distance.needs() == Needs::Nothing;
+        let least = match self.distance.set().filter(|_| alike) {
+            Some(set) => {
+                let even = vec![1.0 / model.states() as f64; model.states()];
+                set.vacuous(&even, false, EntryData::default())
+            }
             None => 0.0,
         };
         let (mut vacuous, mut playing) = (0usize, 0usize);

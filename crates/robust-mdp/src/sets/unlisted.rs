@@ -72,7 +72,7 @@ impl WithSimd for Positive<'_> {
         // Of all states.
         let a1 = s1.plus(Double::product(-k, b)).high;
         let a2 = s2.plus(s1.times(-2.0 * b)).plus(Double::product(b, b).times(k)).high;
-        let row = ProofRow { p: listed, w: listed, maximum: b, depth: 0.0, unlisted: None };
+        let row = ProofRow { maximum: b, depth: 0.0, ..ProofRow::new(listed, listed) };
         let [l1, l2, m] = Over { row: &row, t: 1.0, nu: 0.0, of: Apart }.with_simd(simd);
         let (n, rho) = (k - m, roundings(steps(listed.len()) + 4.0));
         let (unit, lost) = (TINIER * (k + 8.0), f64::MIN_POSITIVE * (k + m + 8.0));

@@ -13,6 +13,7 @@
 use super::interval::Interval;
 use super::sums::{Over, Terms, dispatch};
 use super::tail::Unlisted;
+use crate::sets::EntryData;
 
 /// The part of a set that certificates rest on; it shares no numerical code with the rest.
 ///
@@ -37,6 +38,8 @@ pub struct ProofRow<'a> {
     pub depth: f64,
     /// States that it does not list but may use, with p = 0.
     pub unlisted: Option<Unlisted<'a>>,
+    /// What the set is told of the entries.
+    pub data: EntryData<'a>,
 }
 
 impl<'a> ProofRow<'a> {
@@ -44,7 +47,8 @@ impl<'a> ProofRow<'a> {
     pub fn new(p: &'a [f64], w: &'a [f64]) -> ProofRow<'a> {
         let maximum = w.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         let low = w.iter().copied().fold(f64::INFINITY, f64::min);
-        ProofRow { p, w, maximum, depth: maximum - low, unlisted: None }
+        let data = EntryData::default();
+        ProofRow { p, w, maximum, depth: maximum - low, unlisted: None, data }
     }
 
     /// (p, z) of the entries.

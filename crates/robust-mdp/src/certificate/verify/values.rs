@@ -9,7 +9,7 @@ use super::proof::ProofRow;
 use super::sums::{Mean, steps};
 use super::tail::{Ranking, Unlisted};
 use crate::model::{self, Model};
-use crate::sets::UncertaintySet;
+use crate::sets::{DataSource, EntryData, GatheredData, UncertaintySet};
 
 /// What all rows need of the values v.
 pub(super) struct VerifiedValues<'a> {
@@ -24,6 +24,9 @@ pub(super) struct VerifiedValues<'a> {
     pub(super) omega: f64,
     /// Rows may have mass where the nominal ones have none.
     everywhere: bool,
+    /// Rows that may have mass everywhere list all states.
+    every: bool,
+    data: DataSource<'a>,
     /// Where rows may have mass on states that they do not list, or list states where they cannot have any.
     ranking: Option<Ranking>,
 }
@@ -35,25 +38,33 @@ pub(super) struct RowScratch {
     w: Vec<f64>,
     /// w without what transitions cost; −∞ where a row lists a state again.
     bare: Vec<f64>,
+    next: Vec<u32>,
+    data: GatheredData,
 }
 
 impl<'a> VerifiedValues<'a> {
-    pub(super) fn new(model: &'a Model, set: &UncertaintySet, v: &[f64]) -> VerifiedValues<'a> {
+    pub(super) fn new(model: &'a Model, set: &'a UncertaintySet, v: &[f64]) -> VerifiedValues<'a> {
         let highest = v.iter().fold(f64::NEG_INFINITY, |m, v| m.max(*v));
         let lowest = v.iter().fold(f64::INFINITY, |m, v| m.min(*v));
         let w: Vec<f64> = v.iter().map(|v| model.discount() * (v - highest)).collect();
         // Values too far apart for doubles make ω infinite, or NaN at discount 0.
         let (range, offset) = (model.discount() * (highest - lowest), model.discount() * highest);
         let everywhere = set.leaves_support();
+        let data = DataSource::new(model, set);
         let keeps_support = set.distance.set().is_none_or(|set| !set.leaves_support());
         let ranked = keeps_support && model.is_dense() && model.transition_cost.is_none();
+        let listed = set.distance.set().is_some_and(|set| !set.counts_outside()) || data.is_some();
+        let every = everywhere && !model.is_dense() && listed;
         VerifiedValues {
             model,
             range,
             offset,
             omega: UNIT * (2.1 * range + 1.1 * offset.abs()) + TINY,
             everywhere,
-            ranking: (ranked || everywhere && !model.is_dense()).then(|| Ranking::new(&w)),
+            every,
+            data,
+            ranking: (ranked || everywhere && !model.is_dense() && !every)
+                .then(|| Ranking::new(&w)),
             w,
         }
     }
@@ -63,34 +74,46 @@ impl<'a> VerifiedValues<'a> {
     pub(super) fn row<'r>(&'r self, r: usize, scratch: &'r mut RowScratch) -> (ProofRow<'r>, f64) {
         let row = self.model.row(r);
         if let (None, None) = (row.next, row.transition_cost)
-            && let Some(maximum) = self.shared_maximum(row.prob)
+            && let Some(maximum) = self.shared_maximum(row)
         {
             let (omega, depth) = (self.omega + 1.1 * UNIT * self.range, self.range);
-            return (ProofRow { p: row.prob, w: &self.w, maximum, depth, unlisted: None }, omega);
+            let data = self.data.of_dense(self.model.span(r));
+            let (p, w) = (row.prob, &self.w[..]);
+            return (ProofRow { p, w, maximum, depth, unlisted: None, data }, omega);
         }
-        self.gather(row, scratch);
+        match self.every {
+            true => self.gather_all(r, scratch),
+            false => self.gather(r, scratch),
+        }
         let (maximum, depth, size) = self.ends(row, &scratch.w);
-        let RowScratch { p, w, bare } = scratch;
+        let RowScratch { p, w, bare, next, data } = scratch;
+        let all = row.next.is_none() && p.is_empty();
+        let data = data.of(self.data, (!all).then_some(&next[..]));
         let p = if p.is_empty() { row.prob } else { &p[..] };
         let listed = if row.transition_cost.is_some() { &bare[..] } else { &w[..] };
         let unlisted = self.ranking.as_ref().map(|ranking| Unlisted { ranking, listed, maximum });
         let omega = self.omega + 1.1 * UNIT * (size + depth);
-        (ProofRow { p, w, maximum, depth, unlisted }, omega)
+        (ProofRow { p, w, maximum, depth, unlisted, data }, omega)
     }
 
     /// The maximum of a row that lists all states, if it can be read as it is.
-    fn shared_maximum(&self, p: &[f64]) -> Option<f64> {
+    fn shared_maximum(&self, row: model::NominalRow<'_>) -> Option<f64> {
+        let p = row.prob;
         match &self.ranking {
             _ if self.everywhere => Some(0.0),
+            _ if self.data.bounds.is_some() => self.data.is_open(row).then_some(0.0),
             Some(ranking) => ranking.best(|i| p[i as usize] > 0.0),
             None => (p.iter().filter(|p| **p == 0.0).count() == 0).then_some(0.0),
         }
     }
 
     /// w of the entries where a row may have mass; and p, unless these are all.
-    fn gather(&self, row: model::NominalRow<'_>, RowScratch { p, w, bare }: &mut RowScratch) {
+    fn gather(&self, r: usize, RowScratch { p, w, bare, next, data }: &mut RowScratch) {
+        let (row, start) = (self.model.row(r), self.model.span(r).start);
         p.clear();
         w.clear();
+        next.clear();
+        data.clear();
         match row.next {
             Some(next) => w.extend(next.iter().map(|&i| self.w[i as usize])),
             None => w.extend_from_slice(&self.w),
@@ -101,11 +124,34 @@ impl<'a> VerifiedValues<'a> {
             (0..w.len()).filter(|&k| row.is_repeated(k)).for_each(|k| bare[k] = f64::NEG_INFINITY);
             w.iter_mut().zip(tolls).for_each(|(w, toll)| *w += toll);
         }
-        if !self.everywhere && row.prob.contains(&0.0) {
-            p.extend(row.prob.iter().filter(|p| **p > 0.0));
-            let mut entries = row.prob.iter();
-            w.retain(|_| entries.next().is_some_and(|p| *p > 0.0));
+        let open = |j: usize| self.everywhere || self.data.opens(row, j);
+        if !self.everywhere && !self.data.is_open(row) {
+            let mut entries = 0..row.prob.len();
+            p.extend(entries.clone().filter(|&j| open(j)).map(|j| row.prob[j]));
+            w.retain(|_| entries.next().is_some_and(open));
         }
+        if self.data.is_some() {
+            for (j, (to, ..)) in row.entries().enumerate().filter(|e| open(e.0)) {
+                next.push(to as u32);
+                data.push(self.data, to, Some(start + j));
+            }
+        }
+    }
+
+    /// p and w of every state.
+    fn gather_all(&self, r: usize, RowScratch { p, w, next, data, .. }: &mut RowScratch) {
+        let (row, start) = (self.model.row(r), self.model.span(r).start);
+        p.clear();
+        w.clear();
+        next.clear();
+        data.clear();
+        row.visit_all(self.w.len(), |to, j| {
+            let further = j.map_or(0.0, |j| row.transition_cost.map_or(0.0, |cost| cost[j]));
+            p.push(j.map_or(0.0, |j| row.prob[j]));
+            w.push(self.w[to] + further);
+            next.push(to as u32);
+            data.push(self.data, to, j.map(|j| start + j));
+        });
     }
 
     /// The maximum and the depth of what was gathered, and the size of what was rounded to make it.
@@ -135,7 +181,8 @@ impl<'a> VerifiedValues<'a> {
             (0.0, self.omega, self.listed_mean(row.prob, next))
         } else {
             let (p, w) = (row.prob, &self.w[..]);
-            let all = ProofRow { p, w, maximum: 0.0, depth: self.range, unlisted: None };
+            let (depth, data) = (self.range, EntryData::default());
+            let all = ProofRow { p, w, maximum: 0.0, depth, unlisted: None, data };
             (0.0, self.omega, all.sums(1.0, 0.0, Mean))
         };
         let steps = 2.0 * steps(row.prob.len());

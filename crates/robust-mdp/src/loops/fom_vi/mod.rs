@@ -211,7 +211,14 @@ impl<'a> FomVi<'a> {
         for_each_state(cuts, fields, &self.workers, &|at, worker: &mut StepWorker| {
             let s = at.states.start;
             if !model.is_terminal(s) {
-                let game = ExplicitRows::load(model, layout, s, values, &mut worker.game);
+                let game = ExplicitRows::load(
+                    model,
+                    layout,
+                    s,
+                    values,
+                    self.nature.data(),
+                    &mut worker.game,
+                );
                 let ([x], [y]) = (at.per_row, at.per_entry);
                 oracle.start(&game, x, y);
             }
@@ -240,7 +247,14 @@ impl<'a> FomVi<'a> {
             if rows.is_empty() || signal.raised() {
                 return;
             }
-            let game = ExplicitRows::load(model, layout, s, &nature.values, &mut worker.game);
+            let game = ExplicitRows::load(
+                model,
+                layout,
+                s,
+                &nature.values,
+                nature.data(),
+                &mut worker.game,
+            );
             let [x, x_sum, x_epoch, gradient, budget, row] = at.per_row;
             let [y, y_sum] = at.per_entry;
             x_epoch.fill(0.0);

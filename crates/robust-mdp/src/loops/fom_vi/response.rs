@@ -13,8 +13,8 @@ use crate::loops::fixed_point::{FixedPointMap, bound_fixed_point};
 use crate::loops::sweep::{Cuts, Fields, Workers, for_each_state};
 use crate::model::Model;
 use crate::rows::{Budget, ExplicitMemory, ExplicitRows, Layout, SweepValues, row_values};
-use crate::sets::UncertaintySet;
 use crate::sets::set::shrink;
+use crate::sets::{DataSource, UncertaintySet};
 use crate::signal::Signal;
 
 /// Policy iteration for the best response.
@@ -106,7 +106,14 @@ impl<'a> Response<'a> {
             let [share, scale] = at.per_row;
             let Some(distance) = set.distance.set() else { return share.fill(0.0) };
             let sums = &sums[layout.span(rows.clone())];
-            let game = ExplicitRows::load(model, layout, s, values, &mut worker.game);
+            let game = ExplicitRows::load(
+                model,
+                layout,
+                s,
+                values,
+                DataSource::new(model, set),
+                &mut worker.game,
+            );
             for Budget { block, rows: own, entries } in game.budgets(set, s, rows.start) {
                 let y = &mut worker.y[..entries.len()];
                 y.copy_from_slice(&sums[entries]);
@@ -140,7 +147,14 @@ impl<'a> Response<'a> {
             if rows.is_empty() {
                 return;
             }
-            let game = ExplicitRows::load(model, layout, s, values, &mut worker.game);
+            let game = ExplicitRows::load(
+                model,
+                layout,
+                s,
+                values,
+                DataSource::default(),
+                &mut worker.game,
+            );
             let block = game.block(0.0);
             let value = &mut worker.value[..rows.len()];
             let sums = &sums[layout.span(rows.clone())];

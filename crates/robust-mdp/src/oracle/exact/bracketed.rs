@@ -165,7 +165,7 @@ fn lowest_maximum(
         if memory.screen[k] + fall <= level.min(bound)
             || level.is_infinite() && k + 1 == problem.rows.len()
         {
-            let largest = problem.rows.largest(k);
+            let largest = problem.largest(k);
             if largest < level {
                 (level, lowest) = (largest, k);
             }
@@ -290,10 +290,11 @@ pub(super) fn fixed(
     for (&k, &x) in rows.iter().zip(x) {
         nominal += x / total * problem.below_maximum(k as usize);
         let row = problem.on_maximum(k as usize);
-        origin += x / total * row.value;
+        origin += x / total * (row.value - row.at.value);
+        maximum.value += x / total * row.at.value;
         maximum.spent += row.price;
     }
-    let mut best = Enclosure { lower: nominal, upper: 0.0 };
+    let mut best = Enclosure { lower: nominal, upper: maximum.value };
     let mut low = CurvePoint { r: 0.0, value: nominal, spent: 0.0 };
     let mut high = maximum;
     let mut scratch = std::mem::take(&mut problem.active.bracket);

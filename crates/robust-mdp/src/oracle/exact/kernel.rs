@@ -21,6 +21,8 @@ struct Entries {
     next: Vec<usize>,
     y: Vec<f64>,
     p: Vec<f64>,
+    /// d(y, p).
+    price: f64,
 }
 
 /// Entries of a row whose next states it lists at several costs, with these.
@@ -79,7 +81,7 @@ impl Exact<'_> {
                         visit(k, next, y);
                     }
                 }
-                let read = self.reading.lists(own, j);
+                let read = self.reads(own, j);
                 let y = known.next_if(|_| read).map_or(0.0, |e| e.1);
                 visit(k, next, y);
             }
@@ -135,7 +137,7 @@ fn at(problem: &mut StateProblem<'_>, rows: &[RowMultipliers]) -> (Vec<Entries>,
     let (mut kernel, mut spent) = (Vec::with_capacity(rows.len()), 0.0);
     for &(k, t, nu) in rows {
         let row = entries(problem.set, &mut problem.rows, k, Priced { t, nu, ..Priced::NOMINAL });
-        spent += problem.kappa(k) * problem.set.distance(&row.p, &row.y);
+        spent += problem.kappa(k) * row.price;
         kernel.push(row);
     }
     (kernel, spent)
@@ -145,7 +147,7 @@ fn at(problem: &mut StateProblem<'_>, rows: &[RowMultipliers]) -> (Vec<Entries>,
 fn entries(set: &dyn Set, rows: &mut crate::rows::Rows<'_>, k: usize, at: Priced) -> Entries {
     rows.look_at(k);
     let row = rows.row(k);
-    let mut out = Entries { next: Vec::new(), y: row.p.to_vec(), p: row.p.to_vec() };
+    let mut out = Entries { next: Vec::new(), y: row.p.to_vec(), p: row.p.to_vec(), price: 0.0 };
     let write = |at: Priced, y: &mut Vec<f64>| match at.t > 0.0 {
         true => set.kernel(row, at, y),
         false => Beyond::Nothing,
@@ -169,5 +171,7 @@ fn entries(set: &dyn Set, rows: &mut crate::rows::Rows<'_>, k: usize, at: Priced
     }
     let total: f64 = out.y.iter().sum();
     out.y.iter_mut().for_each(|y| *y /= total);
+    // Rows with states outside have no data of entries.
+    out.price = set.distance(&out.p, &out.y, row.data);
     out
 }

@@ -38,10 +38,10 @@ use self::table::MomentTable;
 use self::tilt::{Cumulants, TiltedRows};
 use crate::chain::ChainRows;
 
-use crate::model::Model;
+use crate::model::{Model, NominalRow};
 use crate::rows::{RowForm, RowSource, Rows, RowsMemory, SweepValues};
 use crate::sets::set::{RowKind, Set};
-use crate::sets::{Enclosure, Radius, Rectangularity, UncertaintySet};
+use crate::sets::{DataSource, Enclosure, Radius, Rectangularity, UncertaintySet};
 
 /// The exact oracle of a model and a set.
 #[derive(Clone, Debug)]
@@ -51,6 +51,7 @@ pub(crate) struct Exact<'a> {
     /// `None`: no state has any uncertainty.
     set: Option<&'static dyn Set>,
     reading: RowForm,
+    pub(super) data: DataSource<'a>,
     /// c_a + Σ p·c(s,a,s'), and the largest cost of a step, of every row.
     expected: &'a [f64],
     dearest: &'a [f64],
@@ -91,16 +92,47 @@ impl<'a> Exact<'a> {
     pub(crate) fn new(model: &'a Model, uncertainty: &'a UncertaintySet) -> Exact<'a> {
         let set = uncertainty.distance.set();
         let set = set.filter(|_| uncertainty.radius != Radius::Uniform(0.0));
-        let keeps_support = set.is_none_or(|set| !set.leaves_support());
-        let reading = RowForm::new(model, uncertainty.leaves_support(), keeps_support);
+        let reading = RowForm::new(model, uncertainty, set);
+        let data = DataSource::new(model, uncertainty);
         let (expected, dearest) = (model.expected_costs(), model.dearest_costs());
         let largest = model.largest_term();
-        Exact { model, uncertainty, set, reading, expected, dearest, largest, bracketed: false }
+        Exact {
+            model,
+            uncertainty,
+            set,
+            reading,
+            data,
+            expected,
+            dearest,
+            largest,
+            bracketed: false,
+        }
     }
 
     /// Whether rows may put mass on states that they do not list.
     pub(crate) fn spreads(&self) -> bool {
         self.reading == RowForm::Outside && self.set.is_some()
+    }
+
+    /// Whether entry j of a row is among those read.
+    fn reads(&self, row: NominalRow<'_>, j: usize) -> bool {
+        self.reading != RowForm::Positive || self.data.opens(row, j)
+    }
+
+    /// Entries that a row of the chain may get from row r: one more for a maximum outside of its support.
+    pub(crate) fn chain_entries(&self, r: usize) -> usize {
+        let listed = self.model.span(r).len();
+        match self.reading {
+            _ if self.set.is_none() => listed,
+            RowForm::Shared | RowForm::Own | RowForm::Positive => listed,
+            RowForm::Outside => listed + 1,
+            RowForm::Every => self.model.states() + listed,
+        }
+    }
+
+    /// Whether rows lead farther than they list.
+    pub(crate) fn reaches_out(&self) -> bool {
+        matches!(self.reading, RowForm::Outside | RowForm::Every) && self.set.is_some()
     }
 
     /// The values of a sweep, for this oracle.
@@ -115,6 +147,7 @@ impl<'a> Exact<'a> {
         RowSource {
             model: self.model,
             reading: self.reading,
+            data: self.data,
             everywhere: self.uncertainty.leaves_support(),
             expected: self.expected,
             dearest: self.dearest,

@@ -194,7 +194,7 @@ impl Raised<'_> {
         for k in (0..problem.rows.len()).filter(|&k| radii[k] > 0.0) {
             let out_of_question = shared && memory.screen[k] + fall >= level;
             if !out_of_question && problem.nominal(k) < level {
-                below.push((k, problem.rows.largest(k), problem.face(k)));
+                below.push((k, problem.largest(k), problem.face(k)));
             }
         }
         let total: f64 = below.iter().map(|(.., face)| face).sum();

@@ -2,8 +2,8 @@
 
 use super::active::Active;
 use crate::rows::{Rows, SweepValues};
-use crate::sets::Enclosure;
 use crate::sets::set::{Priced, Set, shrink};
+use crate::sets::{Enclosure, Needs};
 
 /// max over kernels with Σ_a κ_a·d(y_a, p_a) ≤ α of the rows of a state.
 pub(super) struct StateProblem<'a> {
@@ -74,6 +74,30 @@ impl StateProblem<'_> {
         self.rows.look_at(k).nominal()
     }
 
+    /// The largest value of row k.
+    pub(super) fn largest(&mut self, k: usize) -> f64 {
+        self.rows.largest(k) + self.peak(k)
+    }
+
+    /// Whether rows may not come to the maxima of their objectives.
+    pub(super) fn has_peaks(&self) -> bool {
+        self.set.needs() == Needs::Intervals
+    }
+
+    /// How far the largest value of row k lies under the maximum of its objectives, as a number ≤ 0.
+    fn peak(&mut self, k: usize) -> f64 {
+        if !self.has_peaks() {
+            return 0.0;
+        }
+        if let Some(peak) = self.rows.peak(k) {
+            return peak;
+        }
+        self.rows.visited += self.rows.width(k) as u64;
+        let peak = self.set.peak(self.rows.look_at(k));
+        self.rows.set_peak(k, peak);
+        peak
+    }
+
     /// The price of the largest value of row k.
     pub(super) fn face(&mut self, k: usize) -> f64 {
         let (set, kappa) = (self.set, self.kappa(k));
@@ -119,8 +143,8 @@ impl StateProblem<'_> {
 
     /// Row k on its maximum.
     pub(super) fn on_maximum(&mut self, k: usize) -> PricedRow {
-        let (price, value) = (self.face(k), self.rows.largest(k));
-        let at = Priced { t: f64::INFINITY, price, ..Priced::NOMINAL };
+        let (price, value, peak) = (self.face(k), self.largest(k), self.peak(k));
+        let at = Priced { t: f64::INFINITY, value: peak, price, ..Priced::NOMINAL };
         PricedRow { at, value, price, weight: f64::INFINITY }
     }
 

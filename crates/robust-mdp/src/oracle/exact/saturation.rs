@@ -38,7 +38,7 @@ pub(super) fn saturated_unread(
     let diameter = problem.set.diameter();
     // One row at least goes all the way.
     let bases_are_largest = problem.rows.shared() && problem.rows.maxima_are_zero();
-    if !(bases_are_largest && diameter <= problem.radius) {
+    if !(bases_are_largest && diameter <= problem.radius) || problem.has_peaks() {
         return None;
     }
     let fall = problem.values().fall;
@@ -71,7 +71,7 @@ pub(super) fn saturated(
 ) -> Result<StateOutcome, f64> {
     let mut rows = std::mem::take(&mut problem.active.candidates);
     let lowest = list(problem, memory, bound, &mut rows);
-    let level = lowest.map_or(bound, |row| problem.rows.largest(row));
+    let level = lowest.map_or(bound, |row| problem.largest(row));
     let found = lowest.filter(|&row| {
         // That row has to reach its maximum, whatever the others cost.
         if problem.face(row) > problem.radius {
@@ -113,7 +113,7 @@ fn list(
         if bound > level {
             continue;
         }
-        let largest = problem.rows.largest(row);
+        let largest = problem.largest(row);
         if largest < level || lowest.is_none() && largest <= level {
             (level, lowest) = (largest, Some(row));
         }
@@ -183,7 +183,7 @@ pub(super) fn saturated_fixed(
         if spent > problem.radius {
             return None;
         }
-        value += x * problem.rows.largest(k as usize);
+        value += x * problem.largest(k as usize);
         total += x;
     }
     let rows = problem.active.len();

@@ -197,7 +197,7 @@ fn saturate(set: &dyn Set, block: Block<'_>, base: &[f64], level: f64, y: &mut [
             false => Priced { t: f64::INFINITY, price: set.face(row), ..Priced::NOMINAL },
         };
         block.write(set, k, at, y);
-        used += block.kappa(k) * set.distance(row.p, y);
+        used += block.kappa(k) * set.distance(row.p, y, row.data);
         if used > block.radius {
             return false;
         }

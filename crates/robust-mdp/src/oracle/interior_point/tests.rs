@@ -26,7 +26,8 @@ fn visit(set: &UncertaintySet, mut check: impl FnMut(&ExplicitRows<'_>, &Updated
     let mut nature = Nature::new(&model, set);
     nature.set_values(&values);
     for s in 0..states {
-        let game = &ExplicitRows::load(&model, &layout, s, &nature.values, &mut memory);
+        let game =
+            &ExplicitRows::load(&model, &layout, s, &nature.values, nature.data(), &mut memory);
         let (mut x, mut y) = (vec![f64::NAN; actions], vec![f64::NAN; game.nominal().len()]);
         let first_row = model.rows_of(s).start;
         for whole in [false, true] {
@@ -48,7 +49,7 @@ fn the_kernel_of_the_lower_bound_is_in_the_set() {
                     let allowed = radius * (1.0 + 1e-9);
                     let row = |k: usize| {
                         let distance = set.distance.set().expect("a set");
-                        distance.distance(block.nominal(k), &y[block.span(k)])
+                        distance.distance(block.nominal(k), &y[block.span(k)], block.data(k))
                     };
                     let used: Vec<f64> = (0..block.rows()).map(row).collect();
                     if shares_budget(&set) {

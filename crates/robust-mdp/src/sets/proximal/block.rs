@@ -5,6 +5,7 @@ use std::ops::Range;
 use super::Mirror;
 use super::separable::EntrySums;
 use crate::rows::Row;
+use crate::sets::EntryData;
 use crate::sets::set::{Priced, Set, shrink};
 
 /// Row objectives b_a, up to a constant per row.
@@ -31,6 +32,8 @@ pub struct Block<'a> {
     pub radius: f64,
     /// κ of the rows; `None`: 1.
     pub kappa: Option<&'a [f64]>,
+    /// What the set is told of all entries.
+    pub data: EntryData<'a>,
 }
 
 impl<'a> Block<'a> {
@@ -68,11 +71,12 @@ impl<'a> Block<'a> {
             nominal: &self.nominal[span.clone()],
             gain: match self.gain {
                 Gain::Shared(b) => Gain::Shared(b),
-                Gain::PerRow(b) => Gain::PerRow(&b[span]),
+                Gain::PerRow(b) => Gain::PerRow(&b[span.clone()]),
             },
             nominal_value: &self.nominal_value[k..k + 1],
             radius,
             kappa: self.kappa.map(|kappa| &kappa[k..k + 1]),
+            data: self.data.part(span),
         }
     }
 
@@ -80,6 +84,11 @@ impl<'a> Block<'a> {
     #[inline(always)]
     pub fn nominal(&self, k: usize) -> &'a [f64] {
         &self.nominal[self.span(k)]
+    }
+
+    /// What the set is told of the entries of row `k`.
+    pub fn data(&self, k: usize) -> EntryData<'a> {
+        self.data.part(self.span(k))
     }
 
     /// κ of row `k`.
@@ -96,7 +105,8 @@ impl<'a> Block<'a> {
     pub fn view(&self, k: usize) -> Row<'a> {
         let w = self.gain(k);
         let (low, maximum) = crate::model::range(w);
-        Row { p: self.nominal(k), w, maximum, range: maximum - low, outside: None }
+        let (p, data) = (self.nominal(k), self.data(k));
+        Row { p, w, maximum, range: maximum - low, outside: None, data }
     }
 
     /// Writes row `k` at a point of its price curve, with mass one; t = 0 is the nominal row.
@@ -112,7 +122,7 @@ impl<'a> Block<'a> {
 
     /// What y spends of the budget.
     pub(crate) fn spent(&self, set: &dyn Set, y: &[f64]) -> f64 {
-        let row = |k| self.kappa(k) * set.distance(self.nominal(k), &y[self.span(k)]);
+        let row = |k| self.kappa(k) * set.distance(self.nominal(k), &y[self.span(k)], self.data(k));
         (0..self.rows()).map(row).sum()
     }
 

@@ -253,7 +253,7 @@ mod tests {
                     expected.mixed += slope * normal;
                     expected.square += slope * normal * normal;
                 }
-                expected.distance = entry.set().distance(&p, &y);
+                expected.distance = entry.set().distance(&p, &y, crate::sets::EntryData::default());
                 let pairs = [
                     (sums.mass, expected.mass),
                     (sums.slope, expected.slope),

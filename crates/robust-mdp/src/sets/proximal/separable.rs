@@ -13,6 +13,7 @@
 use super::block::{Block, Scratch, scale_to_one};
 use super::{Mirror, Prox, Step};
 use crate::lanes::product;
+use crate::sets::EntryData;
 use crate::sets::set::Set;
 
 const ROW_STEPS: usize = 200;
@@ -57,7 +58,7 @@ pub trait ProximalEntry: Sync {
                 sums.square += slope * normal * normal;
             }
         }
-        sums.distance = self.set().distance(p, y);
+        sums.distance = self.set().distance(p, y, EntryData::default());
         sums
     }
 }

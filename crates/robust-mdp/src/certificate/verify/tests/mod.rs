@@ -202,7 +202,8 @@ fn sums_of_listed_rows_lie_within_their_error() {
         let model = builder.build().expect("a model");
         assert!(!model.is_dense());
         let v: Vec<f64> = (0..2500).map(|_| random.uniform()).collect();
-        let values = VerifiedValues::new(&model, &UncertaintySet::kl(0.1), &v);
+        let set = UncertaintySet::kl(0.1);
+        let values = VerifiedValues::new(&model, &set, &v);
         let mut scratch = RowScratch::default();
         for (r, n) in lengths.into_iter().enumerate() {
             let (row, _) = values.row(r, &mut scratch);
@@ -244,7 +245,8 @@ fn rows_that_list_little_have_the_rest_in_their_tails() {
         }
         let model = builder.build().expect("a model");
         let v: Vec<f64> = (0..3000).map(|_| random.uniform()).collect();
-        let values = VerifiedValues::new(&model, &UncertaintySet::ellipsoid(0.1), &v);
+        let set = UncertaintySet::ellipsoid(0.1);
+        let values = VerifiedValues::new(&model, &set, &v);
         let (mut scratch, t, nu) = (RowScratch::default(), 1e-3, -4e-4);
         for (r, n) in lengths.into_iter().enumerate() {
             let (mut w, mut p) = (values.w.clone(), vec![0.0; 3000]);

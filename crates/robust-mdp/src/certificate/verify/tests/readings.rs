@@ -310,7 +310,14 @@ fn steep_chi2_rows_spend_no_more_than_their_price() {
     let proof = set.proof().expect("a proof");
     for (tiny, low) in [(1e-9, 0.0), (1e-25, 0.3), (1e-55, 0.3), (1e-65, 0.086)] {
         let (p, w) = ([1.0 - low - tiny, tiny, low], [-0.7, 0.3, -1.1]);
-        let row = Row { p: &p, w: &w, maximum: 0.3, range: 1.4, outside: None };
+        let row = Row {
+            p: &p,
+            w: &w,
+            maximum: 0.3,
+            range: 1.4,
+            outside: None,
+            data: crate::sets::EntryData::default(),
+        };
         let steepest = 1.0 / (f64::EPSILON * row.range);
         for t in [1.0, 1e4, 1e9, 1e13, 0.1 * steepest, steepest] {
             let at = set.at(row, t, None);

@@ -12,6 +12,7 @@ use super::tilt::Tilted;
 use super::{Emit, Mirror, Prox, Scratch, Step, Warm};
 use crate::geometry::Geometry;
 use crate::instances::Xoshiro256;
+use crate::sets::EntryData;
 use crate::sets::chi2::Chi2;
 use crate::sets::ellipsoid::Ellipsoid;
 use crate::sets::kl::Kl;
@@ -61,6 +62,7 @@ impl Owned {
             nominal_value: &self.nominal_value,
             radius: self.radius,
             kappa: self.kappa.as_deref(),
+            data: EntryData::default(),
         }
     }
 

@@ -3,6 +3,7 @@
 use super::{CASES, Case, Owned, State, blocks};
 use crate::geometry::Geometry;
 use crate::instances::Xoshiro256;
+use crate::sets::EntryData;
 use crate::sets::ellipsoid::Ellipsoid;
 use crate::sets::kl::Kl;
 use crate::sets::proximal::Mirror;
@@ -31,7 +32,7 @@ fn check_step(case: &Case, block: &Owned, sigma: f64, x: &[f64], state: &mut Sta
             assert!(error <= (2e-14 + bits) * y[i] + 1e-300, "{} sum", name());
         }
     }
-    let used = case.set.distance(&block.nominal, &y);
+    let used = case.set.distance(&block.nominal, &y, EntryData::default());
     // y is known to the last bit, and so is y − y⁰, whatever the radius.
     let bits = match (case.keeps_support(), case.geometry) {
         (true, _) => 1e-15,
@@ -127,7 +128,9 @@ fn proximal_steps_beat_a_brute_force_search() {
             let [sum, _] = state.step(case.prox, &block, 0.5, &x);
             let objective = |p: &[f64]| -> f64 {
                 let y: Vec<f64> = p.iter().flat_map(|p| [*p, 1.0 - p]).collect();
-                if case.set.distance(&block.nominal, &y) > block.radius * (1.0 + 1e-9) {
+                if case.set.distance(&block.nominal, &y, EntryData::default())
+                    > block.radius * (1.0 + 1e-9)
+                {
                     return f64::NEG_INFINITY;
                 }
                 let gain: f64 = (0..2 * rows).map(|i| 0.5 * x[i / 2] * block.gain[i] * y[i]).sum();
@@ -135,7 +138,7 @@ fn proximal_steps_beat_a_brute_force_search() {
                     Geometry::Euclidean => &Ellipsoid,
                     Geometry::Entropy => &Kl,
                 };
-                gain - bregman.distance(&centre, &y)
+                gain - bregman.distance(&centre, &y, EntryData::default())
             };
             let found: Vec<f64> = (0..rows).map(|k| sum[2 * k]).collect();
             let grid = 400_u32;

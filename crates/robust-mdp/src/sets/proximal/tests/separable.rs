@@ -8,6 +8,7 @@ use super::{
 use crate::geometry::Geometry;
 use crate::instances::Xoshiro256;
 use crate::oracle::first_order::prox_of;
+use crate::sets::EntryData;
 use crate::sets::l1::NORM;
 use crate::sets::proximal::{Mirror, Prox, ProximalEntry, Separable};
 
@@ -21,7 +22,7 @@ fn objective(entry: &dyn ProximalEntry, z: f64, p: f64, s: f64, y: f64) -> f64 {
     let distance = match entry.set().name() {
         // Without the −y that sums to −1 over a row.
         "kl" => y * (y / p).ln() - y,
-        _ => entry.set().distance(&[p], &[y]),
+        _ => entry.set().distance(&[p], &[y], EntryData::default()),
     };
     bregman + s * distance
 }

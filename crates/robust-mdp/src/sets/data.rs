@@ -1,0 +1,247 @@
+//! What sets know of entries beside probabilities and objectives: weights of a norm, intervals, distances
+//! between states.
+
+use super::Distance;
+use crate::error::Error;
+use crate::model::{Bounds, Model, NominalRow};
+
+/// What a set must be told of entries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Needs {
+    /// Nothing.
+    Nothing,
+    /// Weights of its norm, which are 1 unless given ([`EntryWeights`]).
+    Weights,
+    /// The model's intervals ([`Model::intervals`]).
+    Intervals,
+    /// What it costs to move mass from one state to another ([`Ground`]).
+    Ground,
+}
+
+/// What a set knows of the entries of a row.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct EntryData<'a> {
+    /// Weights of a norm; `None`: 1.
+    pub weights: Option<&'a [f64]>,
+    /// Where probabilities may lie.
+    pub bounds: Option<Bounds<'a>>,
+    /// What it costs to move mass.
+    pub places: Option<Places<'a>>,
+}
+
+impl<'a> EntryData<'a> {
+    /// The weight of entry j.
+    pub fn weight(&self, j: usize) -> f64 {
+        self.weights.map_or(1.0, |weights| weights[j])
+    }
+
+    /// Of some of the entries.
+    pub(crate) fn part(self, entries: std::ops::Range<usize>) -> EntryData<'a> {
+        EntryData {
+            weights: self.weights.map(|weights| &weights[entries.clone()]),
+            bounds: self.bounds.map(|Bounds { lower, upper }| Bounds {
+                lower: &lower[entries.clone()],
+                upper: &upper[entries.clone()],
+            }),
+            places: self.places.map(|Places { ground, next }| Places {
+                ground,
+                next: next.map(|next| &next[entries]),
+            }),
+        }
+    }
+}
+
+/// Memory for the data of entries that are gathered.
+#[derive(Debug, Default)]
+pub(crate) struct GatheredData {
+    weights: Vec<f64>,
+    lower: Vec<f64>,
+    upper: Vec<f64>,
+}
+
+impl GatheredData {
+    pub(crate) fn clear(&mut self) {
+        [&mut self.weights, &mut self.lower, &mut self.upper].into_iter().for_each(Vec::clear);
+    }
+
+    /// Takes in an entry: its next state, and its place among the model's transitions if it is stored.
+    pub(crate) fn push(&mut self, of: DataSource<'_>, next: usize, stored: Option<usize>) {
+        match (of.weights, stored) {
+            (Some(EntryWeights::PerState(weights)), _) => self.weights.push(weights[next]),
+            (Some(EntryWeights::PerTransition(weights)), Some(at)) => {
+                self.weights.push(weights[at])
+            }
+            (Some(EntryWeights::PerTransition(_)), None) => self.weights.push(1.0),
+            (None, _) => {}
+        }
+        if let Some(bounds) = of.bounds {
+            self.lower.push(stored.map_or(0.0, |at| bounds.lower[at]));
+            self.upper.push(stored.map_or(0.0, |at| bounds.upper[at]));
+        }
+    }
+
+    /// What was taken in; `next` are the states of its entries, `None`: all in order.
+    pub(crate) fn of<'a>(&'a self, of: DataSource<'a>, next: Option<&'a [u32]>) -> EntryData<'a> {
+        EntryData {
+            weights: of.weights.map(|_| &self.weights[..]),
+            bounds: of.bounds.map(|_| Bounds { lower: &self.lower, upper: &self.upper }),
+            places: of.ground.map(|ground| Places { ground, next }),
+        }
+    }
+}
+
+/// The states of a row's entries and what it costs to move mass between them.
+#[derive(Clone, Copy, Debug)]
+pub struct Places<'a> {
+    /// Costs of the states of the model.
+    pub ground: &'a Ground,
+    /// Next states; `None`: all in order.
+    pub next: Option<&'a [u32]>,
+}
+
+impl Places<'_> {
+    /// The state of entry j.
+    pub fn state(&self, j: usize) -> usize {
+        self.next.map_or(j, |next| next[j] as usize)
+    }
+
+    /// What a unit of mass costs from entry j to entry i.
+    pub fn cost(&self, j: usize, i: usize) -> f64 {
+        self.ground.cost(self.state(j), self.state(i))
+    }
+}
+
+/// Weights > 0 of the entries in a weighted norm.
+#[derive(Clone, Debug, PartialEq)]
+pub enum EntryWeights {
+    /// One a next state.
+    PerState(Vec<f64>),
+    /// One a stored transition of the model.
+    PerTransition(Vec<f64>),
+}
+
+impl EntryWeights {
+    /// All of them.
+    pub fn numbers(&self) -> &[f64] {
+        let (EntryWeights::PerState(weights) | EntryWeights::PerTransition(weights)) = self;
+        weights
+    }
+}
+
+/// What a unit of mass costs from one state to another, ≥ 0, and nothing from a state to itself.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Ground {
+    /// |x_j − x_i|, for places x of the states on a line.
+    Line(Vec<f64>),
+    /// One number a pair (from, to), row after row.
+    Matrix(Vec<f64>),
+}
+
+impl Ground {
+    /// From state j to state i.
+    #[inline]
+    pub fn cost(&self, j: usize, i: usize) -> f64 {
+        match self {
+            Ground::Line(x) => (x[j] - x[i]).abs(),
+            Ground::Matrix(costs) => costs[j * costs.len().isqrt() + i],
+        }
+    }
+
+    /// The largest cost.
+    pub fn diameter(&self) -> f64 {
+        match self {
+            Ground::Line(x) => {
+                let (low, high) = crate::model::range(x);
+                high - low
+            }
+            Ground::Matrix(costs) => costs.iter().copied().fold(0.0, f64::max),
+        }
+    }
+
+    /// All numbers.
+    pub fn numbers(&self) -> &[f64] {
+        let (Ground::Line(numbers) | Ground::Matrix(numbers)) = self;
+        numbers
+    }
+
+    pub(super) fn validate(&self, states: usize) -> Result<(), Error> {
+        let (expected, what) = match self {
+            Ground::Line(_) => (states, "one place a state"),
+            Ground::Matrix(_) => (states * states, "one distance a pair of states"),
+        };
+        let numbers = self.numbers();
+        if numbers.len() != expected {
+            let found = numbers.len();
+            return Err(Error::Input(format!("{what}: {expected} expected, {found} given")));
+        }
+        let usable = |x: &f64| x.is_finite() && (*x >= 0.0 || matches!(self, Ground::Line(_)));
+        if let Some(bad) = numbers.iter().find(|x| !usable(x)) {
+            return Err(Error::Input(format!("a distance must be a number ≥ 0, not {bad}")));
+        }
+        if let Some(s) = (0..states).find(|&s| self.cost(s, s) != 0.0) {
+            let found = self.cost(s, s);
+            return Err(Error::Input(format!(
+                "the distance of state {s} from itself is {found}, expected 0"
+            )));
+        }
+        Ok(())
+    }
+}
+
+/// Where a set's data about the entries of a model's rows comes from.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct DataSource<'a> {
+    pub(crate) weights: Option<&'a EntryWeights>,
+    pub(crate) bounds: Option<Bounds<'a>>,
+    pub(crate) ground: Option<&'a Ground>,
+}
+
+impl<'a> DataSource<'a> {
+    /// What the set reads of the model and of its own numbers.
+    pub(crate) fn new(model: &'a Model, set: &'a super::UncertaintySet) -> DataSource<'a> {
+        let needs = set.distance.needs();
+        DataSource {
+            weights: set.entry_weights.as_deref(),
+            bounds: model.intervals().filter(|_| needs == Needs::Intervals),
+            ground: set.ground.as_deref(),
+        }
+    }
+
+    /// Whether entry j of a row that lists it may have probability, where the set keeps to what rows list.
+    #[inline(always)]
+    pub(crate) fn opens(&self, row: NominalRow<'_>, j: usize) -> bool {
+        row.prob[j] > 0.0 || self.bounds.is_some() && row.is_open(j)
+    }
+
+    /// The same of all of them.
+    pub(crate) fn is_open(&self, row: NominalRow<'_>) -> bool {
+        (0..row.prob.len()).all(|j| self.opens(row, j))
+    }
+
+    /// Whether there is any.
+    pub(crate) fn is_some(&self) -> bool {
+        self.weights.is_some() || self.bounds.is_some() || self.ground.is_some()
+    }
+
+    /// Of the dense row that lies there.
+    pub(crate) fn of_dense(self, span: std::ops::Range<usize>) -> EntryData<'a> {
+        EntryData {
+            weights: self.weights.map(|weights| match weights {
+                EntryWeights::PerState(weights) => &weights[..],
+                EntryWeights::PerTransition(weights) => &weights[span.clone()],
+            }),
+            bounds: self.bounds.map(|Bounds { lower, upper }| Bounds {
+                lower: &lower[span.clone()],
+                upper: &upper[span],
+            }),
+            places: self.ground.map(|ground| Places { ground, next: None }),
+        }
+    }
+}
+
+impl Distance {
+    /// What the set must be told of entries.
+    pub fn needs(self) -> Needs {
+        self.set().map_or(Needs::Nothing, |set| set.needs())
+    }
+}
