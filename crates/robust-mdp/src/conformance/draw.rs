@@ -36,6 +36,15 @@ impl OwnData {
         }
     }
 
+    /// How much more than an entry d may change with it: large weights and narrow intervals do that.
+    pub(super) fn steepness(&self, p: &[f64]) -> f64 {
+        let rooms = self.bounds.iter().flatten().flat_map(|bound| bound.iter().zip(p));
+        let rooms = rooms.map(|(bound, p)| (bound - p).abs()).filter(|room| *room > 0.0);
+        let weights = self.weights.iter().flatten().copied();
+        let costs = self.ground.iter().map(Ground::diameter);
+        rooms.map(|room| 1.0 / room).chain(weights).chain(costs).fold(0.0, f64::max)
+    }
+
     /// Of some of the entries.
     pub(super) fn of(&self, kept: &[usize]) -> OwnData {
         let part = |x: &[f64]| kept.iter().map(|&j| x[j]).collect::<Vec<f64>>();
@@ -53,24 +62,24 @@ impl OwnData {
         let (n, mut own) = (p.len(), OwnData::default());
         match needs {
             Needs::Nothing => {}
-            Needs::Weights => own.weights = weights(n, random),
-            Needs::Intervals => own.bounds = Some(intervals(p, random)),
+            Needs::Weights => own.weights = weights(n, 4.0, random),
+            Needs::Intervals => own.bounds = Some(intervals(p, 1e-6, random)),
             Needs::Ground => own.ground = Some(ground(n, random)),
         }
         own
     }
 }
 
-/// Weights of next states, if not all are to be 1.
-pub(super) fn weights(n: usize, random: &mut Xoshiro256) -> Option<Vec<f64>> {
-    let power = [0.0, 1.0, 1.0, 4.0][random.below(4) as usize];
+/// Weights of next states, up to 10^most, if not all are to be 1.
+pub(super) fn weights(n: usize, most: f64, random: &mut Xoshiro256) -> Option<Vec<f64>> {
+    let power = [0.0, 1.0, 1.0, most][random.below(4) as usize];
     let weight = |_| 10f64.powf(power * (2.0 * random.uniform() - 1.0));
     (power > 0.0).then(|| (0..n).map(weight).collect())
 }
 
 /// Intervals around p: narrow, wide, one-sided, or of no width.
-pub(super) fn intervals(p: &[f64], random: &mut Xoshiro256) -> [Vec<f64>; 2] {
-    let width = [0.0, 1e-6, 0.3, 1.0, 1.0][random.below(5) as usize];
+pub(super) fn intervals(p: &[f64], narrow: f64, random: &mut Xoshiro256) -> [Vec<f64>; 2] {
+    let width = [0.0, narrow, 0.3, 1.0, 1.0][random.below(5) as usize];
     let mut way = || match random.below(4) {
         0 => 0.0,
         1 => 1.0,
@@ -102,7 +111,15 @@ impl DrawnRow {
         let least = self.w.iter().copied().fold(f64::INFINITY, f64::min);
         let most = self.w.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         let data = self.own.get();
-        Row { p: &self.p, w: &self.w, maximum, range: most - least, outside: None, data }
+        Row {
+            p: &self.p,
+            w: &self.w,
+            maximum,
+            range: most - least,
+            outside: None,
+            order: None,
+            data,
+        }
     }
 
     /// ⟨z, y⟩.

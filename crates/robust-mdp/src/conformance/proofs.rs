@@ -58,7 +58,9 @@ impl ProofCheck<'_> {
         let [p, w] = [p, w].map(|x| kept.iter().map(|&j| x[j]).collect::<Vec<f64>>());
         let own = own.of(&kept);
         let found = self.proof.read(&ProofRow { data: own.get(), ..ProofRow::new(&p, &w) }, t, nu);
-        let place = || format!("{found:?} from t = {t:e}, ν = {nu:e} on p = {p:?}, w = {w:?}");
+        let place = || {
+            format!("{found:?} from t = {t:e}, ν = {nu:e} on p = {p:?}, w = {w:?}, {:?}", own.get())
+        };
         let size = |t: f64| ROUNDING * (1e-3 + t * row.range);
         for y in self.others {
             let (value, spent) =

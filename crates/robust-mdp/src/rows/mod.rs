@@ -36,6 +36,8 @@ pub struct Row<'a> {
     pub range: f64,
     /// States that are not listed but may receive mass; `None`: there are none.
     pub outside: Option<Outside<'a>>,
+    /// Its entries by falling w, where that is known ([`Set::sorts`]).
+    pub order: Option<&'a [u32]>,
     /// What the set is told of the entries.
     pub data: EntryData<'a>,
 }
@@ -44,6 +46,11 @@ impl Row<'_> {
     /// ⟨z, p⟩ ≤ 0.
     pub fn nominal(&self) -> f64 {
         (product(self.p, self.w) - self.maximum).min(0.0)
+    }
+
+    /// The same from differences, which keeps the digits of small ones, and is 0 where there are none.
+    pub(crate) fn below_maximum(&self) -> f64 {
+        nominal_below(self.p, self.w, self.maximum)
     }
 }
 
@@ -206,6 +213,11 @@ impl<'a> Rows<'a> {
         self.source.everywhere || self.source.data.bounds.is_some()
     }
 
+    /// Whether the set has other weights than 1.
+    pub(crate) fn is_weighted(&self) -> bool {
+        self.source.data.weights.is_some()
+    }
+
     /// Entries that reading row k visits.
     pub(crate) fn width(&self, k: usize) -> usize {
         match self.source.reading {
@@ -265,7 +277,10 @@ impl<'a> Rows<'a> {
         };
         let outside = if self.has_outside() { outside() } else { None };
         let data = if self.source.data.is_some() { self.data(k) } else { EntryData::default() };
-        Row { p, w, maximum, range: self.range, outside, data }
+        let ranking = self.values.ranking.as_ref();
+        let ranking = ranking.filter(|_| self.shared() && !self.values.in_place);
+        let order = ranking.map(|ranking| &ranking.order[..]);
+        Row { p, w, maximum, range: self.range, outside, order, data }
     }
 
     /// What the set is told of the entries of row k, which was made.
@@ -446,6 +461,17 @@ impl<'a> Rows<'a> {
 }
 
 kernels! {
+    /// Σp·min(w − maximum, 0).
+    fn nominal_below<'a>(simd, p: &'a [f64], w: &'a [f64], maximum: f64) -> f64 {
+        let (zero, maximum) = (simd.splat_f64s(0.0), simd.splat_f64s(maximum));
+        let mut sum = zero;
+        walk!(simd, [p, w] => |p, w| {
+            let z = simd.min_f64s(simd.sub_f64s(w, maximum), zero);
+            sum = simd.add_f64s(sum, simd.mul_f64s(p, z));
+        });
+        simd.reduce_sum_f64s(sum)
+    }
+
     /// c_a + ⟨c + λv, p⟩ of the rows of `list`, counted from `first`.
     fn dense_nominals<'a>(
         simd,

@@ -98,7 +98,15 @@ mod tests {
         ];
         for (p, w) in rows {
             let range = w.iter().fold(0.0_f64, |m, w| m.max(-w));
-            let row = Row { p, w, maximum: 0.0, range, outside: None, data: EntryData::default() };
+            let row = Row {
+                p,
+                w,
+                maximum: 0.0,
+                range,
+                outside: None,
+                order: None,
+                data: EntryData::default(),
+            };
             let nearby = [None, Some(1e-9), Some(2.0), Some(1e12)];
             for (share, t) in [1e-12, 1e-3, 0.4, 0.5, 0.999, 1.0 - 1e-12]
                 .into_iter()
@@ -129,6 +137,7 @@ mod tests {
             maximum: 1.0,
             range: 0.0,
             outside: None,
+            order: None,
             data: EntryData::default(),
         };
         let at = price(&NORM, row, -1e-17, 0.0, None);

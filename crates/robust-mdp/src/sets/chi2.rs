@@ -196,7 +196,15 @@ mod tests {
     const W: [f64; 3] = [-2.0, -1.0, 0.0];
 
     fn row() -> Row<'static> {
-        Row { p: &P, w: &W, maximum: 0.0, range: 2.0, outside: None, data: EntryData::default() }
+        Row {
+            p: &P,
+            w: &W,
+            maximum: 0.0,
+            range: 2.0,
+            outside: None,
+            order: None,
+            data: EntryData::default(),
+        }
     }
 
     /// Mean −5/4 and variance 11/16: with all states kept, 1/8 more costs (1/8)²·16/11.

@@ -15,6 +15,10 @@ pub struct Entry {
     pub weight: f64,
     /// α, no larger than all rows together could spend.
     pub budget: f64,
+    /// The entry's weight in a norm.
+    pub norm: f64,
+    /// Where its probability may lie.
+    pub bounds: [f64; 2],
 }
 
 /// An entry as the program has it: y = p + scale·z.
@@ -26,6 +30,8 @@ pub struct Moved {
     pub scale: f64,
     /// The variable z.
     pub variable: usize,
+    /// Its row, counted from 0.
+    pub row: usize,
 }
 
 /// What a set adds to the common program.

@@ -239,7 +239,7 @@ impl Cone for Kl {
         });
         program.line(1.0, spent);
         program.nonnegative();
-        for (&Moved { entry, scale, variable }, &share) in moved.iter().zip(&shares) {
+        for (&Moved { entry, scale, variable, .. }, &share) in moved.iter().zip(&shares) {
             let from = entry.p / scale;
             program.line(0.0, [(share, 1.0)]);
             program.line(from, [(variable, -1.0)]);

@@ -259,7 +259,15 @@ mod tests {
     const W: [f64; 3] = [-2.0, -1.0, 0.0];
 
     fn row() -> Row<'static> {
-        Row { p: &P, w: &W, maximum: 0.0, range: 2.0, outside: None, data: EntryData::default() }
+        Row {
+            p: &P,
+            w: &W,
+            maximum: 0.0,
+            range: 2.0,
+            outside: None,
+            order: None,
+            data: EntryData::default(),
+        }
     }
 
     /// The nominal value is −5/4. The first half a unit gains 1 at the price of 1, the next quarter ¼ at

@@ -17,11 +17,17 @@
 mod bracket;
 mod chi2;
 mod cone;
+mod contamination;
+mod cvar;
 mod data;
 pub(crate) mod ellipsoid;
 pub(crate) mod exponential;
+mod gauge;
+mod interval;
 pub(crate) mod kl;
 mod l1;
+mod linf;
+mod order;
 pub(crate) mod proximal;
 pub(crate) mod quadratic;
 mod registry;

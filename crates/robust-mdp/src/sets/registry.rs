@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use super::set::Set;
-use super::{chi2, ellipsoid, kl, l1};
+use super::{chi2, contamination, cvar, ellipsoid, interval, kl, l1, linf};
 
 macro_rules! registry {
     ($($(#[$about:meta])* $variant:ident = $set:expr,)*) => {
@@ -47,6 +47,14 @@ registry! {
     L1 = l1::NORM,
     /// Total variation, ½‖y − y⁰‖₁.
     Tv = l1::TOTAL_VARIATION,
+    /// max w|y − y⁰|, w = 1 unless given.
+    Linf = linf::Linf,
+    /// The least share of y⁰ that was moved, max (1 − y/y⁰).
+    Contamination = contamination::Contamination,
+    /// max y/y⁰ − 1, whose (s,a)-rectangular worst case is a conditional value at risk.
+    Cvar = cvar::Cvar,
+    /// The share of the way from y⁰ within the model's intervals.
+    Interval = interval::Interval,
 }
 
 static NAMES: LazyLock<Vec<&'static str>> =

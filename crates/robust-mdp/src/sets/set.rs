@@ -93,6 +93,11 @@ pub trait Set: Debug + Sync {
         true
     }
 
+    /// Whether it reads entries in the order of their objectives, which rows that share them have.
+    fn sorts(&self) -> bool {
+        false
+    }
+
     /// Whether rows may share a budget, because sums of its distances mean something.
     fn adds_up(&self) -> bool {
         true
@@ -103,7 +108,7 @@ pub trait Set: Debug + Sync {
         1
     }
 
-    /// No row is farther from any other than this; ∞ where there is no such number.
+    /// No row is farther from any other than this, where weights are 1; ∞ where there is no such number.
     fn diameter(&self) -> f64;
 
     /// max_i d(e_i, p) over the states that the row may use; of sets within intervals, at least the largest

@@ -138,8 +138,8 @@ impl<'a> Exact<'a> {
     /// The values of a sweep, for this oracle.
     pub(crate) fn values(&self) -> SweepValues {
         let (discount, states) = (self.model.discount(), self.model.states());
-        let keeps_support = self.set.is_some_and(|set| !set.leaves_support());
-        let ranked = self.reading == RowForm::Shared && keeps_support;
+        let asked = self.set.is_some_and(|set| !set.leaves_support() || set.sorts());
+        let ranked = self.reading == RowForm::Shared && asked;
         SweepValues::new(discount, states, self.model.is_dense(), ranked, self.spreads())
     }
 

@@ -76,6 +76,9 @@ impl Exact<'_> {
         let memory = RowMemory { t, nu, screen };
         let mut state = self.state(set, s, values, 0.0, memory, worker);
         let shared = self.uncertainty.rectangularity == Rectangularity::State;
+        if state.problem.has_peaks() {
+            state.leave_peaks(x, shared);
+        }
         let points: Vec<(usize, Priced)> = (0..x.len())
             .filter(|&k| x[k] > 0.0)
             .filter_map(|k| Some((k, state.memory.point(k)?)))
@@ -95,12 +98,37 @@ impl Exact<'_> {
     }
 }
 
+impl State<'_> {
+    /// Gives rows of positive weight on their peaks multipliers next to these, since certificates know the maxima
+    /// of objectives alone.
+    fn leave_peaks(&mut self, x: &[f64], shared: bool) {
+        let infinite = |t: f64| t == f64::INFINITY;
+        let on_peak: Vec<usize> =
+            (0..x.len()).filter(|&k| x[k] > 0.0 && infinite(self.memory.t[k])).collect();
+        let weights = |state: &mut Self, k: usize| {
+            let radius = state.radius(k);
+            let kappa = state.problem.kappa(k);
+            if radius > 0.0 {
+                steepest(&mut state.problem, k, radius) * kappa / x[k]
+            } else {
+                f64::INFINITY
+            }
+        };
+        let scales: Vec<f64> = on_peak.iter().map(|&k| weights(self, k)).collect();
+        let least = scales.iter().copied().fold(f64::INFINITY, f64::min);
+        for (&k, scale) in on_peak.iter().zip(scales) {
+            let scale = if shared { least } else { scale };
+            self.memory.t[k] = x[k] * scale / self.problem.kappa(k);
+        }
+    }
+}
+
 /// A multiplier beyond which lower bounds do not rise. With d the least of α/κ and the diameter of the set,
 /// stopping at t costs d/t at most, and the rounding of ν, one of t·z, its square over t: they balance at
 /// √d/(ε·range), where entries are wrong by √d (of quadratic rows; near enough for others). A quarter of it
 /// costs little, and leaves rows their mass.
 pub(super) fn steepest(problem: &mut StateProblem<'_>, k: usize, radius: f64) -> f64 {
-    let most = (radius / problem.kappa(k)).min(problem.set.diameter());
+    let most = (radius / problem.kappa(k)).min(problem.diameter());
     0.25 * most.sqrt() / (f64::EPSILON * problem.rows.look_at(k).range)
 }
 

@@ -98,6 +98,11 @@ impl StateProblem<'_> {
         peak
     }
 
+    /// No row is farther from another than this.
+    pub(super) fn diameter(&self) -> f64 {
+        if self.rows.is_weighted() { f64::INFINITY } else { self.set.diameter() }
+    }
+
     /// The price of the largest value of row k.
     pub(super) fn face(&mut self, k: usize) -> f64 {
         let (set, kappa) = (self.set, self.kappa(k));

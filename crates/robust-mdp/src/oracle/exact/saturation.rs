@@ -35,7 +35,7 @@ pub(super) fn saturated_unread(
     memory: &mut RowMemory<'_>,
     level: f64,
 ) -> Option<StateOutcome> {
-    let diameter = problem.set.diameter();
+    let diameter = problem.diameter();
     // One row at least goes all the way.
     let bases_are_largest = problem.rows.shared() && problem.rows.maxima_are_zero();
     if !(bases_are_largest && diameter <= problem.radius) || problem.has_peaks() {

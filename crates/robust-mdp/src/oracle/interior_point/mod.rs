@@ -18,7 +18,7 @@ use self::program::{Asked, Candidate};
 use super::nature::{Answered, Nature};
 use crate::rows::{Budget, ExplicitRows, row_values, shares_budget};
 use crate::sets::set::{Priced, Set};
-use crate::sets::{Block, Enclosure, UncertaintySet};
+use crate::sets::{Block, Enclosure, Needs, UncertaintySet};
 
 /// What a thread works with, and counts of what it did.
 #[derive(Debug, Default)]
@@ -130,7 +130,8 @@ impl ConicState<'_> {
         if block.radius <= 0.0 || level <= from {
             return from;
         }
-        if !self.whole && saturate(set, block, base, level, y) {
+        let peaks = set.needs() == Needs::Intervals;
+        if !self.whole && !peaks && saturate(set, block, base, level, y) {
             one_hot(x, least(base));
         } else {
             let to = if self.whole {
@@ -177,7 +178,9 @@ fn solve(
     }
     let excess: Vec<f64> = rows.iter().map(|&k| nominal[k] - from).collect();
     let weights: Vec<f64> = (0..block.rows()).map(|k| block.kappa(k)).collect();
-    let most: f64 = rows.iter().map(|&k| weights[k] * set.diameter()).sum();
+    let weighted = block.data.weights.is_some();
+    let diameter = if weighted { f64::INFINITY } else { set.diameter() };
+    let most: f64 = rows.iter().map(|&k| weights[k] * diameter).sum();
     let budget = block.radius.min(most);
     Asked { block, rows, excess: &excess, weights: &weights, budget }.solve(set.cone()?)
 }

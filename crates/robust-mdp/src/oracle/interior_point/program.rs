@@ -76,7 +76,10 @@ impl Asked<'_> {
             program.line(excess / unit, std::iter::once((0, 1.0)).chain(moves));
         }
         for z in moved.iter().filter(|z| cone.may_vanish(z.entry)) {
-            program.line(z.entry.p / z.scale, [(z.variable, -1.0)]);
+            program.line((z.entry.p - z.entry.bounds[0]) / z.scale, [(z.variable, -1.0)]);
+        }
+        for z in moved.iter().filter(|z| z.entry.bounds[1] < 1.0) {
+            program.line((z.entry.bounds[1] - z.entry.p) / z.scale, [(z.variable, 1.0)]);
         }
         program.nonnegative();
         cone.budget(&mut program, &moved);
@@ -90,11 +93,18 @@ impl Asked<'_> {
     /// The entries, one row after the other, and where rows begin.
     fn entries(&self, cone: &dyn Cone, scaling: usize) -> (Vec<Moved>, Vec<usize>) {
         let (mut moved, mut starts) = (Vec::new(), vec![0]);
-        for &k in self.rows {
-            for &p in &self.block.nominal[self.block.span(k)] {
-                let entry = Entry { p, weight: self.weights[k], budget: self.budget };
+        for (row, &k) in self.rows.iter().enumerate() {
+            let data = self.block.data(k);
+            for (j, &p) in self.block.nominal(k).iter().enumerate() {
+                let entry = Entry {
+                    p,
+                    weight: self.weights[k],
+                    budget: self.budget,
+                    norm: data.weight(j),
+                    bounds: data.bounds.map_or([0.0, 1.0], |b| [b.lower[j], b.upper[j]]),
+                };
                 let (scale, variable) = (cone.scale(entry, scaling), 1 + moved.len());
-                moved.push(Moved { entry, scale, variable });
+                moved.push(Moved { entry, scale, variable, row });
             }
             starts.push(moved.len());
         }

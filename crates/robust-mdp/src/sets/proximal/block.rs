@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use super::Mirror;
 use super::separable::EntrySums;
+use crate::model::Bounds;
 use crate::rows::Row;
 use crate::sets::EntryData;
 use crate::sets::set::{Priced, Set, shrink};
@@ -106,7 +107,7 @@ impl<'a> Block<'a> {
         let w = self.gain(k);
         let (low, maximum) = crate::model::range(w);
         let (p, data) = (self.nominal(k), self.data(k));
-        Row { p, w, maximum, range: maximum - low, outside: None, data }
+        Row { p, w, maximum, range: maximum - low, outside: None, order: None, data }
     }
 
     /// Writes row `k` at a point of its price curve, with mass one; t = 0 is the nominal row.
@@ -130,7 +131,11 @@ impl<'a> Block<'a> {
     /// are moved towards y⁰ until they are within the budget.
     pub(crate) fn bring_within(&self, set: &dyn Set, y: &mut [f64]) {
         for k in 0..self.rows() {
-            scale_to_one(&mut y[self.span(k)], self.nominal(k));
+            let y = &mut y[self.span(k)];
+            scale_to_one(y, self.nominal(k));
+            if let Some(bounds) = self.data(k).bounds {
+                clip(y, bounds);
+            }
         }
         let share = shrink(set, self.spent(set, y), self.radius);
         if share < 1.0 {
@@ -149,6 +154,20 @@ pub(super) fn scale_to_one(y: &mut [f64], nominal: &[f64]) {
         y.iter_mut().for_each(|y| *y /= total);
     } else {
         y.copy_from_slice(nominal);
+    }
+}
+
+/// Brings a distribution between its bounds: what clipping leaves too much or too little goes where there is room.
+fn clip(y: &mut [f64], Bounds { lower, upper }: Bounds<'_>) {
+    for (y, (l, u)) in y.iter_mut().zip(lower.iter().zip(upper)) {
+        *y = y.clamp(*l, *u);
+    }
+    let missing = 1.0 - crate::lanes::sum(y);
+    let to = if missing > 0.0 { upper } else { lower };
+    let room: f64 = y.iter().zip(to).map(|(y, to)| to - y).sum();
+    if room != 0.0 {
+        let share = (missing / room).min(1.0);
+        y.iter_mut().zip(to).for_each(|(y, to)| *y += share * (to - *y));
     }
 }
 

@@ -316,6 +316,7 @@ fn steep_chi2_rows_spend_no_more_than_their_price() {
             maximum: 0.3,
             range: 1.4,
             outside: None,
+            order: None,
             data: crate::sets::EntryData::default(),
         };
         let steepest = 1.0 / (f64::EPSILON * row.range);

@@ -1,0 +1,495 @@
+//! The (weighted) L∞ set d(y, p) = max_j w_j|y_j − p_j|: piecewise linear rows. With ω = 1/w and a price δ, the best
+//! row gives +δω to entries above a pivot k, in the order of objectives, takes min(p, δω) from those below, and k
+//! gets the rest:
+//!   V(δ) = q + Σ_above δω(z − z_k) + Σ_below min(p, δω)(z_k − z),
+//!   V'(δ) = Σ_above ω(z − z_k) + Σ_{below, δω < p} ω(z_k − z),
+//! concave, and t = 1/V'. Newton's method on V reaches a value in finitely many steps; its tangents do a
+//! multiplier. The second number of a point is δ.
+
+use super::cone::{Cone, Entry, Moved, Program};
+use super::order::falling;
+use super::set::{Beyond, Priced, RowKind, Set};
+use super::{Distance, EntryData, Needs, UncertaintySet};
+use crate::certificate::{Interval, Proof, ProofRow, Reading, UNIT, above, roundings};
+use crate::rows::Row;
+
+/// A multiplier this near to that of an edge is meant to be it.
+const NEAR: f64 = 1e-12;
+/// A value this near to a tangent lies on it, as a share of the gain.
+const ON_LINE: f64 = 1e-13;
+/// Probabilities this near to δω are tied with it.
+const TIE: f64 = 1e-12;
+const STEPS: usize = 200;
+
+/// max w|y − p|.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Linf;
+
+impl UncertaintySet {
+    /// Σ_a max |y_a − y⁰_a| ≤ radius in every state, mass allowed everywhere.
+    pub fn linf(radius: f64) -> Self {
+        UncertaintySet::new(Distance::Linf, radius)
+    }
+}
+
+/// The best row of a price.
+#[derive(Clone, Copy, Debug)]
+struct Fill {
+    delta: f64,
+    /// V − q = offset + δ·V', the first from entries that have given all.
+    offset: f64,
+    /// V'.
+    slope: f64,
+    /// The place of the pivot in the order, and what it gets.
+    pivot: usize,
+    moved: f64,
+}
+
+/// The row of price δ; at δ = 0 the direction in which it moves.
+fn fill(row: Row<'_>, order: &[u32], delta: f64) -> Fill {
+    let omega = |j: usize| 1.0 / row.data.weight(j);
+    let gives = |j: usize| match delta > 0.0 {
+        true => row.p[j].min(delta * omega(j)),
+        false if row.p[j] > 0.0 => omega(j),
+        false => 0.0,
+    };
+    let takes = |j: usize| if delta > 0.0 { delta * omega(j) } else { omega(j) };
+    let (mut below, mut above) = ((0..row.p.len()).map(gives).sum::<f64>(), 0.0);
+    let mut pivot = 0;
+    for (place, j) in order.iter().map(|&j| j as usize).enumerate() {
+        below -= gives(j);
+        pivot = place;
+        if above + takes(j) >= below || place + 1 == order.len() {
+            break;
+        }
+        above += takes(j);
+    }
+    let level = row.w[order[pivot] as usize];
+    let (mut offset, mut slope) = (0.0, 0.0);
+    for (place, j) in order.iter().map(|&j| j as usize).enumerate() {
+        let way = (row.w[j] - level).abs();
+        match place < pivot || delta * omega(j) < row.p[j] {
+            true => slope += omega(j) * way,
+            false => offset += row.p[j] * way,
+        }
+    }
+    Fill { delta, offset, slope, pivot, moved: below - above }
+}
+
+impl Fill {
+    fn priced(self, nominal: f64, t: f64) -> Priced {
+        let value = (nominal + self.gain()).min(0.0);
+        Priced { t, nu: self.delta, value, price: self.delta, slope: None }
+    }
+
+    /// V − q.
+    fn gain(self) -> f64 {
+        self.offset + self.delta * self.slope
+    }
+
+    /// Where the tangents of two prices meet.
+    fn meets(self, other: Fill) -> f64 {
+        (other.offset - self.offset) / (self.slope - other.slope)
+    }
+
+    /// Whether the tangent goes through another point of the curve.
+    fn leads_to(self, at: Fill) -> bool {
+        (self.offset - at.offset) + at.delta * (self.slope - at.slope) <= ON_LINE * at.gain()
+    }
+}
+
+/// Least δ at which all mass is on the maxima.
+fn face(row: Row<'_>) -> f64 {
+    let (mut most, mut given, mut room) = (0.0_f64, 0.0, 0.0);
+    for (j, (&p, &w)) in row.p.iter().zip(row.w).enumerate() {
+        let weight = row.data.weight(j);
+        if w == row.maximum {
+            room += 1.0 / weight;
+        } else {
+            (most, given) = (most.max(weight * p), given + p);
+        }
+    }
+    most.max(given / room)
+}
+
+/// Prices of the lowest and the highest value at t, and t to the digit.
+fn ends(row: Row<'_>, order: &[u32], t: f64, near: Option<Priced>) -> ([Fill; 2], f64) {
+    let top = face(row);
+    let gain = -row.below_maximum();
+    let mut low = fill(row, order, 0.0);
+    let mut high = Fill { delta: top, offset: gain, slope: 0.0, pivot: 0, moved: 0.0 };
+    if low.slope * t < 1.0 - NEAR || top == 0.0 {
+        return ([low; 2], t);
+    }
+    let on_edge = |at: Fill| (at.slope * t - 1.0).abs() <= NEAR;
+    let mut next = near.map(|near| near.nu).filter(|delta| *delta > 0.0 && *delta < top);
+    for _ in 0..STEPS {
+        if on_edge(low) {
+            return edge(row, order, [low, low, high]);
+        }
+        let delta = next.take().unwrap_or_else(|| low.meets(high));
+        if !(delta > low.delta && delta < high.delta) {
+            break;
+        }
+        let at = fill(row, order, delta);
+        if on_edge(at) {
+            return edge(row, order, [low, at, high]);
+        }
+        if low.leads_to(at) && high.leads_to(at) {
+            return ([at; 2], t);
+        }
+        *(if at.slope * t > 1.0 { &mut low } else { &mut high }) = at;
+    }
+    // One of them lies where the tangents meet.
+    let better = if t * (high.gain() - low.gain()) > high.delta - low.delta { high } else { low };
+    ([better; 2], t)
+}
+
+/// The ends of the edge on which the middle one of three prices lies.
+fn edge(row: Row<'_>, order: &[u32], [mut low, at, mut high]: [Fill; 3]) -> ([Fill; 2], f64) {
+    let end = |other: &mut Fill| {
+        for _ in 0..STEPS {
+            if at.leads_to(*other) {
+                return *other;
+            }
+            let delta = at.meets(*other);
+            let between = (delta - at.delta) * (delta - other.delta) < 0.0;
+            if !between {
+                break;
+            }
+            *other = fill(row, order, delta);
+        }
+        at
+    };
+    let ends = [end(&mut low), end(&mut high)];
+    (ends, 1.0 / at.slope)
+}
+
+impl Set for Linf {
+    fn name(&self) -> &'static str {
+        "linf"
+    }
+
+    fn title(&self) -> &'static str {
+        "L∞"
+    }
+
+    fn formula(&self) -> &'static str {
+        "max w|y − y⁰|"
+    }
+
+    fn needs(&self) -> Needs {
+        Needs::Weights
+    }
+
+    fn distance(&self, p: &[f64], y: &[f64], data: EntryData<'_>) -> f64 {
+        let away = |(j, (p, y)): (usize, (&f64, &f64))| data.weight(j) * (y - p).abs();
+        p.iter().zip(y).enumerate().map(away).fold(0.0, f64::max)
+    }
+
+    fn leaves_support(&self) -> bool {
+        true
+    }
+
+    fn counts_outside(&self) -> bool {
+        false
+    }
+
+    fn sorts(&self) -> bool {
+        true
+    }
+
+    fn diameter(&self) -> f64 {
+        1.0
+    }
+
+    fn vacuous(&self, p: &[f64], unused: bool, data: EntryData<'_>) -> f64 {
+        // The two largest wp, since the state itself need not give.
+        let given = |j: usize| data.weight(j) * p[j];
+        let most = |except: Option<usize>| {
+            let others = (0..p.len()).filter(|&j| Some(j) != except).map(given);
+            others.fold(0.0, f64::max)
+        };
+        let heaviest = (0..p.len()).max_by(|&i, &j| given(i).total_cmp(&given(j)));
+        let [all, second] = [most(None), most(heaviest)];
+        let of = |i: usize| {
+            let others = if Some(i) == heaviest { second } else { all };
+            others.max(data.weight(i) * (1.0 - p[i]))
+        };
+        let open = (0..p.len()).filter(|&i| p[i] > 0.0 || unused).map(of);
+        let outside = if unused && !p.contains(&0.0) { all.max(1.0) } else { 0.0 };
+        open.fold(outside, f64::max)
+    }
+
+    fn at(&self, row: Row<'_>, t: f64, near: Option<Priced>) -> Priced {
+        Priced { t, ..self.ends(row, t, near)[0] }
+    }
+
+    fn ends(&self, row: Row<'_>, t: f64, near: Option<Priced>) -> [Priced; 2] {
+        let (ends, t) = falling(row, |order| ends(row, order, t, near));
+        let nominal = row.below_maximum();
+        ends.map(|end| end.priced(nominal, t))
+    }
+
+    fn price(&self, row: Row<'_>, u: f64, slack: f64, near: Option<Priced>) -> Priced {
+        let nominal = row.below_maximum();
+        let (goal, top) = (u - nominal, face(row));
+        let first = near.map_or(0.0, |near| near.nu);
+        falling(row, |order| {
+            let mut delta = if first < top { first } else { 0.0 };
+            let mut at = fill(row, order, delta);
+            for _ in 0..STEPS {
+                let next = delta + (goal - at.gain()) / at.slope;
+                let next = if next < top { next.max(0.0) } else { 0.5 * (delta + top) };
+                let settled = (at.gain() - goal).abs() <= slack.max(2.0 * UNIT * goal);
+                if settled && at.delta > 0.0 || (next - delta).abs() <= UNIT * delta {
+                    break;
+                }
+                (delta, at) = (next, fill(row, order, next));
+            }
+            at.priced(nominal, 1.0 / at.slope)
+        })
+    }
+
+    fn face(&self, row: Row<'_>) -> f64 {
+        face(row)
+    }
+
+    fn kernel(&self, row: Row<'_>, at: Priced, y: &mut [f64]) -> Beyond {
+        let delta = if at.t.is_finite() { at.nu } else { face(row) };
+        y.copy_from_slice(row.p);
+        if delta > 0.0 {
+            falling(row, |order| {
+                let Fill { pivot, moved, .. } = fill(row, order, delta);
+                for (place, j) in order.iter().map(|&j| j as usize).enumerate() {
+                    let step = delta / row.data.weight(j);
+                    y[j] = match place.cmp(&pivot) {
+                        std::cmp::Ordering::Less => row.p[j] + step,
+                        std::cmp::Ordering::Equal => (row.p[j] + moved).max(0.0),
+                        std::cmp::Ordering::Greater => (row.p[j] - step).max(0.0),
+                    };
+                }
+            });
+        }
+        Beyond::Nothing
+    }
+
+    fn kind(&self) -> RowKind<'_> {
+        RowKind::PiecewiseLinear
+    }
+
+    fn cone(&self) -> Option<&dyn Cone> {
+        Some(self)
+    }
+
+    fn proof(&self) -> Option<&dyn Proof> {
+        Some(self)
+    }
+}
+
+/// w|y − p| ≤ τ with one τ a row, Σκτ ≤ α, in units of what an entry may move.
+impl Cone for Linf {
+    fn scale(&self, entry: Entry, _: usize) -> f64 {
+        self.reach(entry.budget / entry.weight / entry.norm)
+    }
+
+    fn reach(&self, budget: f64) -> f64 {
+        budget.min(1.0)
+    }
+
+    fn budget(&self, program: &mut Program, moved: &[Moved]) {
+        let Some(last) = moved.last() else { return };
+        let shares: Vec<usize> = (0..=last.row).map(|_| program.variable()).collect();
+        // In units of α/κ.
+        let ones = shares.iter().map(|&share| (share, 1.0));
+        program.line(1.0, ones);
+        for z in moved {
+            let size = z.entry.norm * z.scale * z.entry.weight / z.entry.budget;
+            program.line(0.0, [(shares[z.row], -1.0), (z.variable, size)]);
+            program.line(0.0, [(shares[z.row], -1.0), (z.variable, -size)]);
+        }
+        program.nonnegative();
+    }
+}
+
+/// With σ = Σp, h = tz − ν, any set of entries with h < 0 that give all (a share c of those with p = δω), and
+///   A = Σ_{h>0} ωh + Σ_{h<0, not all given} ω|h|:
+/// where A ≤ 1, ψ(t) ≤ ν + Σ_{not all given} hp/σ. As z ≤ 0, ψ falls, and ψ(t) ≤ ψ(ft) makes up for A > 1 with
+/// f = 1/A. The row moves by computed steps s ≈ δω, and what is left goes to the pivot.
+impl Proof for Linf {
+    fn read(&self, row: &ProofRow<'_>, t: f64, delta: f64) -> Reading {
+        if !(0.0..1e300).contains(&delta) {
+            return Reading::NOTHING;
+        }
+        let n = row.p.len() as f64;
+        let mass = Interval::sum(row.p.iter().copied(), 0.0);
+        let nominal = Interval::sum(row.entries().map(|(p, z)| p * z), 1.0) / mass;
+        let proved = Filled::new(row, delta);
+        let k = proved.pivot;
+        let level = row.w[k];
+        let steps = row.p.iter().zip(row.w).enumerate().map(|(j, (p, w))| match *w > level {
+            true => proved.step[j] * (w - level),
+            false => proved.step[j].min(*p) * (level - w),
+        });
+        let gain = Interval::sum(steps, 2.0) / mass;
+        // Where rounding puts the pivot beyond its bounds, the lightest entry makes up for it.
+        let size: f64 = (0..row.p.len()).map(|j| proved.step[j].min(1.0)).sum();
+        let off = roundings(2.0 * n + 8.0) * size;
+        let lightest = (0..row.p.len()).map(|j| row.data.weight(j)).fold(f64::INFINITY, f64::min);
+        let spent = Interval::from(delta * (1.0 + 8.0 * UNIT)).wider(off * lightest) / mass;
+        let value = (nominal + gain).wider(off * row.depth);
+        Reading { dual: proved.dual(row, t, mass), value, spent: spent.hi() }
+    }
+}
+
+/// A row as the verifier moves it.
+struct Filled {
+    order: Vec<usize>,
+    step: Vec<f64>,
+    place: usize,
+    pivot: usize,
+    /// What the pivot gets, and its rounding.
+    rest: f64,
+    slack: f64,
+}
+
+impl Filled {
+    fn new(row: &ProofRow<'_>, delta: f64) -> Filled {
+        let mut order: Vec<usize> = (0..row.p.len()).collect();
+        order.sort_unstable_by(|&i, &j| row.w[j].total_cmp(&row.w[i]));
+        let step: Vec<f64> = (0..order.len()).map(|j| delta / row.data.weight(j)).collect();
+        // At δ = 0 the direction tells the pivot.
+        let takes = |j: usize| if delta > 0.0 { step[j] } else { 1.0 / row.data.weight(j) };
+        let gives = |j: usize| match delta > 0.0 {
+            true => step[j].min(row.p[j]),
+            false if row.p[j] > 0.0 => takes(j),
+            false => 0.0,
+        };
+        let mut below: f64 = (0..step.len()).map(gives).sum();
+        let (mut above, mut place) = (0.0, 0);
+        for (at, &j) in order.iter().enumerate() {
+            (below, place) = (below - gives(j), at);
+            if above + takes(j) >= below {
+                break;
+            }
+            above += takes(j);
+        }
+        Filled {
+            pivot: order[place],
+            rest: below - above,
+            slack: 8.0 * UNIT * (below + above),
+            order,
+            step,
+            place,
+        }
+    }
+
+    /// How much of entry j counts as given: all of it, the share c where p = δω, or nothing.
+    fn given(&self, row: &ProofRow<'_>, j: usize, below: bool, c: f64) -> f64 {
+        let (p, step) = (row.p[j], self.step[j]);
+        match (p - step).abs() <= TIE * (p + step) {
+            _ if !below => 0.0,
+            true => c,
+            false => f64::from(u8::from(p < step)),
+        }
+    }
+
+    /// A.
+    fn size(&self, row: &ProofRow<'_>, t: f64, nu: f64, c: f64) -> Interval {
+        let off = 3.0 * UNIT * (t * row.depth + nu.abs());
+        let counted = (0..row.p.len()).map(|j| {
+            let h = t * (row.w[j] - row.maximum) - nu;
+            let omega = (1.0 - self.given(row, j, h < -off, c)) / row.data.weight(j);
+            [omega * h.abs(), omega * off]
+        });
+        let [size, off] = [0, 1].map(|k| Interval::sum(counted.clone().map(|of| of[k]), 5.0));
+        size.wider(off.size())
+    }
+
+    /// ν, and c of the entries that are tied, with A = 1.
+    fn multiplier(&self, row: &ProofRow<'_>, t: f64) -> (f64, f64) {
+        let x = |place: usize| t * (row.w[self.order[place]] - row.maximum);
+        let here = x(self.place);
+        let [counted, given] = [0.0, 1.0].map(|c| self.size(row, t, here, c).mid);
+        let (step, p) = (self.step[self.pivot], row.p[self.pivot]);
+        let slack = TIE * step + self.slack;
+        // Where the pivot changes, ν lies between two objectives.
+        let next = match self.rest {
+            _ if step == 0.0 => None,
+            rest if rest >= step - slack => Some(self.place + 1),
+            rest if rest <= slack - step.min(p) => self.place.checked_sub(1),
+            _ => None,
+        };
+        let next = next.filter(|place| *place < self.order.len()).map(x);
+        let towards = |c: f64, own: f64| {
+            let Some(there) = next else { return here };
+            let share = (1.0 - own) / (self.size(row, t, there, c).mid - own);
+            if share > 0.0 { here + share.min(1.0) * (there - here) } else { here }
+        };
+        if given > 1.0 {
+            (towards(1.0, given), 1.0)
+        } else if counted < 1.0 {
+            (towards(0.0, counted), 0.0)
+        } else {
+            let c = (counted - 1.0) / (counted - given);
+            (here, if c > 0.0 { c.min(1.0) } else { 0.0 })
+        }
+    }
+
+    /// At least ψ(t).
+    fn dual(&self, row: &ProofRow<'_>, t: f64, mass: Interval) -> f64 {
+        let (nu, c) = self.multiplier(row, t);
+        let most = self.size(row, t, nu, c).hi();
+        let kept = row.entries().enumerate().map(|(j, (p, z))| {
+            let h = t * z - nu;
+            p * h * (1.0 - self.given(row, j, h < 0.0, c))
+        });
+        let off = 3.0 * UNIT * (t * row.depth + nu.abs()) * mass.size();
+        let dual = (Interval::sum(kept, 5.0).wider(off) / mass + nu).hi();
+        let factor = if most > 1.0 { (1.0 / most).next_down() } else { 1.0 };
+        if dual < 0.0 { above(dual * factor) } else { dual }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const P: [f64; 3] = [0.5, 0.25, 0.25];
+    const W: [f64; 3] = [-2.0, -1.0, 0.0];
+
+    fn row() -> Row<'static> {
+        let data = EntryData::default();
+        Row { p: &P, w: &W, maximum: 0.0, range: 2.0, outside: None, order: None, data }
+    }
+
+    /// The last state gets δ from the first one, up to δ = ½, after which that is empty and the second one gives
+    /// as well; at δ = ¾ all is on the last one.
+    #[test]
+    fn mass_moves_from_the_lowest_to_the_highest() {
+        assert_eq!((Linf.face(row()), Linf.vacuous(&P, false, row().data)), (0.75, 0.75));
+        let at = Linf.price(row(), -0.75, 0.0, None);
+        assert_eq!((at.t, at.nu, at.price), (0.5, 0.25, 0.25));
+        let mut y = [0.0; 3];
+        Linf.kernel(row(), at, &mut y);
+        assert_eq!(y, [0.25, 0.25, 0.5]);
+        let at = Linf.price(row(), -0.125, 0.0, Some(at));
+        assert_eq!((at.t, at.price), (1.0, 0.625));
+        assert_eq!(Linf.ends(row(), 1.0, None).map(|end| end.price), [0.5, 0.75]);
+        assert_eq!(Linf.ends(row(), 0.75, None).map(|end| end.price), [0.5, 0.5]);
+        // Half the weight, twice the way.
+        let data = EntryData { weights: Some(&[0.5; 3]), ..row().data };
+        assert_eq!(Linf.price(Row { data, ..row() }, -0.75, 0.0, None).price, 0.125);
+    }
+
+    #[test]
+    fn a_proof_meets_what_it_proves() {
+        for (t, delta, value) in [(1.0, 0.625, -0.125), (0.75, 0.5, -0.25), (0.5, 0.25, -0.75)] {
+            let read = Linf.read(&ProofRow::new(&P, &W), t, delta);
+            let gain = t * value - delta;
+            assert!(read.dual >= gain && read.dual <= gain + 1e-13, "{read:?}");
+            assert!(read.value.lo() <= value && read.value.hi() >= value, "{read:?}");
+            assert!((delta..=delta + 1e-13).contains(&read.spent), "{read:?}");
+        }
+    }
+}
