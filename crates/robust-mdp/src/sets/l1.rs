@@ -8,7 +8,8 @@
 use super::cone::{Cone, Entry, Moved, Program};
 use super::proximal::{Prox, ProximalEntry, Separable};
 use super::set::{Beyond, Priced, RowKind, Set};
-use super::{Distance, EntryData, UncertaintySet};
+use super::weighted_l1::{self, Weighted};
+use super::{Distance, EntryData, Needs, UncertaintySet};
 use crate::certificate::{Interval, Proof, ProofRow, Reading};
 use crate::geometry::Geometry;
 use crate::lanes::{kernels, walk};
@@ -27,14 +28,18 @@ pub(crate) struct L1 {
     formula: &'static str,
     /// c.
     scale: f64,
+    /// Whether entries may have weights, c·Σw|y − p|.
+    weighted: bool,
 }
 
 /// Σ|y − p|.
 pub(crate) const NORM: L1 =
-    L1 { name: "l1", title: "L1", formula: "‖y − y⁰‖₁", scale: 1.0 };
+    L1 { name: "l1", title: "L1", formula: "Σ w|y − y⁰|", scale: 1.0, weighted: true };
 /// ½Σ|y − p|.
 pub(crate) const TOTAL_VARIATION: L1 =
-    L1 { name: "tv", title: "total variation", formula: "½‖y − y⁰‖₁", scale: 0.5 };
+    L1 {
+        name: "tv", title: "total variation", formula: "½‖y − y⁰‖₁", scale: 0.5, weighted: false
+    };
 
 impl UncertaintySet {
     /// Σ_a ‖y_a − y⁰_a‖₁ ≤ radius in every state, mass allowed everywhere.
@@ -84,8 +89,13 @@ impl Set for L1 {
         self.formula
     }
 
-    fn distance(&self, p: &[f64], y: &[f64], _: EntryData<'_>) -> f64 {
-        self.scale * p.iter().zip(y).map(|(p, y)| (y - p).abs()).sum::<f64>()
+    fn needs(&self) -> Needs {
+        if self.weighted { Needs::Weights } else { Needs::Nothing }
+    }
+
+    fn distance(&self, p: &[f64], y: &[f64], data: EntryData<'_>) -> f64 {
+        let moved = p.iter().zip(y).map(|(p, y)| (y - p).abs());
+        self.scale * moved.enumerate().map(|(j, moved)| data.weight(j) * moved).sum::<f64>()
     }
 
     fn leaves_support(&self) -> bool {
@@ -96,16 +106,23 @@ impl Set for L1 {
         2.0 * self.scale
     }
 
-    fn vacuous(&self, p: &[f64], unused: bool, _: EntryData<'_>) -> f64 {
+    fn vacuous(&self, p: &[f64], unused: bool, data: EntryData<'_>) -> f64 {
+        if data.weights.is_some() {
+            let row = Row { p, w: p, maximum: 0.0, range: 0.0, outside: None, order: None, data };
+            return Weighted::new(row, self.scale).vacuous(unused);
+        }
         let least = p.iter().copied().filter(|p| *p > 0.0).fold(1.0, f64::min);
         2.0 * self.scale * (1.0 - if unused { 0.0 } else { least })
     }
 
     fn at(&self, row: Row<'_>, t: f64, _: Option<Priced>) -> Priced {
-        self.ends(row, t, None)[0]
+        Priced { t, ..self.ends(row, t, None)[0] }
     }
 
     fn ends(&self, row: Row<'_>, t: f64, _: Option<Priced>) -> [Priced; 2] {
+        if row.data.weights.is_some() {
+            return Weighted::new(row, self.scale).ends(row.below_maximum(), t);
+        }
         let most = 2.0 * self.scale;
         let given = |level: f64, off: f64| {
             let levels = [level * (1.0 + off), (level * (1.0 - off)).next_up()];
@@ -133,10 +150,17 @@ impl Set for L1 {
 
     /// 2c for all mass below the maximum.
     fn face(&self, row: Row<'_>) -> f64 {
+        if row.data.weights.is_some() {
+            return Weighted::new(row, self.scale).face();
+        }
         2.0 * self.scale * given(row, [0.0; 2])[0][0]
     }
 
     fn kernel(&self, row: Row<'_>, at: Priced, y: &mut [f64]) -> Beyond {
+        if row.data.weights.is_some() {
+            Weighted::new(row, self.scale).write(at, y);
+            return Beyond::Nothing;
+        }
         let level = -2.0 * self.scale / at.t;
         let [low, high] = [level * (1.0 + TIE), level * (1.0 - TIE)];
         let (mut moved, mut best) = (0.0, None);
@@ -183,7 +207,7 @@ impl Set for L1 {
 /// |y − p| ≤ τ, Σ cκτ ≤ α, in units of what one entry may move.
 impl Cone for L1 {
     fn scale(&self, entry: Entry, _: usize) -> f64 {
-        self.reach(entry.budget / entry.weight)
+        self.reach(entry.budget / entry.weight / entry.norm)
     }
 
     fn reach(&self, budget: f64) -> f64 {
@@ -192,7 +216,8 @@ impl Cone for L1 {
 
     fn budget(&self, program: &mut Program, moved: &[Moved]) {
         let shares: Vec<usize> = moved.iter().map(|_| program.variable()).collect();
-        let cost = |z: &Moved| self.scale * z.entry.weight * z.scale / z.entry.budget;
+        let cost =
+            |z: &Moved| self.scale * z.entry.norm * z.entry.weight * z.scale / z.entry.budget;
         program.line(1.0, moved.iter().zip(&shares).map(|(z, &share)| (share, cost(z))));
         for (z, &share) in moved.iter().zip(&shares) {
             program.line(0.0, [(share, -1.0), (z.variable, 1.0)]);
@@ -225,6 +250,9 @@ impl ProximalEntry for L1 {
 ///   ⟨z, ŷ⟩ = Σpkz/P,   d(ŷ, p/P) = 2cΣp(1 − k)/P.
 impl Proof for L1 {
     fn read(&self, row: &ProofRow<'_>, t: f64, nu: f64) -> Reading {
+        if row.data.weights.is_some() {
+            return weighted_l1::read(row, self.scale, t, nu);
+        }
         let most = 2.0 * self.scale;
         // Σp, Σp·min(x, 2c), Σpk(−z) and Σp(1 − k), of terms that are all ≥ 0.
         let mut sums = [[0.0; 8]; 4];

@@ -35,6 +35,7 @@ pub(crate) mod set;
 pub(crate) mod tilt;
 mod uncertainty_set;
 pub(crate) mod unlisted;
+mod weighted_l1;
 
 #[doc(hidden)]
 pub use crate::rows::Rows;

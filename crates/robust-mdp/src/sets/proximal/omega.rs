@@ -6,6 +6,7 @@ use pulp::{Scalar, Simd, WithSimd};
 use super::Mirror;
 use super::separable::{EntrySums, ProximalEntry};
 use crate::lanes::{dispatch, exp, exp_m1, ln, ln_1p_small};
+use crate::sets::EntryData;
 use crate::sets::ellipsoid::Ellipsoid;
 use crate::sets::kl::Kl;
 use crate::sets::set::Set;
@@ -37,7 +38,15 @@ impl ProximalEntry for EllipsoidEntropy {
         y - p
     }
 
-    fn row(&self, z: &[f64], nu: f64, p: &[f64], s: f64, y: &mut [f64]) -> EntrySums {
+    fn row(
+        &self,
+        z: &[f64],
+        nu: f64,
+        p: &[f64],
+        s: f64,
+        _: EntryData<'_>,
+        y: &mut [f64],
+    ) -> EntrySums {
         dispatch(Pass { entry: *self, z, nu, p, s, y })
     }
 }
@@ -73,7 +82,15 @@ impl ProximalEntry for KlEuclidean {
         (y / p).ln()
     }
 
-    fn row(&self, z: &[f64], nu: f64, p: &[f64], s: f64, y: &mut [f64]) -> EntrySums {
+    fn row(
+        &self,
+        z: &[f64],
+        nu: f64,
+        p: &[f64],
+        s: f64,
+        _: EntryData<'_>,
+        y: &mut [f64],
+    ) -> EntrySums {
         dispatch(Pass { entry: *self, z, nu, p, s, y })
     }
 }
@@ -242,7 +259,7 @@ mod tests {
             let z: Vec<f64> = (1..=n).map(|j| (f64::from(j) * 1.7).sin()).collect();
             for s in [0.0, 1e-3, 1.0, 50.0] {
                 let mut y = vec![f64::NAN; p.len()];
-                let sums = entry.row(&z, 0.2, &p, s, &mut y);
+                let sums = entry.row(&z, 0.2, &p, s, EntryData::default(), &mut y);
                 let mut expected = EntrySums::default();
                 for ((&z, &p), &y) in z.iter().zip(&p).zip(&y) {
                     let (own, slope) = entry.at(z - 0.2, p, s);
@@ -253,7 +270,7 @@ mod tests {
                     expected.mixed += slope * normal;
                     expected.square += slope * normal * normal;
                 }
-                expected.distance = entry.set().distance(&p, &y, crate::sets::EntryData::default());
+                expected.distance = entry.set().distance(&p, &y, EntryData::default());
                 let pairs = [
                     (sums.mass, expected.mass),
                     (sums.slope, expected.slope),

@@ -44,21 +44,36 @@ pub trait ProximalEntry: Sync {
     /// n = ∂d/∂y, where y moves with z; up to what all entries of a row share where masses are one.
     fn normal(&self, y: f64, p: f64) -> f64;
 
-    /// The entries of a row at z − ν, written to `y`, and their sums; a faster way may replace this one.
-    fn row(&self, z: &[f64], nu: f64, p: &[f64], s: f64, y: &mut [f64]) -> EntrySums {
+    /// The entries of a row at z − ν, written to `y`, and their sums: weights of entries count in s, and bounds cut
+    /// them off. A faster way may replace this one, for sets that are told nothing of entries.
+    fn row(
+        &self,
+        z: &[f64],
+        nu: f64,
+        p: &[f64],
+        s: f64,
+        data: EntryData<'_>,
+        y: &mut [f64],
+    ) -> EntrySums {
         let mut sums = EntrySums::default();
-        for ((y, &z), &p) in y.iter_mut().zip(z).zip(p) {
-            let (new, slope) = self.at(z - nu, p, s);
+        for (j, ((y, &z), &p)) in y.iter_mut().zip(z).zip(p).enumerate() {
+            let weight = data.weight(j);
+            let (new, slope) = self.at(z - nu, p, weight * s);
+            let (new, slope) = match data.bounds.map(|bounds| [bounds.lower[j], bounds.upper[j]]) {
+                Some([lower, _]) if new < lower => (lower, 0.0),
+                Some([_, upper]) if new > upper => (upper, 0.0),
+                Some(_) | None => (new, slope),
+            };
             *y = new;
             sums.mass += new;
             if slope > 0.0 {
-                let normal = self.normal(new, p);
+                let normal = weight * self.normal(new, p);
                 sums.slope += slope;
                 sums.mixed += slope * normal;
                 sums.square += slope * normal * normal;
             }
         }
-        sums.distance = self.set().distance(p, y, EntryData::default());
+        sums.distance = self.set().distance(p, y, data);
         sums
     }
 }
@@ -265,12 +280,12 @@ impl<E: ProximalEntry> Rows<'_, E> {
     fn solve(&mut self, k: usize, s: f64, off: f64) -> EntrySums {
         let span = self.block.span(k);
         let (z, p) = (&self.z[span.clone()], self.block.nominal(k));
-        let y = &mut self.point[span];
+        let (y, data) = (&mut self.point[span], self.block.data(k));
         let (mut low, mut high) = (f64::NEG_INFINITY, f64::INFINITY);
         let (mut nu, mut reach, mut sums) = (self.nu[k], 1.0, EntrySums::default());
         for step in 0..ROW_STEPS {
             self.nu[k] = nu;
-            sums = self.entry.row(z, nu, p, s, y);
+            sums = self.entry.row(z, nu, p, s, data, y);
             *self.entries += y.len() as u64;
             let EntrySums { mass, slope, .. } = sums;
             if step == 0 && !(1e-3..1e3).contains(&mass) {
