@@ -26,6 +26,7 @@ mod gauge;
 mod interval;
 pub(crate) mod kl;
 mod l1;
+mod l2;
 mod linf;
 mod order;
 pub(crate) mod proximal;

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use super::set::Set;
-use super::{chi2, contamination, cvar, ellipsoid, interval, kl, l1, linf};
+use super::{chi2, contamination, cvar, ellipsoid, interval, kl, l1, l2, linf};
 
 macro_rules! registry {
     ($($(#[$about:meta])* $variant:ident = $set:expr,)*) => {
@@ -47,6 +47,8 @@ registry! {
     L1 = l1::NORM,
     /// Total variation, ½‖y − y⁰‖₁.
     Tv = l1::TOTAL_VARIATION,
+    /// ½Σ w(y − y⁰)², w = 1 unless given.
+    L2 = l2::L2,
     /// max w|y − y⁰|, w = 1 unless given.
     Linf = linf::Linf,
     /// The least share of y⁰ that was moved, max (1 − y/y⁰).
