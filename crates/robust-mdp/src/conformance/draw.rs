@@ -89,15 +89,15 @@ pub(super) fn intervals(p: &[f64], narrow: f64, random: &mut Xoshiro256) -> [Vec
     [lower, p.iter().map(|p| (p + way() * (1.0 - p)).min(1.0)).collect()]
 }
 
-/// Places on a line, some of them the same, or distances, some of them 0 and none symmetric.
+/// Places on a line, some of them next to each other, or distances, symmetric or not.
 pub(super) fn ground(n: usize, random: &mut Xoshiro256) -> Ground {
     match random.below(3) {
-        0 => Ground::Line((0..n).map(|_| random.below(4) as f64).collect()),
-        1 => Ground::Line((0..n).map(|_| 10.0 * random.uniform()).collect()),
+        0 => Ground::line((0..n).map(|j| (7 * j % 11) as f64 + 1e-3 * j as f64).collect()),
+        1 => Ground::line((0..n).map(|_| 10.0 * random.uniform()).collect()),
         _ => {
-            let mut cost = |j: usize, i: usize| match (i == j, random.below(6)) {
-                (true, _) | (_, 0) => 0.0,
-                _ => 10f64.powf(2.0 * random.uniform() - 1.0),
+            let mut cost = |j: usize, i: usize| match i == j {
+                true => 0.0,
+                false => 10f64.powf(2.0 * random.uniform() - 1.0),
             };
             Ground::Matrix((0..n * n).map(|k| cost(k / n, k % n)).collect())
         }

@@ -128,21 +128,43 @@ impl EntryWeights {
     }
 }
 
-/// What a unit of mass costs from one state to another, ≥ 0, and nothing from a state to itself.
+/// What a unit of mass costs from one state to another, > 0, and nothing from a state to itself.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Ground {
-    /// |x_j − x_i|, for places x of the states on a line.
-    Line(Vec<f64>),
+    /// |x_j − x_i|.
+    Line(Line),
     /// One number a pair (from, to), row after row.
     Matrix(Vec<f64>),
 }
 
+/// Places of the states on a line.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Line {
+    places: Vec<f64>,
+    /// The states from left to right.
+    pub(crate) order: Vec<u32>,
+}
+
+impl Line {
+    /// x of a state.
+    pub fn place(&self, s: usize) -> f64 {
+        self.places[s]
+    }
+}
+
 impl Ground {
+    /// |x_j − x_i|, for places x of the states on a line.
+    pub fn line(places: Vec<f64>) -> Ground {
+        let mut order: Vec<u32> = (0..places.len() as u32).collect();
+        order.sort_by(|&i, &j| places[i as usize].total_cmp(&places[j as usize]));
+        Ground::Line(Line { places, order })
+    }
+
     /// From state j to state i.
     #[inline]
     pub fn cost(&self, j: usize, i: usize) -> f64 {
         match self {
-            Ground::Line(x) => (x[j] - x[i]).abs(),
+            Ground::Line(Line { places: x, .. }) => (x[j] - x[i]).abs(),
             Ground::Matrix(costs) => costs[j * costs.len().isqrt() + i],
         }
     }
@@ -150,17 +172,17 @@ impl Ground {
     /// The largest cost.
     pub fn diameter(&self) -> f64 {
         match self {
-            Ground::Line(x) => {
-                let (low, high) = crate::model::range(x);
+            Ground::Line(line) => {
+                let (low, high) = crate::model::range(&line.places);
                 high - low
             }
             Ground::Matrix(costs) => costs.iter().copied().fold(0.0, f64::max),
         }
     }
 
-    /// All numbers.
+    /// All numbers: places, or costs.
     pub fn numbers(&self) -> &[f64] {
-        let (Ground::Line(numbers) | Ground::Matrix(numbers)) = self;
+        let (Ground::Line(Line { places: numbers, .. }) | Ground::Matrix(numbers)) = self;
         numbers
     }
 
@@ -174,17 +196,38 @@ impl Ground {
             let found = numbers.len();
             return Err(Error::Input(format!("{what}: {expected} expected, {found} given")));
         }
-        let usable = |x: &f64| x.is_finite() && (*x >= 0.0 || matches!(self, Ground::Line(_)));
-        if let Some(bad) = numbers.iter().find(|x| !usable(x)) {
-            return Err(Error::Input(format!("a distance must be a number ≥ 0, not {bad}")));
+        if let Some(bad) = numbers.iter().find(|x| !x.is_finite()) {
+            return Err(Error::Input(format!("a place or a distance must be a number, not {bad}")));
         }
-        if let Some(s) = (0..states).find(|&s| self.cost(s, s) != 0.0) {
-            let found = self.cost(s, s);
-            return Err(Error::Input(format!(
-                "the distance of state {s} from itself is {found}, expected 0"
-            )));
+        match self {
+            Ground::Line(Line { order, .. }) => {
+                let same = |pair: &&[u32]| self.cost(pair[0] as usize, pair[1] as usize) == 0.0;
+                match order.windows(2).find(same) {
+                    Some(pair) => Err(Error::Input(format!(
+                        "states {} and {} are at the same place, expected a distance above 0: mass would \
+                         move between them for nothing",
+                        pair[0], pair[1]
+                    ))),
+                    None => Ok(()),
+                }
+            }
+            Ground::Matrix(costs) => {
+                let wrong = |k: &usize| match k / states == k % states {
+                    true => costs[*k] != 0.0,
+                    false => costs[*k] <= 0.0,
+                };
+                match (0..costs.len()).find(wrong) {
+                    Some(k) => Err(Error::Input(format!(
+                        "the distance from state {} to state {} is {}, expected 0 from a state to itself \
+                         and more than that to others",
+                        k / states,
+                        k % states,
+                        costs[k]
+                    ))),
+                    None => Ok(()),
+                }
+            }
         }
-        Ok(())
     }
 }
 

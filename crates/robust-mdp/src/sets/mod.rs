@@ -34,8 +34,10 @@ pub(crate) mod quadratic;
 mod registry;
 pub(crate) mod set;
 pub(crate) mod tilt;
+mod transport;
 mod uncertainty_set;
 pub(crate) mod unlisted;
+mod wasserstein;
 mod weighted_l1;
 
 #[doc(hidden)]
@@ -44,7 +46,7 @@ pub use crate::rows::{Outside, Row};
 pub(crate) use cone::ConeKind;
 pub use cone::{Cone, Entry, Moved, Program};
 pub(crate) use data::{DataSource, GatheredData};
-pub use data::{EntryData, EntryWeights, Ground, Needs, Places};
+pub use data::{EntryData, EntryWeights, Ground, Line, Needs, Places};
 pub use proximal::{
     Block, Emit, Enclosure, EntrySums, Gain, Mirror, Prox, ProximalEntry, Scratch, Separable, Step,
     Warm,

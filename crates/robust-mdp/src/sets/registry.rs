@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use super::set::Set;
-use super::{chi2, contamination, cvar, ellipsoid, interval, kl, l1, l2, linf};
+use super::{chi2, contamination, cvar, ellipsoid, interval, kl, l1, l2, linf, wasserstein};
 
 macro_rules! registry {
     ($($(#[$about:meta])* $variant:ident = $set:expr,)*) => {
@@ -55,6 +55,8 @@ registry! {
     Contamination = contamination::Contamination,
     /// max y/y⁰ − 1, whose (s,a)-rectangular worst case is a conditional value at risk.
     Cvar = cvar::Cvar,
+    /// The least cost of moving y⁰ to y, for costs between states.
+    Wasserstein = wasserstein::Wasserstein,
     /// The share of the way from y⁰ within the model's intervals.
     Interval = interval::Interval,
 }

@@ -216,6 +216,10 @@ impl UncertaintySet {
             Some(_) if needs != Needs::Ground => {
                 Err(Error::Input(format!("a {title} set has no distances between states")))
             }
+            Some(_) if model.repeated_transitions() > 0 => Err(Error::Input(format!(
+                "a {title} set needs a model whose rows list a next state once; in this one some lead to it at \
+                 several costs, between which mass would move for nothing"
+            ))),
             Some(ground) => ground.validate(model.states()),
             None if needs == Needs::Ground => Err(Error::Input(format!(
                 "a {title} set needs distances between states, or their places on a line"
