@@ -90,7 +90,8 @@ impl RowCheck<'_> {
         let unused = self.set.leaves_support() && p.contains(&0.0);
         let found = self.set.vacuous(p, unused, self.row.data);
         if self.row.data.bounds.is_some() {
-            let most = self.others.iter().map(|y| self.d(y)).fold(0.0, f64::max);
+            let finite = self.others.iter().map(|y| self.d(y)).filter(|d| d.is_finite());
+            let most = finite.fold(0.0, f64::max);
             let above = found >= most - ROUNDING * (1.0 + most);
             law!(self, "vacuous ≥ d", above, "{found:e}, not {most:e}");
             return Ok(());

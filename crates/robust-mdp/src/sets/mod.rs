@@ -14,8 +14,9 @@
 //! - `cone`: the conic form, for the interior-point oracle
 //! - `proximal`: steps of the first-order methods
 
+mod balls_within;
 mod bracket;
-mod chi2;
+pub(crate) mod chi2;
 mod cone;
 mod contamination;
 mod cvar;
@@ -39,6 +40,7 @@ mod uncertainty_set;
 pub(crate) mod unlisted;
 mod wasserstein;
 mod weighted_l1;
+mod within;
 
 #[doc(hidden)]
 pub use crate::rows::Rows;

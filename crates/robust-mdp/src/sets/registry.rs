@@ -6,7 +6,9 @@ use std::sync::LazyLock;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use super::set::Set;
-use super::{chi2, contamination, cvar, ellipsoid, interval, kl, l1, l2, linf, wasserstein};
+use super::{
+    balls_within, chi2, contamination, cvar, ellipsoid, interval, kl, l1, l2, linf, wasserstein,
+};
 
 macro_rules! registry {
     ($($(#[$about:meta])* $variant:ident = $set:expr,)*) => {
@@ -59,6 +61,12 @@ registry! {
     Wasserstein = wasserstein::Wasserstein,
     /// The share of the way from y⁰ within the model's intervals.
     Interval = interval::Interval,
+    /// ½‖y − y⁰‖₂² within the model's intervals.
+    EllipsoidWithin = balls_within::ELLIPSOID,
+    /// KL(y‖y⁰) within the model's intervals.
+    KlWithin = balls_within::KL,
+    /// Pearson's Σ (y − y⁰)²/y⁰ within the model's intervals.
+    Chi2Within = balls_within::CHI2,
 }
 
 static NAMES: LazyLock<Vec<&'static str>> =

@@ -159,7 +159,8 @@ impl<'a> VerifiedValues<'a> {
         let maximum = w.iter().fold(f64::NEG_INFINITY, |m, w| if *w > m { *w } else { m });
         if row.transition_cost.is_none() {
             // The highest of all states, listed or not.
-            return (if self.ranking.is_some() { 0.0 } else { maximum }, self.range, 0.0);
+            let unlisted = self.everywhere && self.ranking.is_some();
+            return (if unlisted { 0.0 } else { maximum }, self.range, 0.0);
         }
         let mut low = w.iter().fold(f64::INFINITY, |m, w| if *w < m { *w } else { m });
         let (mut maximum, size) = (maximum, maximum.abs().max(low.abs()));

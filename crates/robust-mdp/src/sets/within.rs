@@ -1,0 +1,502 @@
+//! A distance d = Σδ(y_j, p_j) within the intervals of a model: the ball and l ≤ y ≤ u. With h = tz − ν,
+//!   y = max(l, min(u, argmax_y hy − δ(y, p))),   Σy = 1,
+//! which costs little more than the distance alone. For any y in the interval, as hy − δ is concave,
+//!   φ(h) = max_{l ≤ y' ≤ u} hy' − δ(y', p) ≤ hy − δ(y, p) + max_{l ≤ y' ≤ u} (h − δ'(y))(y' − y),
+//! so that a proof needs enclosures of δ and δ' alone.
+
+use std::fmt::Debug;
+
+use super::cone::{Cone, Entry, Moved, Program};
+use super::proximal::Prox;
+use super::set::{Beyond, Priced, Set};
+use super::{EntryData, Needs};
+use crate::certificate::{Interval, Proof, ProofRow, Reading, UNIT, roundings};
+use crate::geometry::Geometry;
+use crate::model::Bounds;
+use crate::rows::Row;
+use crate::sets::order::falling;
+
+/// Steps before a shift must have settled.
+const STEPS: usize = 200;
+/// Joint steps in t and ν before t is bracketed.
+const JOINT: usize = 20;
+
+/// One entry of a distance.
+pub(crate) trait Entrywise: Copy + Debug + Sync + 'static {
+    const NAME: &'static str;
+    const TITLE: &'static str;
+    const FORMULA: &'static str;
+    /// δ(p + m(y − p), p) ≤ m^degree·δ(y, p).
+    const DEGREE: i32;
+    /// Whether y may be positive where p is 0.
+    const POPS: bool = false;
+    /// The set without intervals.
+    fn ball(self) -> &'static dyn Set;
+    /// argmax_{y ≥ 0} hy − δ(y, p), perhaps ∞, and its derivative in h.
+    fn best(self, h: f64, p: f64) -> (f64, f64);
+    /// δ(y, p) and δ'(y, p).
+    fn at(self, y: f64, p: f64) -> [f64; 2];
+    /// The same in outward-rounded arithmetic, for y > 0 where δ' is finite there alone.
+    fn enclosed(self, y: f64, p: f64) -> [Interval; 2];
+    /// Proofs take δ' at no smaller y, where it is infinite at 0.
+    fn least(self, _p: f64) -> f64 {
+        0.0
+    }
+    /// The conic form of the ball.
+    fn cone(self) -> Option<&'static dyn Cone> {
+        self.ball().cone()
+    }
+    /// Its proximal steps in a geometry, if these go entry by entry.
+    fn prox(self, _: Geometry) -> Option<&'static dyn Prox> {
+        None
+    }
+}
+
+/// A distance within intervals.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Within<D>(pub(crate) D);
+
+fn bounds(data: EntryData<'_>) -> Bounds<'_> {
+    data.bounds.expect("rows of a model with intervals")
+}
+
+/// What a row says at (t, ν).
+#[derive(Clone, Copy, Debug, Default)]
+struct Sums {
+    mass: f64,
+    value: f64,
+    price: f64,
+    /// Σ, Σz and Σz² of dy/dh.
+    slope: [f64; 3],
+}
+
+impl<D: Entrywise> Within<D> {
+    /// u, or 0 where the distance does not allow more.
+    #[inline(always)]
+    fn upper(self, p: f64, upper: f64) -> f64 {
+        if p > 0.0 || D::POPS { upper } else { 0.0 }
+    }
+
+    /// y of entry j and its derivative in h.
+    #[inline(always)]
+    fn entry(
+        self,
+        row: &Row<'_>,
+        Bounds { lower, upper }: Bounds<'_>,
+        j: usize,
+        h: f64,
+    ) -> [f64; 2] {
+        let (y, slope) = self.0.best(h, row.p[j]);
+        let upper = self.upper(row.p[j], upper[j]);
+        match y {
+            y if y <= lower[j] => [lower[j], 0.0],
+            y if y >= upper => [upper, 0.0],
+            y => [y, slope],
+        }
+    }
+
+    fn sums(self, row: &Row<'_>, t: f64, nu: f64) -> Sums {
+        let (bounds, mut sums) = (bounds(row.data), Sums::default());
+        for j in 0..row.p.len() {
+            let z = row.w[j] - row.maximum;
+            let [y, slope] = self.entry(row, bounds, j, t * z - nu);
+            sums.mass += y;
+            sums.value += y * z;
+            sums.price += self.0.at(y, row.p[j])[0];
+            let [a, b, c] = &mut sums.slope;
+            (*a, *b, *c) = (*a + slope, *b + slope * z, *c + slope * z * z);
+        }
+        sums
+    }
+
+    /// The row of mass one at t: ν, where the mass leaps the next one too, and the share of the row there.
+    fn shift(self, row: &Row<'_>, t: f64, near: Option<f64>) -> ([f64; 2], f64) {
+        let (mut low, mut high) = (f64::NEG_INFINITY, f64::INFINITY);
+        let mut nu = near.unwrap_or(t * row.below_maximum());
+        let mut reach = 1.0;
+        let goal: f64 = row.p.iter().sum();
+        let (mut above, mut below) = (f64::NAN, f64::NAN);
+        for _ in 0..STEPS {
+            let Sums { mass, slope: [slope, ..], .. } = self.sums(row, t, nu);
+            if (mass - goal).abs() <= 2.0 * UNIT {
+                return ([nu; 2], 0.0);
+            }
+            match mass > goal {
+                true => (low, above) = (nu, mass),
+                false => (high, below) = (nu, mass),
+            }
+            let newton = nu + (mass - goal) / slope;
+            let next = match (low.is_finite(), high.is_finite()) {
+                _ if newton > low && newton < high && (newton - nu).abs() < reach => newton,
+                (true, true) => 0.5 * (low + high),
+                (true, false) => low + reach,
+                _ => high - reach,
+            };
+            reach *= if low.is_finite() && high.is_finite() { 1.0 } else { 2.0 };
+            if next <= low || next >= high || next == nu {
+                break;
+            }
+            nu = next;
+        }
+        let share = (above - goal) / (above - below);
+        match low.is_finite() && high.is_finite() && share > 0.0 {
+            true => ([low, high], share.min(1.0)),
+            false => ([nu; 2], 0.0),
+        }
+    }
+
+    fn priced(self, row: &Row<'_>, t: f64, [low, high]: [f64; 2], share: f64) -> Priced {
+        let one = self.sums(row, t, low);
+        let mixed = |one: f64, other: f64| one + share * (other - one);
+        let (value, price) = match share > 0.0 {
+            true => {
+                let other = self.sums(row, t, high);
+                (mixed(one.value, other.value), mixed(one.price, other.price))
+            }
+            false => (one.value, one.price),
+        };
+        Priced {
+            t,
+            nu: mixed(low, high),
+            value: value.min(0.0),
+            price: price.max(0.0),
+            slope: None,
+        }
+    }
+
+    /// The cheapest row of the largest value: at u above the objective at which the mass ends, at l below it, and
+    /// there as h has it for the rest.
+    fn write_face(self, row: Row<'_>, y: &mut [f64]) {
+        let bounds = bounds(row.data);
+        let Bounds { lower, upper } = bounds;
+        let upper = |j: usize| self.upper(row.p[j], upper[j]);
+        falling(row, |order| {
+            let mut rest: f64 = row.p.iter().zip(lower).map(|(p, l)| p - l).sum();
+            y.copy_from_slice(lower);
+            let mut groups = order.chunk_by(|&i, &j| row.w[i as usize] == row.w[j as usize]);
+            for group in groups.by_ref() {
+                let room: f64 = group.iter().map(|&j| upper(j as usize) - lower[j as usize]).sum();
+                if room > rest {
+                    self.share_out(&row, bounds, group, rest, y);
+                    break;
+                }
+                group.iter().for_each(|&j| y[j as usize] = upper(j as usize));
+                rest -= room;
+            }
+        });
+    }
+
+    /// Entries of one objective get so much above their lower bounds, at the h that has that mass.
+    fn share_out(self, row: &Row<'_>, bounds: Bounds<'_>, group: &[u32], rest: f64, y: &mut [f64]) {
+        let at = |h: f64, j: &u32| self.entry(row, bounds, *j as usize, h)[0];
+        let mass = |h: f64| group.iter().map(|j| at(h, j) - bounds.lower[*j as usize]).sum::<f64>();
+        let (mut low, mut high) = (-1.0, 1.0);
+        while mass(low) > rest && low > -1e300 {
+            low *= 4.0;
+        }
+        while mass(high) < rest && high < 1e300 {
+            high *= 4.0;
+        }
+        for _ in 0..STEPS {
+            let middle = 0.5 * (low + high);
+            if middle <= low || middle >= high {
+                break;
+            }
+            *(if mass(middle) > rest { &mut high } else { &mut low }) = middle;
+        }
+        let (from, to) = (mass(low), mass(high));
+        let share = if to > from { ((rest - from) / (to - from)).clamp(0.0, 1.0) } else { 0.0 };
+        for j in group {
+            let (from, to) = (at(low, j), at(high, j));
+            y[*j as usize] = from + share * (to - from);
+        }
+    }
+
+    /// Newton's method on mass and value at once; `None` where that does not settle.
+    fn joint(self, row: &Row<'_>, u: f64, slack: f64, near: Priced) -> Option<Priced> {
+        let (mut t, mut nu) = (near.t, near.nu);
+        for _ in 0..JOINT {
+            let Sums { mass, value, price, slope: [a, b, c] } = self.sums(row, t, nu);
+            let (over, short) = (mass - 1.0, u - value);
+            if over.abs() <= 8.0 * UNIT && short.abs() <= slack.max(8.0 * UNIT * row.range) {
+                return Some(Priced {
+                    t,
+                    nu,
+                    value: value.min(0.0),
+                    price: price.max(0.0),
+                    slope: None,
+                });
+            }
+            // dΣy = b·dt − a·dν = −over, dΣyz = c·dt − b·dν = short.
+            let det = a * c - b * b;
+            let dt = (short * a + over * b) / det;
+            let step = (over + b * dt) / a;
+            let usable =
+                det > 1e-12 * a * c && dt.is_finite() && step.is_finite() && t + dt > 0.25 * t;
+            if !usable || dt > 4.0 * t {
+                return None;
+            }
+            (t, nu) = (t + dt, nu + step);
+        }
+        None
+    }
+}
+
+impl<D: Entrywise> Set for Within<D> {
+    fn name(&self) -> &'static str {
+        D::NAME
+    }
+
+    fn title(&self) -> &'static str {
+        D::TITLE
+    }
+
+    fn formula(&self) -> &'static str {
+        D::FORMULA
+    }
+
+    fn needs(&self) -> Needs {
+        Needs::Intervals
+    }
+
+    fn distance(&self, p: &[f64], y: &[f64], data: EntryData<'_>) -> f64 {
+        let Bounds { lower, upper } = bounds(data);
+        let entry = |j: usize| match y[j] {
+            y if y > upper[j] + 1e-12 || y < lower[j] - 1e-12 => f64::INFINITY,
+            y => self.0.at(y.clamp(lower[j], upper[j]), p[j])[0],
+        };
+        (0..p.len()).map(entry).sum::<f64>().max(0.0)
+    }
+
+    fn leaves_support(&self) -> bool {
+        false
+    }
+
+    fn sorts(&self) -> bool {
+        true
+    }
+
+    fn degree(&self) -> i32 {
+        D::DEGREE
+    }
+
+    fn diameter(&self) -> f64 {
+        self.0.ball().diameter()
+    }
+
+    fn vacuous(&self, p: &[f64], _: bool, data: EntryData<'_>) -> f64 {
+        let Bounds { lower, upper } = bounds(data);
+        let entry = |j: usize| {
+            let ends = [lower[j], self.upper(p[j], upper[j])].map(|y| self.0.at(y, p[j])[0]);
+            ends[0].max(ends[1])
+        };
+        (0..p.len()).map(entry).sum()
+    }
+
+    fn at(&self, row: Row<'_>, t: f64, near: Option<Priced>) -> Priced {
+        let near = near.filter(|near| near.t.is_finite() && near.t > 0.0);
+        let (nu, share) = self.shift(&row, t, near.map(|near| near.nu));
+        self.priced(&row, t, nu, share)
+    }
+
+    fn peak(&self, row: Row<'_>) -> f64 {
+        let mut y = vec![0.0; row.p.len()];
+        self.write_face(row, &mut y);
+        y.iter().zip(row.w).map(|(y, w)| y * (w - row.maximum)).sum::<f64>().min(0.0)
+    }
+
+    fn face(&self, row: Row<'_>) -> f64 {
+        let mut y = vec![0.0; row.p.len()];
+        self.write_face(row, &mut y);
+        self.distance(row.p, &y, row.data)
+    }
+
+    fn price(&self, row: Row<'_>, u: f64, slack: f64, near: Option<Priced>) -> Priced {
+        let near = near.filter(|near| near.t.is_finite() && near.t > 0.0);
+        let found = near.and_then(|near| self.joint(&row, u, slack, near));
+        found.unwrap_or_else(|| super::bracket::price(self, row, u, slack, near))
+    }
+
+    fn kernel(&self, row: Row<'_>, at: Priced, y: &mut [f64]) -> Beyond {
+        if at.t.is_infinite() {
+            self.write_face(row, y);
+            return Beyond::Nothing;
+        }
+        // Where the mass leaps, the row is a mixture.
+        let (nu, share) = self.shift(&row, at.t, Some(at.nu));
+        let bounds = bounds(row.data);
+        for (j, y) in y.iter_mut().enumerate() {
+            let of = |nu: f64| self.entry(&row, bounds, j, at.t * (row.w[j] - row.maximum) - nu)[0];
+            *y = of(nu[0]);
+            if share > 0.0 {
+                *y += share * (of(nu[1]) - *y);
+            }
+        }
+        Beyond::Nothing
+    }
+
+    fn geometry(&self) -> Geometry {
+        Geometry::Euclidean
+    }
+
+    fn cone(&self) -> Option<&dyn Cone> {
+        self.0.cone().map(|_| self as &dyn Cone)
+    }
+
+    fn prox(&self, geometry: Geometry) -> Option<&dyn Prox> {
+        self.0.prox(geometry)
+    }
+
+    fn proof(&self) -> Option<&dyn Proof> {
+        Some(self)
+    }
+}
+
+/// Bounds of entries are the program's.
+impl<D: Entrywise> Cone for Within<D> {
+    fn scalings(&self) -> usize {
+        self.0.cone().map_or(1, Cone::scalings)
+    }
+
+    fn scale(&self, entry: Entry, scaling: usize) -> f64 {
+        self.0.cone().map_or(1.0, |cone| cone.scale(entry, scaling))
+    }
+
+    fn reach(&self, budget: f64) -> f64 {
+        self.0.cone().map_or(1.0, |cone| cone.reach(budget))
+    }
+
+    fn may_vanish(&self, entry: Entry) -> bool {
+        entry.bounds[0] > 0.0 || self.0.cone().is_none_or(|cone| cone.may_vanish(entry))
+    }
+
+    fn budget(&self, program: &mut Program, moved: &[Moved]) {
+        if let Some(cone) = self.0.cone() {
+            cone.budget(program, moved);
+        }
+    }
+}
+
+/// σ = Σp, and rows are ŷ/σ with l ≤ ŷ ≤ u, Σŷ = σ. The computed y has that sum but for rounding, and what is
+/// missing or too much goes to entries that have room for it, at no more than δ at twice that.
+impl<D: Entrywise> Proof for Within<D> {
+    fn read(&self, row: &ProofRow<'_>, t: f64, nu: f64) -> Reading {
+        let Bounds { lower, upper } = bounds(row.data);
+        let n = row.p.len();
+        let upper: Vec<f64> = (0..n).map(|j| self.upper(row.p[j], upper[j])).collect();
+        let mass = Interval::sum(row.p.iter().copied(), 0.0);
+        // Steep multipliers leave few digits in h: a small shift brings the mass to σ.
+        let height = |j: usize| t * (row.w[j] - row.maximum) - nu;
+        let offset = self.offset(row, &height);
+        let h = |j: usize| height(j) - offset;
+        let mut y: Vec<f64> =
+            (0..n).map(|j| self.0.best(h(j), row.p[j]).0.clamp(lower[j], upper[j])).collect();
+        // Each is off by the roundings of h.
+        let size = 3.0 * UNIT * (t * row.depth + nu.abs() + offset.abs());
+        let phi = (0..n).map(|j| {
+            let at = y[j].max(self.0.least(row.p[j]));
+            let [price, slope] = self.0.enclosed(at, row.p[j]);
+            let excess = slope * -1.0 + h(j);
+            let room = |to: f64| (excess * (to - at)).hi().max(0.0);
+            let more = room(lower[j]).max(room(upper[j])) + 2.0 * size * (upper[j] - lower[j]);
+            ((Interval::from(h(j)) * at + price * -1.0) + more).hi() + size * at
+        });
+        let total = Interval::sum(phi, 2.0);
+        // Distances of the second degree are of p and y over σ.
+        let astray = (mass + -1.0).size() / mass.lo();
+        let square = (0..n).map(|j| (upper[j] - lower[j]).powi(2)).sum::<f64>();
+        let dual = (total.wider(astray * square) / mass + offset + nu).hi();
+        let goal: f64 = row.p.iter().sum();
+        for _ in 0..2 {
+            bring_to(&mut y, goal, lower, &upper);
+        }
+        let mut spent = self.spent(row, &y, mass);
+        if spent.is_nan() {
+            // Intervals narrower than roundings: the nominal row.
+            y.copy_from_slice(row.p);
+            spent = 0.0;
+        }
+        let value = Interval::sum((0..n).map(|j| y[j] * (row.w[j] - row.maximum)), 1.0) / mass;
+        let off = roundings(2.0 * n as f64 + 8.0) * row.depth * 2.0;
+        Reading { dual, value: value.wider(off), spent: spent * (1.0 + 4.0 * astray) }
+    }
+}
+
+impl<D: Entrywise> Within<D> {
+    /// A shift of all heights after which the row has the mass σ, if there is one; any serves.
+    fn offset(self, row: &ProofRow<'_>, height: &dyn Fn(usize) -> f64) -> f64 {
+        let Bounds { lower, upper } = bounds(row.data);
+        let goal: f64 = row.p.iter().sum();
+        let missing = |by: f64| {
+            let best = |j: usize| self.0.best(height(j) - by, row.p[j]).0;
+            let y = |j: usize| best(j).clamp(lower[j], self.upper(row.p[j], upper[j]));
+            let missing = (0..row.p.len()).map(y).sum::<f64>() - goal;
+            // Rows that leave no choice never miss by more than this.
+            if missing.abs() <= 4.0 * UNIT * row.p.len() as f64 { 0.0 } else { missing }
+        };
+        let (mut low, mut high, mut reach) = (0.0, 0.0, 1e-12);
+        let up = missing(0.0) > 0.0;
+        while if up { missing(high) > 0.0 } else { missing(low) < 0.0 } {
+            match up {
+                true => (low, high) = (high, reach),
+                false => (low, high) = (-reach, low),
+            }
+            reach *= 16.0;
+            if reach > 1e300 {
+                return 0.0;
+            }
+        }
+        for _ in 0..STEPS {
+            let middle = 0.5 * (low + high);
+            if middle <= low || middle >= high {
+                break;
+            }
+            *(if missing(middle) > 0.0 { &mut low } else { &mut high }) = middle;
+        }
+        if up { high } else { low }
+    }
+
+    /// At least d of a row with the mass σ that is y but for roundings; NaN where nothing has room for
+    /// these.
+    fn spent(self, row: &ProofRow<'_>, y: &[f64], mass: Interval) -> f64 {
+        let Bounds { lower, upper } = bounds(row.data);
+        let n = y.len();
+        if y == row.p {
+            return 0.0;
+        }
+        let missing = (Interval::sum(y.iter().copied(), 0.0) + -mass.mid).wider(mass.rad);
+        let most = 2.0 * missing.size();
+        let cost = |j: usize, by: f64| {
+            let [here, there] = [y[j], y[j] + by].map(|y| self.0.enclosed(y, row.p[j])[0]);
+            (there + here * -1.0).hi().max(0.0)
+        };
+        let least = |room: &dyn Fn(usize) -> bool, by: f64| {
+            let open = (0..n).filter(|&j| room(j)).map(|j| cost(j, by));
+            open.fold(f64::INFINITY, f64::min)
+        };
+        // A single row leaves no choice: that is p.
+        let up = least(&|j| self.upper(row.p[j], upper[j]) - y[j] > most, most);
+        let down = least(&|j| y[j] - lower[j] > most, -most);
+        let entries = (0..n).map(|j| self.0.enclosed(y[j], row.p[j])[0]);
+        let (sum, off) = entries.fold((Vec::new(), 0.0), |(mut sum, off), d| {
+            sum.push(d.mid);
+            (sum, off + d.rad)
+        });
+        let spent = Interval::sum(sum, 1.0).wider(1.01 * off + up.max(down)) / mass;
+        if spent.hi().is_finite() { spent.hi().max(0.0) } else { f64::NAN }
+    }
+}
+
+/// Moves entries towards their bounds, all by the same share of the way, to a sum.
+fn bring_to(y: &mut [f64], goal: f64, lower: &[f64], upper: &[f64]) {
+    let missing = goal - y.iter().sum::<f64>();
+    let to = if missing > 0.0 { upper } else { lower };
+    let room: f64 = y.iter().zip(to).map(|(y, to)| to - y).sum();
+    let share = missing / room;
+    if share > 0.0 {
+        let ends = lower.iter().zip(upper);
+        for ((y, to), (l, u)) in y.iter_mut().zip(to).zip(ends) {
+            *y = (*y + share.min(1.0) * (to - *y)).clamp(*l, *u);
+        }
+    }
+}
