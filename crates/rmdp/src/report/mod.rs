@@ -22,7 +22,7 @@ use robust_mdp_page::{Block, Page, Section, write_figures};
 use crate::args;
 use crate::failure::{Ending, Failure};
 use crate::interrupt;
-use crate::model::{FORMATS, NamedModel, ReadArgs};
+use crate::model::{NamedModel, ReadArgs, formats};
 use crate::output::{self, Losses};
 use crate::render::solution::table_decimals;
 use radii::Radii;
@@ -42,7 +42,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "MODEL")]
     model: Option<PathBuf>,
     /// Format of MODEL [default: by its ending]
-    #[arg(long, value_name = "FORMAT", value_parser = FORMATS)]
+    #[arg(long, value_name = "FORMAT", value_parser = formats())]
     format: Option<Format>,
     /// A trace of one of the results, from `rmdp solve --trace`; may be repeated
     #[arg(long, value_name = "JSONL")]

@@ -1,4 +1,4 @@
-//! Files: models, radii, policies and kernels. One file a format.
+//! Files: models, radii, policies and kernels. One file or folder a format.
 //!
 //! Readers stream, never trust a declared size, and say the line where something is wrong.
 //! Writers replace a file in one step, so that a reader sees the old one or the new one whole.
@@ -6,6 +6,8 @@
 mod atomic;
 mod checkpoint;
 mod craam_csv;
+mod format;
+mod gzip;
 mod json;
 mod kernel;
 mod losses;
@@ -22,6 +24,7 @@ mod tests;
 
 pub use atomic::write_atomically;
 pub use checkpoint::{read_checkpoint, remove_checkpoint};
+pub use format::Format;
 pub use json::write_json;
 pub use kernel::{KernelRows, write_kernel};
 pub use losses::losses;
@@ -29,47 +32,34 @@ pub use policy::{read_policy, write_policy};
 pub use radius::{RadiusTable, read_radii, read_weights, write_radii};
 pub use source::Source;
 
+use std::io::{self, Cursor, Write};
 use std::path::Path;
-use std::str::FromStr;
 
 use crate::error::{Error, ModelError};
 use crate::model::Model;
 
-/// A model file format.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Format {
-    /// The native format: everything a model holds.
-    Json,
-    /// craam's table of transitions, one a line.
-    Csv,
-    /// NumPy arrays.
-    Npz,
+/// What a reader is told.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ReadOptions {
+    /// The format; it follows from the file's ending unless given.
+    pub format: Option<Format>,
+    /// In place of the file's discount factor.
+    pub discount: Option<f64>,
 }
 
-impl Format {
-    /// The format that the ending of `path` names.
-    pub fn of(path: &Path) -> Result<Format, Error> {
-        let ending = path.extension().map(|e| e.to_string_lossy().to_ascii_lowercase());
-        ending.as_deref().unwrap_or("").parse().map_err(|_| {
-            Error::Input(format!(
-                "{}: the format cannot be told from the file's ending, \
-                 expected .json, .csv or .npz (or name the format)",
-                path.display()
-            ))
-        })
-    }
+/// What a file holds.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct ModelFile {
+    /// The model.
+    pub model: Model,
+    /// What the reader took for granted, to be shown.
+    pub warnings: Vec<String>,
 }
 
-impl FromStr for Format {
-    type Err = Error;
-
-    fn from_str(name: &str) -> Result<Format, Error> {
-        match name {
-            "json" => Ok(Format::Json),
-            "csv" => Ok(Format::Csv),
-            "npz" => Ok(Format::Npz),
-            _ => Err(Error::Input(format!("format “{name}”, expected json, csv or npz"))),
-        }
+impl From<(Model, Vec<String>)> for ModelFile {
+    fn from((model, warnings): (Model, Vec<String>)) -> ModelFile {
+        ModelFile { model, warnings }
     }
 }
 
@@ -81,28 +71,76 @@ pub fn read_model<'a>(
     format: Option<Format>,
     discount: Option<f64>,
 ) -> Result<(Model, Vec<String>), Error> {
-    let source = source.into();
-    match format.map_or_else(|| Format::of(source.path), Ok)? {
-        Format::Json => Ok((json::read(source, discount)?, Vec::new())),
-        Format::Csv => craam_csv::read(source, discount),
-        Format::Npz => npz::read(source, discount),
+    let options = ReadOptions { format, discount, ..ReadOptions::default() };
+    read_model_file(source, &options).map(|file| (file.model, file.warnings))
+}
+
+/// Reads a model and what else its file holds.
+pub fn read_model_file<'a>(
+    source: impl Into<Source<'a>>,
+    options: &ReadOptions,
+) -> Result<ModelFile, Error> {
+    let (source, discount) = (source.into(), options.discount);
+    match options.format.map_or_else(|| Format::of(source.path), Ok)? {
+        Format::Json => Ok((json::read(source, discount)?, Vec::new()).into()),
+        Format::Csv => Ok(craam_csv::read(source, discount)?.into()),
+        Format::Npz => Ok(npz::read(source, discount)?.into()),
     }
 }
 
-/// Writes a model; the format follows from the file's ending unless given. Also returns what the file
-/// does not hold of the model, see [`losses`], to be shown as warnings.
+/// Writes a model; the format follows from the file's ending unless given, and `.gz` behind it asks for a
+/// packed file. Also returns what the file does not hold of the model, see [`losses`], to be shown as
+/// warnings.
 pub fn write_model(
     model: &Model,
     path: &Path,
     format: Option<Format>,
 ) -> Result<Vec<String>, Error> {
     let format = format.map_or_else(|| Format::of(path), Ok)?;
+    check_writable(model, format)?;
     match format {
-        Format::Json => json::write(model, path)?,
-        Format::Csv => craam_csv::write(model, path)?,
-        Format::Npz => npz::write(model, path)?,
+        Format::Npz if !gzip::is_asked(path) => atomic::replace(path, |w| npz::write(model, w))?,
+        _ => atomic::replace(path, |w| match gzip::is_asked(path) {
+            true => gzip::pack(w, |w| write_stream(model, w, format)),
+            false => write_stream(model, w, format),
+        })?,
     }
     Ok(losses(model, format))
+}
+
+/// Writes a model to any sink, such as the standard output. Also returns what is lost, as
+/// [`write_model`] does.
+pub fn write_model_to(
+    model: &Model,
+    w: &mut dyn Write,
+    format: Format,
+) -> Result<Vec<String>, Error> {
+    check_writable(model, format)?;
+    let failed = |source| Error::Io { path: "standard output".into(), source };
+    write_stream(model, w, format).and_then(|()| w.flush()).map_err(failed)?;
+    Ok(losses(model, format))
+}
+
+/// Refuses a model of which the format can say nothing right.
+fn check_writable(model: &Model, format: Format) -> Result<(), Error> {
+    let wrong = match format {
+        Format::Csv => craam_csv::refusal(model),
+        Format::Json | Format::Npz => None,
+    };
+    wrong.map_or(Ok(()), |message| Err(Error::Input(message)))
+}
+
+fn write_stream(model: &Model, w: &mut dyn Write, format: Format) -> io::Result<()> {
+    match format {
+        Format::Json => write_json(model, w),
+        Format::Csv => craam_csv::write(model, w),
+        Format::Npz => {
+            // An archive is written from both ends.
+            let mut held = Cursor::new(Vec::new());
+            npz::write(model, &mut held)?;
+            w.write_all(held.get_ref())
+        }
+    }
 }
 
 fn parse_error(path: &Path, line: Option<u64>, message: impl Into<String>) -> Error {

@@ -6,14 +6,14 @@ use std::borrow::Cow;
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 
-use super::source::{Input, Source};
+use super::source::Source;
 use crate::error::Error;
 
 /// Longest record: a longer one means that the file is no table.
 const RECORD_LIMIT: usize = 1 << 20;
 
 pub(super) struct Table<'a> {
-    reader: BufReader<Box<dyn Input + 'a>>,
+    reader: BufReader<Box<dyn Read + 'a>>,
     path: &'a Path,
     header: Vec<String>,
     /// Line where the latest record begins, and the number of lines read.

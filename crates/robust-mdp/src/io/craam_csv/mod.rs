@@ -6,7 +6,7 @@
 
 mod write;
 
-pub(super) use write::{action_ids, unlisted_costs_changed, write};
+pub(super) use write::{action_ids, refusal, unlisted_costs_changed, write};
 
 use super::source::Source;
 use super::table::Table;

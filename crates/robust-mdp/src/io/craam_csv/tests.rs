@@ -1,8 +1,8 @@
 use std::path::Path;
 
 use super::*;
-use crate::io::read_model;
 use crate::io::tests::Folder;
+use crate::io::{read_model, write_model};
 
 const HEADER: &str = "idstatefrom,idaction,idstateto,probability,reward\n";
 
@@ -43,7 +43,7 @@ fn sparse_action_numbers_become_names() {
     let names: Vec<_> = (0..4).map(|r| model.action_name(r / 2, r)).collect();
     assert_eq!(names, ["0", "5", "0", "1"]);
     let folder = Folder::new();
-    write(&model, &folder.file("again.csv")).unwrap();
+    write_model(&model, &folder.file("again.csv"), None).unwrap();
     assert_eq!(read_model(&folder.file("again.csv"), None, Some(0.9)).unwrap().0, model);
 }
 

@@ -3,22 +3,17 @@
 //! reader or, where that can say it, by one more line of probability 0.
 
 use std::io::{self, Write};
-use std::path::Path;
 
-use crate::error::Error;
-use crate::io::write_atomically;
 use crate::model::{Model, NominalRow};
 
-/// Writes a model, without names, discount factor and initial distribution.
-pub(in crate::io) fn write(model: &Model, path: &Path) -> Result<(), Error> {
-    if model.rows() == 0 {
-        let message = "a model without actions has no lines to write as CSV, expected .json";
-        return Err(Error::Input(message.into()));
-    }
-    write_atomically(path, |w| write_lines(model, w))
+/// Why a model cannot be written.
+pub(in crate::io) fn refusal(model: &Model) -> Option<String> {
+    let message = "a model without actions has no lines to write as CSV, expected .json";
+    (model.rows() == 0).then(|| message.into())
 }
 
-fn write_lines(model: &Model, w: &mut dyn Write) -> io::Result<()> {
+/// Writes a model, without names, discount factor and initial distribution.
+pub(in crate::io) fn write(model: &Model, w: &mut dyn Write) -> io::Result<()> {
     let (sign, name) = (model.objective().sign(), model.objective().noun());
     writeln!(w, "idstatefrom,idaction,idstateto,probability,{name}")?;
     let mut missing = unreached_end(model);

@@ -1,9 +1,8 @@
 use std::path::Path;
 
-use super::*;
 use crate::error::Error;
-use crate::io::read_model;
 use crate::io::tests::Folder;
+use crate::io::{read_model, write_model};
 use crate::model::{Model, Objective};
 
 fn read(path: &Path, discount: Option<f64>) -> Result<Model, Error> {
@@ -188,7 +187,7 @@ fn wrong_frames() {
 fn one_state_a_line() {
     let model = crate::instances::machine_replacement(4, 0.8).unwrap();
     let folder = Folder::new();
-    write(&model, &folder.file("m.json")).unwrap();
+    write_model(&model, &folder.file("m.json"), None).unwrap();
     let text = std::fs::read_to_string(folder.file("m.json")).unwrap();
     let expected = "\
 {\"format\":\"robust-mdp\",\"version\":1,\"objective\":\"min-cost\",

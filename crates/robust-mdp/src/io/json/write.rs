@@ -1,15 +1,9 @@
 //! Writing: one state a line, numbers in the shortest form that reads back to the same bits.
 
 use std::io::{self, Write};
-use std::path::Path;
 
 use super::{FORMAT, VERSION};
-use crate::error::Error;
 use crate::model::Model;
-
-pub(in crate::io) fn write(model: &Model, path: &Path) -> Result<(), Error> {
-    crate::io::write_atomically(path, |w| write_json(model, w))
-}
 
 /// Writes a model in the native format to any sink, such as the standard output.
 pub fn write_json(model: &Model, w: &mut dyn Write) -> io::Result<()> {

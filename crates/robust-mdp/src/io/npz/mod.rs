@@ -65,6 +65,9 @@ type Packed<'p> = BufReader<Box<dyn Input + 'p>>;
 const ROOM: u64 = 1 << 24;
 const ROOM_A_BYTE: u64 = 8;
 
+/// How every archive begins.
+const MAGIC: &[u8] = b"PK";
+
 struct Archive<'p> {
     path: &'p Path,
     zip: ZipArchive<Packed<'p>>,
@@ -76,21 +79,18 @@ struct Archive<'p> {
 impl<'p> Archive<'p> {
     fn open(source: Source<'p>) -> Result<Self, Error> {
         let path = source.path;
-        // Opening a pipe would wait for what cannot be read from it.
-        if !source.is_file() && path.exists() && !path.is_dir() {
-            let message = "a NumPy .npz archive cannot be read from a pipe, expected a file";
-            return Err(parse_error(path, None, message));
-        }
-        let zip = ZipArchive::new(BufReader::new(source.open()?)).map_err(|_| {
+        let no_archive = || {
             parse_error(
                 path,
                 None,
                 "is not a NumPy .npz archive (or is cut off), expected one as numpy.savez writes it",
             )
-        })?;
+        };
+        let (file, size) = source.open_whole(MAGIC)?.ok_or_else(no_archive)?;
+        let zip = ZipArchive::new(BufReader::new(file)).map_err(|_| no_archive())?;
         let stems = (0..zip.len()).filter_map(|k| zip.name_for_index(k)?.ok());
         let names = stems.filter_map(|n| n.strip_suffix(".npy").map(str::to_owned)).collect();
-        let room = ROOM + ROOM_A_BYTE * source.len();
+        let room = ROOM + ROOM_A_BYTE * size;
         Ok(Archive { path, zip, names, room })
     }
 

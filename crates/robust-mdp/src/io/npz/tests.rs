@@ -8,6 +8,7 @@ use std::fs::File;
 use super::*;
 use crate::io::npy::write_header;
 use crate::io::tests::Folder;
+use crate::io::write_model;
 
 type Named<'a> = (&'a str, &'a str, &'a [usize], Vec<u8>);
 
@@ -195,7 +196,7 @@ fn damaged_numbers_are_never_read_as_others() {
     let folder = Folder::new();
     for (k, model) in [dense, sparse].iter().enumerate() {
         let path = folder.file("m.npz");
-        super::write(model, &path).unwrap();
+        write_model(model, &path, None).unwrap();
         let stored = std::fs::read(&path).unwrap();
         for bytes in [&stored, &deflated(&stored)] {
             let parse = |bytes: &[u8]| read(Source::in_memory(&path, bytes), None);
@@ -232,7 +233,7 @@ fn damage_is_told_with_the_array() {
     let sparse =
         crate::instances::Garnet { states: 20, actions: 2, branching: 0.1, ..Default::default() };
     let model = sparse.model().unwrap();
-    super::write(&model, &path).unwrap();
+    write_model(&model, &path, None).unwrap();
     let mut bytes = std::fs::read(&path).unwrap();
     // The last bits of a cost: a number like any other.
     let cost = model.row(3).cost.to_le_bytes();

@@ -1,7 +1,6 @@
 //! Writing archives: dense where the model is and all states have as many actions, else CSR.
 //! Arrays are stored uncompressed, as `numpy.savez` does.
 
-use std::fs::File;
 use std::io::{self, BufWriter, Seek, SeekFrom, Write};
 use std::path::Path;
 
@@ -15,22 +14,25 @@ use crate::io::npy::write_header;
 use crate::model::Model;
 
 /// Writes a model, without names.
-pub(in crate::io) fn write(model: &Model, path: &Path) -> Result<(), Error> {
-    replace(path, |file| {
-        let mut out = Output(ZipWriter::new(Held::new(file)));
-        let actions = model.rows() / model.states();
-        let even = |s| model.rows_of(s).len() == actions;
-        match model.is_dense() && actions > 0 && (0..model.states()).all(even) {
-            true => write_dense(model, actions, &mut out)?,
-            false => write_csr(model, &mut out)?,
-        }
-        out.floats("discount", &[], [model.discount()].into_iter())?;
-        if let Some(p) = model.initial() {
-            out.floats("p0", &[p.len()], p.iter().copied())?;
-        }
-        out.finish()
-    })
+pub(in crate::io) fn write(model: &Model, file: &mut dyn Sink) -> io::Result<()> {
+    let mut out = Output(ZipWriter::new(Held::new(file)));
+    let actions = model.rows() / model.states();
+    let even = |s| model.rows_of(s).len() == actions;
+    match model.is_dense() && actions > 0 && (0..model.states()).all(even) {
+        true => write_dense(model, actions, &mut out)?,
+        false => write_csr(model, &mut out)?,
+    }
+    out.floats("discount", &[], [model.discount()].into_iter())?;
+    if let Some(p) = model.initial() {
+        out.floats("p0", &[p.len()], p.iter().copied())?;
+    }
+    out.finish()
 }
+
+/// What archives are written to, from both ends.
+pub(in crate::io) trait Sink: Write + Seek {}
+
+impl<T: Write + Seek> Sink for T {}
 
 /// Compressed rows held in memory.
 pub(in crate::io) struct Csr {
@@ -102,7 +104,7 @@ struct Output<'f>(ZipWriter<Held<'f>>);
 /// A file that keeps its first error to itself, and then takes everything and writes nothing: a
 /// `ZipWriter` that has seen an error prints it when it is dropped.
 struct Held<'f> {
-    file: &'f mut BufWriter<File>,
+    file: &'f mut dyn Sink,
     /// Where the next byte goes, and the end of the file, written or not.
     at: u64,
     end: u64,
@@ -110,11 +112,11 @@ struct Held<'f> {
 }
 
 impl<'f> Held<'f> {
-    fn new(file: &'f mut BufWriter<File>) -> Held<'f> {
+    fn new(file: &'f mut dyn Sink) -> Held<'f> {
         Held { file, at: 0, end: 0, failed: None }
     }
 
-    fn attempt(&mut self, act: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>) {
+    fn attempt(&mut self, act: impl FnOnce(&mut dyn Sink) -> io::Result<()>) {
         if self.failed.is_none() {
             self.failed = act(self.file).err();
         }
@@ -130,7 +132,7 @@ impl Write for Held<'_> {
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.attempt(Write::flush);
+        self.attempt(|file| file.flush());
         Ok(())
     }
 }

@@ -10,7 +10,7 @@ mod part;
 mod states;
 mod value;
 
-use std::io::{BufRead, BufReader};
+use std::io::{BufReader, Cursor, Read};
 
 use serde::de::DeserializeSeed;
 
@@ -43,6 +43,8 @@ pub(in crate::io) fn read(source: Source<'_>, discount: Option<f64>) -> Result<M
     })
 }
 
+/// A byte-order mark.
+const MARK: &[u8] = b"\xEF\xBB\xBF";
 /// Bytes read at a time.
 const BUFFER: usize = 1 << 16;
 
@@ -104,11 +106,13 @@ impl JsonReader {
 
     fn file(&mut self, source: Source<'_>) -> Result<(), Error> {
         let path = source.path;
-        let mut reader = BufReader::with_capacity(BUFFER, source.open()?);
-        let start = reader.fill_buf().map_err(|source| Error::Io { path: path.into(), source })?;
-        if start.starts_with(b"\xEF\xBB\xBF") {
-            reader.consume(3);
+        let (mut file, mut start) = (source.open()?, Vec::new());
+        let read = (&mut file).take(MARK.len() as u64).read_to_end(&mut start);
+        read.map_err(|source| Error::Io { path: path.into(), source })?;
+        if start == MARK {
+            start.clear();
         }
+        let reader = BufReader::with_capacity(BUFFER, Cursor::new(start).chain(file));
         let mut json = serde_json::Deserializer::from_reader(self.lines.count(reader, BUFFER));
         match self.part(Wanted::Model).deserialize(&mut json).and_then(|_| json.end()) {
             Ok(()) => Ok(()),
