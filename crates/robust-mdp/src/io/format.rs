@@ -16,11 +16,16 @@ pub enum Format {
     Csv,
     /// NumPy arrays.
     Npz,
+    /// The dense models of the fast-robust-mdps programs.
+    Mdp,
+    /// PRISM's explicit files.
+    Prism,
 }
 
 impl Format {
     /// All of them.
-    pub const ALL: &'static [Format] = &[Format::Json, Format::Csv, Format::Npz];
+    pub const ALL: &'static [Format] =
+        &[Format::Json, Format::Csv, Format::Npz, Format::Mdp, Format::Prism];
 
     /// As the command line and Python call it.
     pub fn name(self) -> &'static str {
@@ -28,6 +33,8 @@ impl Format {
             Format::Json => "json",
             Format::Csv => "csv",
             Format::Npz => "npz",
+            Format::Mdp => "mdp",
+            Format::Prism => "prism",
         }
     }
 
@@ -37,12 +44,14 @@ impl Format {
             Format::Json => &["json"],
             Format::Csv => &["csv"],
             Format::Npz => &["npz"],
+            Format::Mdp => &["mdp"],
+            Format::Prism => &["tra"],
         }
     }
 
     /// Whether a file holds a discount factor.
     pub fn holds_discount(self) -> bool {
-        matches!(self, Format::Json | Format::Npz)
+        matches!(self, Format::Json | Format::Npz | Format::Mdp)
     }
 
     /// The format that the ending of `path` names; `.gz` behind it says that the file is packed.

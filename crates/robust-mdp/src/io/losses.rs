@@ -2,38 +2,79 @@
 
 use super::Format;
 use super::craam_csv::{action_ids, unlisted_costs_changed};
-use crate::model::Model;
+use super::rows::possible;
+use crate::error::counted;
+use crate::model::{Model, Objective};
 use crate::sets::Distance;
 
 /// What of `model` is lost in a file of this format, to be shown as warnings.
 pub fn losses(model: &Model, format: Format) -> Vec<String> {
-    match format {
-        Format::Json => Vec::new(),
-        Format::Npz => names(model, format).collect(),
-        Format::Csv => names(model, format)
-            .chain(discount(model))
-            .chain(initial(model))
-            .chain(unlisted_costs(model))
-            .collect(),
+    let lost = match format {
+        Format::Json => vec![intervals(model)],
+        Format::Npz => vec![intervals(model)],
+        Format::Csv => {
+            vec![discount(model), initial(model), unlisted_costs(model), intervals(model)]
+        }
+        Format::Mdp => vec![objective(model), terminal(model), repeated(model), intervals(model)],
+        Format::Prism => vec![
+            discount(model),
+            distribution(model),
+            costs_off_transitions(model),
+            repeated(model),
+            nominal(model),
+        ],
+    };
+    names(model, format).chain(lost.into_iter().flatten()).collect()
+}
+
+/// Which names a text of lines and words can hold.
+pub(super) struct NamesKept {
+    /// Names of states that each fit on a line.
+    pub(super) lines: bool,
+    /// Names of actions that are words.
+    pub(super) actions: bool,
+}
+
+impl NamesKept {
+    pub(super) fn of(model: &Model) -> NamesKept {
+        let no_break = |name: &String| !name.contains(['\n', '\r']);
+        let word = |name: &String| !name.is_empty() && !name.contains(char::is_whitespace);
+        NamesKept {
+            lines: model.state_names.as_ref().is_some_and(|names| names.iter().all(no_break)),
+            actions: model.action_names.as_ref().is_some_and(|names| names.iter().all(word)),
+        }
     }
 }
 
 fn names(model: &Model, format: Format) -> impl Iterator<Item = String> {
     let states = 0..model.states();
     let named = states.clone().any(|s| model.state_name(s) != s.to_string());
+    let words = NamesKept::of(model);
+    let states_lost = match format {
+        Format::Json => false,
+        Format::Prism => named && !words.lines,
+        _ => named,
+    };
     // CSV keeps numbers, gaps among them included.
     let kept = |s: usize| {
         let numbers = match format {
             Format::Csv => action_ids(model, s),
-            Format::Json | Format::Npz => (0..model.rows_of(s).len() as u32).collect(),
+            _ => (0..model.rows_of(s).len() as u32).collect(),
         };
         let mut numbered = model.rows_of(s).zip(numbers);
         numbered.all(|(r, number)| model.action_name(s, r) == number.to_string())
     };
-    let actions_named = !states.into_iter().all(kept);
-    let of_states = named.then(|| "names of states are lost: only .json keeps them".to_owned());
-    let of_actions =
-        actions_named.then(|| "names of actions are lost: only .json keeps them".to_owned());
+    let actions_lost = match format {
+        Format::Json => false,
+        Format::Prism if words.actions => false,
+        _ => !states.into_iter().all(kept),
+    };
+    let why = match format {
+        Format::Prism => "some do not fit there",
+        _ => "only .json keeps them",
+    };
+    let of_states = states_lost.then(|| format!("names of states are lost: {why}"));
+    let of_actions = actions_lost.then(|| format!("names of actions are lost: {why}"));
     of_states.into_iter().chain(of_actions)
 }
 
@@ -53,18 +94,102 @@ fn initial(model: &Model) -> Option<String> {
     model.initial().map(|_| lost.to_owned())
 }
 
+/// The states in which a model starts, where that is evenly in some of them.
+pub(super) fn initial_states(model: &Model) -> Option<Vec<bool>> {
+    let initial = model.initial()?;
+    let count = initial.iter().filter(|p| **p > 0.0).count();
+    let share = 1.0 / count as f64;
+    let even = initial.iter().all(|p| *p == 0.0 || *p == share);
+    even.then(|| initial.iter().map(|p| *p > 0.0).collect())
+}
+
+fn distribution(model: &Model) -> Option<String> {
+    let lost = "the initial distribution is lost: labels say in which states a model starts evenly";
+    (model.initial().is_some() && initial_states(model).is_none()).then(|| lost.to_owned())
+}
+
+fn objective(model: &Model) -> Option<String> {
+    let lost = "costs become negative rewards: values change their sign";
+    (model.objective() == Objective::MinCost).then(|| lost.to_owned())
+}
+
+fn terminal(model: &Model) -> Option<String> {
+    let count = (0..model.states()).filter(|&s| model.is_terminal(s)).count();
+    let lost = || {
+        format!(
+            "{} to staying at reward 0, because there are no terminal states: sets that may leave the \
+             nominal support will give other answers",
+            counted(count, "terminal state changes", "terminal states change")
+        )
+    };
+    (count > 0).then(lost)
+}
+
+fn repeated(model: &Model) -> Option<String> {
+    let count = model.repeated_transitions();
+    let what = model.objective().noun();
+    let lost = || {
+        format!(
+            "{} merged with another one to the same next state, at their mean {what}: robust answers \
+             will be others",
+            counted(count, "transition is", "transitions are")
+        )
+    };
+    (count > 0).then(lost)
+}
+
+fn intervals(model: &Model) -> Option<String> {
+    let lost = "the intervals of probabilities are lost: nominal ones are written";
+    model.has_intervals().then(|| lost.to_owned())
+}
+
+fn nominal(model: &Model) -> Option<String> {
+    let lost =
+        "nominal probabilities are lost: there are only intervals, and readers choose within them";
+    model.has_intervals().then(|| lost.to_owned())
+}
+
 fn unlisted_costs(model: &Model) -> Option<String> {
     let (count, first, costs) = unlisted_costs_changed(model)?;
     let (rows, place) = (model.rows(), model.place(first));
     let [now, then] = costs.map(|c| model.objective().sign() * c + 0.0);
     let what = model.objective().noun();
-    let leaves = |d: &&Distance| d.set().is_some_and(|set| set.leaves_support());
-    let sets: Vec<&str> = Distance::ALL.iter().filter(leaves).map(|d| d.title()).collect();
-    let sets = sets.join(", ");
+    let sets = sets_that_leave();
     Some(format!(
         "the {what} of next states that are not listed changes in {count} of {rows} state-action \
          pairs ({place}: from {now:?} to {then:?}), because CSV does not keep an action's own apart \
          from those of its transitions: sets that may leave the nominal support ({sets} on \
          support all) will give other answers; .json and .npz keep it"
     ))
+}
+
+fn sets_that_leave() -> String {
+    let leaves = |d: &&Distance| d.set().is_some_and(|set| set.leaves_support());
+    let sets: Vec<&str> = Distance::ALL.iter().filter(leaves).map(|d| d.title()).collect();
+    sets.join(", ")
+}
+
+/// Where only transitions that may happen have costs, what others cost is found from these: their common
+/// cost, or 0.
+fn costs_off_transitions(model: &Model) -> Option<String> {
+    let changes = |r: usize| {
+        let row = model.row(r);
+        let kept = possible(row);
+        let first = kept.first().map_or(0.0, |e| e.further);
+        let own = match kept.iter().all(|e| e.further == first) {
+            true => row.cost + first,
+            false => 0.0,
+        };
+        let lists_less = row.listed().count() > kept.len();
+        lists_less || own != row.cost && row.first_unlisted(model.states()).is_some()
+    };
+    let count = (0..model.rows()).filter(|r| changes(*r)).count();
+    let (what, rows, sets) = (model.objective().noun(), model.rows(), sets_that_leave());
+    let lost = || {
+        format!(
+            "the {what} of next states of probability 0 changes in {count} of {rows} state-action pairs: \
+             sets that may leave the nominal support ({sets} on support all) will give other answers"
+        )
+    };
+    (count > 0).then(lost)
 }

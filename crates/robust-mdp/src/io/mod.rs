@@ -6,28 +6,37 @@
 mod atomic;
 mod checkpoint;
 mod craam_csv;
+mod explicit;
 mod format;
 mod gzip;
 mod json;
 mod kernel;
+mod labels;
+mod lines;
 mod losses;
+mod mdp;
 mod names;
 mod npy;
 mod npz;
 mod numbers;
 mod policy;
+mod prism;
 mod radius;
+mod rows;
 mod source;
 mod table;
 #[cfg(test)]
 mod tests;
+mod words;
 
 pub use atomic::write_atomically;
 pub use checkpoint::{read_checkpoint, remove_checkpoint};
+pub use craam_csv::Outcomes;
 pub use format::Format;
 pub use json::write_json;
 pub use kernel::{KernelRows, write_kernel};
 pub use losses::losses;
+pub use mdp::{Ambiguity, read_ambiguity, write_ambiguity};
 pub use policy::{read_policy, write_policy};
 pub use radius::{RadiusTable, read_radii, read_weights, write_radii};
 pub use source::Source;
@@ -36,7 +45,7 @@ use std::io::{self, Cursor, Write};
 use std::path::Path;
 
 use crate::error::{Error, ModelError};
-use crate::model::Model;
+use crate::model::{Model, Objective};
 
 /// What a reader is told.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -45,6 +54,13 @@ pub struct ReadOptions {
     pub format: Option<Format>,
     /// In place of the file's discount factor.
     pub discount: Option<f64>,
+    /// Labels of states that are to be reached, in place of the file's rewards: a transition into one of
+    /// them has reward 1, and they are terminal. For formats with labels.
+    pub reach: Vec<String>,
+    /// The rewards to take, where a file has several. For formats that name them.
+    pub rewards: Option<String>,
+    /// What is optimised, where the format does not say it.
+    pub objective: Option<Objective>,
 }
 
 /// What a file holds.
@@ -55,11 +71,13 @@ pub struct ModelFile {
     pub model: Model,
     /// What the reader took for granted, to be shown.
     pub warnings: Vec<String>,
+    /// The outcomes of actions, where some have several; nominal rows are then their even mixtures.
+    pub outcomes: Option<Outcomes>,
 }
 
 impl From<(Model, Vec<String>)> for ModelFile {
     fn from((model, warnings): (Model, Vec<String>)) -> ModelFile {
-        ModelFile { model, warnings }
+        ModelFile { model, warnings, outcomes: None }
     }
 }
 
@@ -81,10 +99,33 @@ pub fn read_model_file<'a>(
     options: &ReadOptions,
 ) -> Result<ModelFile, Error> {
     let (source, discount) = (source.into(), options.discount);
-    match options.format.map_or_else(|| Format::of(source.path), Ok)? {
+    let format = options.format.map_or_else(|| Format::of(source.path), Ok)?;
+    options.check(format)?;
+    match format {
         Format::Json => Ok((json::read(source, discount)?, Vec::new()).into()),
-        Format::Csv => Ok(craam_csv::read(source, discount)?.into()),
+        Format::Csv => craam_csv::read(source, discount),
         Format::Npz => Ok(npz::read(source, discount)?.into()),
+        Format::Mdp => Ok(mdp::read(source, discount)?.into()),
+        Format::Prism => Ok(prism::read(source, options)?.into()),
+    }
+}
+
+impl ReadOptions {
+    /// Refuses what a format has no use for.
+    fn check(&self, format: Format) -> Result<(), Error> {
+        let labelled = matches!(format, Format::Prism);
+        let unused = [
+            ("labels to be reached are", !self.reach.is_empty() && !labelled),
+            ("a choice of rewards is", self.rewards.is_some()),
+            ("an objective is", self.objective.is_some() && !labelled),
+        ];
+        match unused.iter().find(|(_, given)| *given) {
+            Some((what, _)) => {
+                let name = format.name();
+                Err(Error::Input(format!("{what} of no use to the format {name}, expected none")))
+            }
+            None => Ok(()),
+        }
     }
 }
 
@@ -99,13 +140,22 @@ pub fn write_model(
     let format = format.map_or_else(|| Format::of(path), Ok)?;
     check_writable(model, format)?;
     match format {
+        Format::Prism => prism::write(model, path)?,
         Format::Npz if !gzip::is_asked(path) => atomic::replace(path, |w| npz::write(model, w))?,
-        _ => atomic::replace(path, |w| match gzip::is_asked(path) {
-            true => gzip::pack(w, |w| write_stream(model, w, format)),
-            false => write_stream(model, w, format),
-        })?,
+        _ => replace_packed(path, |w| write_stream(model, w, format))?,
     }
     Ok(losses(model, format))
+}
+
+/// As [`write_atomically`], packed where the ending asks for that.
+fn replace_packed(
+    path: &Path,
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> Result<(), Error> {
+    atomic::replace(path, |w| match gzip::is_asked(path) {
+        true => gzip::pack(w, write),
+        false => write(w),
+    })
 }
 
 /// Writes a model to any sink, such as the standard output. Also returns what is lost, as
@@ -125,7 +175,8 @@ pub fn write_model_to(
 fn check_writable(model: &Model, format: Format) -> Result<(), Error> {
     let wrong = match format {
         Format::Csv => craam_csv::refusal(model),
-        Format::Json | Format::Npz => None,
+        Format::Mdp => mdp::refusal(model),
+        Format::Json | Format::Npz | Format::Prism => None,
     };
     wrong.map_or(Ok(()), |message| Err(Error::Input(message)))
 }
@@ -134,6 +185,8 @@ fn write_stream(model: &Model, w: &mut dyn Write, format: Format) -> io::Result<
     match format {
         Format::Json => write_json(model, w),
         Format::Csv => craam_csv::write(model, w),
+        Format::Mdp => mdp::write(model, w),
+        Format::Prism => prism::write_transitions(model, w),
         Format::Npz => {
             // An archive is written from both ends.
             let mut held = Cursor::new(Vec::new());
