@@ -20,12 +20,23 @@ pub enum Format {
     Mdp,
     /// PRISM's explicit files.
     Prism,
+    /// Storm's explicit file.
+    Drn,
+    /// Intervals and terminal states to be reached, as bmdp-tool has them.
+    Bmdp,
 }
 
 impl Format {
     /// All of them.
-    pub const ALL: &'static [Format] =
-        &[Format::Json, Format::Csv, Format::Npz, Format::Mdp, Format::Prism];
+    pub const ALL: &'static [Format] = &[
+        Format::Json,
+        Format::Csv,
+        Format::Npz,
+        Format::Mdp,
+        Format::Prism,
+        Format::Drn,
+        Format::Bmdp,
+    ];
 
     /// As the command line and Python call it.
     pub fn name(self) -> &'static str {
@@ -35,6 +46,8 @@ impl Format {
             Format::Npz => "npz",
             Format::Mdp => "mdp",
             Format::Prism => "prism",
+            Format::Drn => "drn",
+            Format::Bmdp => "bmdp",
         }
     }
 
@@ -46,6 +59,8 @@ impl Format {
             Format::Npz => &["npz"],
             Format::Mdp => &["mdp"],
             Format::Prism => &["tra"],
+            Format::Drn => &["drn"],
+            Format::Bmdp => &["bmdp", "txt"],
         }
     }
 

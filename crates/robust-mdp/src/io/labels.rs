@@ -32,6 +32,11 @@ impl<'o> Labels<'o> {
         }
     }
 
+    /// Whether states are to be reached.
+    pub(super) fn is_goal_wanted(&self) -> bool {
+        !self.reach.is_empty()
+    }
+
     /// There is such a label, perhaps on no state.
     pub(super) fn declare(&mut self, label: &str) {
         if !self.met.contains_key(label) {

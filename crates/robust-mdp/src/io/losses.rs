@@ -1,10 +1,11 @@
 //! What a format cannot hold of a model, and what that changes.
 
 use super::Format;
+use super::bmdp::reached;
 use super::craam_csv::{action_ids, unlisted_costs_changed};
 use super::rows::possible;
 use crate::error::counted;
-use crate::model::{Model, Objective};
+use crate::model::{Bounds, Model, Objective};
 use crate::sets::Distance;
 
 /// What of `model` is lost in a file of this format, to be shown as warnings.
@@ -23,6 +24,12 @@ pub fn losses(model: &Model, format: Format) -> Vec<String> {
             repeated(model),
             nominal(model),
         ],
+        Format::Drn => {
+            vec![discount(model), distribution(model), averaged(model), nominal(model)]
+        }
+        Format::Bmdp => {
+            vec![discount(model), initial(model), rewards(model), staying(model), nominal(model)]
+        }
     };
     names(model, format).chain(lost.into_iter().flatten()).collect()
 }
@@ -38,7 +45,10 @@ pub(super) struct NamesKept {
 impl NamesKept {
     pub(super) fn of(model: &Model) -> NamesKept {
         let no_break = |name: &String| !name.contains(['\n', '\r']);
-        let word = |name: &String| !name.is_empty() && !name.contains(char::is_whitespace);
+        // Brackets begin rewards, and Storm has a name for none.
+        let blank = |c: char| c.is_whitespace() || c.is_control() || matches!(c, '[' | ']');
+        let word =
+            |name: &String| !name.is_empty() && !name.contains(blank) && name != "__NOLABEL__";
         NamesKept {
             lines: model.state_names.as_ref().is_some_and(|names| names.iter().all(no_break)),
             actions: model.action_names.as_ref().is_some_and(|names| names.iter().all(word)),
@@ -50,6 +60,7 @@ fn names(model: &Model, format: Format) -> impl Iterator<Item = String> {
     let states = 0..model.states();
     let named = states.clone().any(|s| model.state_name(s) != s.to_string());
     let words = NamesKept::of(model);
+    let of_words = matches!(format, Format::Prism | Format::Drn);
     let states_lost = match format {
         Format::Json => false,
         Format::Prism => named && !words.lines,
@@ -66,15 +77,14 @@ fn names(model: &Model, format: Format) -> impl Iterator<Item = String> {
     };
     let actions_lost = match format {
         Format::Json => false,
-        Format::Prism if words.actions => false,
+        _ if of_words && words.actions => false,
         _ => !states.into_iter().all(kept),
     };
-    let why = match format {
-        Format::Prism => "some do not fit there",
-        _ => "only .json keeps them",
-    };
-    let of_states = states_lost.then(|| format!("names of states are lost: {why}"));
-    let of_actions = actions_lost.then(|| format!("names of actions are lost: {why}"));
+    let why =
+        |holds: bool| if holds { "some do not fit on a line" } else { "only .json keeps them" };
+    let of_states =
+        states_lost.then(|| format!("names of states are lost: {}", why(format == Format::Prism)));
+    let of_actions = actions_lost.then(|| format!("names of actions are lost: {}", why(of_words)));
     of_states.into_iter().chain(of_actions)
 }
 
@@ -90,7 +100,7 @@ fn discount(model: &Model) -> Option<String> {
 }
 
 fn initial(model: &Model) -> Option<String> {
-    let lost = "the initial distribution is lost: a CSV model starts uniformly";
+    let lost = "the initial distribution is lost: the model starts uniformly";
     model.initial().map(|_| lost.to_owned())
 }
 
@@ -138,15 +148,58 @@ fn repeated(model: &Model) -> Option<String> {
     (count > 0).then(lost)
 }
 
+fn averaged(model: &Model) -> Option<String> {
+    let what = model.objective().noun();
+    let lost = format!(
+        "the {what} of transitions become their mean under nominal probabilities: robust answers will be \
+         others"
+    );
+    model.has_transition_costs().then_some(lost)
+}
+
+fn rewards(model: &Model) -> Option<String> {
+    let what = model.objective().noun();
+    let lost = || {
+        format!(
+            "all {what}s are lost: read again, to reach a terminal state has a reward of 1, and nothing else"
+        )
+    };
+    reached(model).is_none().then(lost)
+}
+
+/// Terminal states that are not reached at a reward.
+fn staying(model: &Model) -> Option<String> {
+    let goals = reached(model)?;
+    let count = (0..model.states()).filter(|&s| model.is_terminal(s) && !goals[s]).count();
+    let lost = || {
+        let changes = counted(
+            count,
+            "terminal state without a reward changes",
+            "terminal states without a reward change",
+        );
+        format!("{changes} to staying")
+    };
+    (count > 0).then(lost)
+}
+
 fn intervals(model: &Model) -> Option<String> {
     let lost = "the intervals of probabilities are lost: nominal ones are written";
     model.has_intervals().then(|| lost.to_owned())
 }
 
+/// A reader of intervals alone chooses the nominal probabilities itself.
 fn nominal(model: &Model) -> Option<String> {
-    let lost =
-        "nominal probabilities are lost: there are only intervals, and readers choose within them";
-    model.has_intervals().then(|| lost.to_owned())
+    let differs = |r: usize| {
+        let row = model.row(r);
+        let Some(Bounds { lower, upper }) = row.bounds else { return false };
+        let sums = [lower, upper].map(|bounds| bounds.iter().sum::<f64>());
+        let share = ((1.0 - sums[0]) / (sums[1] - sums[0])).clamp(0.0, 1.0);
+        let share = if share.is_nan() { 0.0 } else { share };
+        let chosen = lower.iter().zip(upper).map(|(l, u)| l + share * (u - l));
+        chosen.zip(row.prob).any(|(chosen, p)| (chosen - p).abs() > 1e-12)
+    };
+    let lost = "nominal probabilities are lost: readers choose them within the intervals";
+    (0..model.rows()).any(differs).then(|| lost.to_owned())
 }
 
 fn unlisted_costs(model: &Model) -> Option<String> {

@@ -4,8 +4,10 @@
 //! Writers replace a file in one step, so that a reader sees the old one or the new one whole.
 
 mod atomic;
+mod bmdp;
 mod checkpoint;
 mod craam_csv;
+mod drn;
 mod explicit;
 mod format;
 mod gzip;
@@ -107,16 +109,18 @@ pub fn read_model_file<'a>(
         Format::Npz => Ok(npz::read(source, discount)?.into()),
         Format::Mdp => Ok(mdp::read(source, discount)?.into()),
         Format::Prism => Ok(prism::read(source, options)?.into()),
+        Format::Drn => Ok(drn::read(source, options)?.into()),
+        Format::Bmdp => Ok(bmdp::read(source, discount)?.into()),
     }
 }
 
 impl ReadOptions {
     /// Refuses what a format has no use for.
     fn check(&self, format: Format) -> Result<(), Error> {
-        let labelled = matches!(format, Format::Prism);
+        let labelled = matches!(format, Format::Prism | Format::Drn);
         let unused = [
             ("labels to be reached are", !self.reach.is_empty() && !labelled),
-            ("a choice of rewards is", self.rewards.is_some()),
+            ("a choice of rewards is", self.rewards.is_some() && format != Format::Drn),
             ("an objective is", self.objective.is_some() && !labelled),
         ];
         match unused.iter().find(|(_, given)| *given) {
@@ -176,7 +180,7 @@ fn check_writable(model: &Model, format: Format) -> Result<(), Error> {
     let wrong = match format {
         Format::Csv => craam_csv::refusal(model),
         Format::Mdp => mdp::refusal(model),
-        Format::Json | Format::Npz | Format::Prism => None,
+        _ => None,
     };
     wrong.map_or(Ok(()), |message| Err(Error::Input(message)))
 }
@@ -187,6 +191,8 @@ fn write_stream(model: &Model, w: &mut dyn Write, format: Format) -> io::Result<
         Format::Csv => craam_csv::write(model, w),
         Format::Mdp => mdp::write(model, w),
         Format::Prism => prism::write_transitions(model, w),
+        Format::Drn => drn::write(model, w),
+        Format::Bmdp => bmdp::write(model, w),
         Format::Npz => {
             // An archive is written from both ends.
             let mut held = Cursor::new(Vec::new());

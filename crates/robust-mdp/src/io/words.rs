@@ -81,7 +81,7 @@ impl<'a> Words<'a> {
             let message = format!("the file ends too early, expected {what}");
             return Err(super::parse_error(self.path, Some(self.at), message));
         }
-        Ok(std::str::from_utf8(&self.word).unwrap_or_default())
+        Ok(self.latest())
     }
 
     pub(super) fn number(&mut self, what: impl Display) -> Result<f64, Error> {
@@ -97,6 +97,11 @@ impl<'a> Words<'a> {
             Ok(count) if count < u32::MAX => Ok(count as usize),
             _ => Err(self.unexpected(what)),
         }
+    }
+
+    /// The latest word.
+    pub(super) fn latest(&self) -> &str {
+        std::str::from_utf8(&self.word).unwrap_or_default()
     }
 
     /// An error about the latest word.
