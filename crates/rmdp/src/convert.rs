@@ -9,7 +9,7 @@ use robust_mdp_page::number::grouped;
 
 use crate::args;
 use crate::failure::{Ending, Failure};
-use crate::model::{NamedModel, ReadArgs, formats, is_standard, naming};
+use crate::model::{AskedArgs, NamedModel, ReadArgs, formats, is_standard, naming};
 use crate::output;
 use crate::render::sizes;
 
@@ -35,6 +35,8 @@ pub(crate) struct Args {
     /// listed transitions cost stays the same; refused where a CSV file would not keep it
     #[arg(long, value_name = "C", value_parser = args::finite, allow_hyphen_values = true)]
     unlisted_cost: Option<f64>,
+    #[command(flatten)]
+    asked: AskedArgs,
     #[arg(long, short, help = args::QUIET)]
     quiet: bool,
 }
@@ -44,7 +46,8 @@ Examples:
   rmdp convert m.csv m.json --discount 0.95
   rmdp convert m.json m.npz
   rmdp convert m.csv m.json --discount 0.95 --unlisted-cost 100
-  rmdp convert model.txt m.json --from csv --discount 0.9
+  rmdp convert m.tra m.json --discount 0.99 --reach goal
+  rmdp convert model.dat m.json --from csv --discount 0.9
   zcat m.csv.gz | rmdp convert - - --from csv --to json --discount 0.9 | jq .states[0]";
 
 pub(crate) fn run(args: &Args) -> Result<Ending, Failure> {
@@ -106,7 +109,8 @@ impl Args {
 
     /// Reads the model.
     fn source(&self, to: Format) -> Result<NamedModel, Failure> {
-        let reading = ReadArgs { format: self.from, discount: self.discount };
+        let asked = self.asked.clone();
+        let reading = ReadArgs { format: self.from, discount: self.discount, asked };
         let read = match to.holds_discount() {
             true => reading.read(&self.from_file),
             false => reading.read_undiscounted(&self.from_file).map(|(source, _)| source),

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use robust_mdp::instances::{Calibration, DEFAULT_DISCOUNT, machine_replacement};
 use robust_mdp::io::{Format, ModelFile, ReadOptions, Source, read_model_file};
 use robust_mdp::sets::Distance;
-use robust_mdp::{Error, Model, ModelError};
+use robust_mdp::{Error, Model, ModelError, Objective};
 
 use crate::choice::{Choice, in_a_row};
 use crate::failure::Failure;
@@ -42,6 +42,43 @@ pub(crate) struct ReadArgs {
     #[arg(long, value_name = "λ", value_parser = crate::args::discount)]
     #[arg(allow_hyphen_values = true)]
     pub(crate) discount: Option<f64>,
+    #[command(flatten)]
+    pub(crate) asked: AskedArgs,
+}
+
+const OBJECTIVES: Choice<Objective> = Choice {
+    names: &[
+        ("min-cost", Objective::MinCost, "the file's rewards are costs"),
+        ("max-reward", Objective::MaxReward, ""),
+    ],
+    later: &[],
+};
+
+/// What is asked of a model, of formats that leave it open.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub(crate) struct AskedArgs {
+    /// How likely states with this label are reached, in place of the rewards of the file: it is 1 to
+    /// enter one of them, and they are terminal; may be repeated (prism and drn files)
+    #[arg(long, value_name = "LABEL")]
+    pub(crate) reach: Vec<String>,
+    /// Which of the file's rewards count [default: the first] (drn files)
+    #[arg(long, value_name = "NAME", conflicts_with = "reach")]
+    pub(crate) rewards: Option<String>,
+    /// What is optimised, of files that do not say it [default: min-cost where rewards are named cost,
+    /// else max-reward] (prism and drn files)
+    #[arg(long, value_name = "OBJECTIVE", value_parser = OBJECTIVES)]
+    pub(crate) objective: Option<Objective>,
+}
+
+impl AskedArgs {
+    /// The flags that say how to read a model, with whether they are given.
+    pub(crate) fn given(&self) -> [(&'static str, bool); 3] {
+        [
+            ("--reach", !self.reach.is_empty()),
+            ("--rewards", self.rewards.is_some()),
+            ("--objective", self.objective.is_some()),
+        ]
+    }
 }
 
 /// A model with what the reader took for granted.
@@ -68,7 +105,8 @@ impl ReadArgs {
             true => Source::standard_input(),
             false => Source::from(path),
         };
-        let options = ReadOptions { format: self.format, discount, ..ReadOptions::default() };
+        let AskedArgs { reach, rewards, objective } = self.asked.clone();
+        let options = ReadOptions { format: self.format, discount, reach, rewards, objective };
         read_model_file(source, &options)
     }
 
@@ -118,8 +156,9 @@ impl ReadArgs {
         if let Some(path) = path {
             return self.read(path);
         }
-        if self.format.is_some() {
-            return Err(Failure::usage("--format goes with a MODEL"));
+        let given = [&[("--format", self.format.is_some())], &self.asked.given()[..]].concat();
+        if let Some((flag, _)) = given.iter().find(|(_, given)| *given) {
+            return Err(Failure::usage(format!("{flag} goes with a MODEL")));
         }
         let discount = self.discount.unwrap_or(DEFAULT_DISCOUNT);
         let model = machine_replacement(EXAMPLE_STATES, discount).map_err(Failure::input)?;
