@@ -37,6 +37,9 @@ pub(super) trait Input: Read + Seek {}
 
 impl<T: Read + Seek> Input for T {}
 
+/// One, with the size that it has as it is, packed or not.
+pub(super) type Whole<'a> = (Box<dyn Input + 'a>, u64);
+
 impl<'a> Source<'a> {
     /// These bytes; messages call them by `path`.
     pub fn in_memory(path: &'a Path, bytes: &'a [u8]) -> Source<'a> {
@@ -86,10 +89,7 @@ impl<'a> Source<'a> {
 
     /// Opens it, to be read from the middle too, with the size that it has as it is. What is packed or no
     /// plain file is held in memory. `None` if it does not start with `magic`.
-    pub(super) fn open_whole(
-        self,
-        magic: &[u8],
-    ) -> Result<Option<(Box<dyn Input + 'a>, u64)>, Error> {
+    pub(super) fn open_whole(self, magic: &[u8]) -> Result<Option<Whole<'a>>, Error> {
         let mut start = Vec::new();
         let most = magic.len().max(gzip::MAGIC.len()) as u64;
         let mut packed = self.packed()?;

@@ -110,8 +110,8 @@ impl<'a> Beside<'a> {
     }
 
     pub(super) fn rewards(&self) -> Result<Rewards, Error> {
-        let (name, of_states) = self.read("srew", |lines| numbers::<1>(lines))?;
-        let (other, of_transitions) = self.read("trew", |lines| numbers_of_transitions(lines))?;
+        let (name, of_states) = self.read("srew", numbers::<1>)?;
+        let (other, of_transitions) = self.read("trew", numbers_of_transitions)?;
         if let (Some(one), Some(two)) = (&name, &other)
             && one != two
         {
