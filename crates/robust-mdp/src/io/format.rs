@@ -16,6 +16,9 @@ pub enum Format {
     Csv,
     /// NumPy arrays.
     Npz,
+    /// The columns of craam's table as Parquet.
+    #[cfg(feature = "parquet")]
+    Parquet,
     /// The dense models of the fast-robust-mdps programs.
     Mdp,
     /// PRISM's explicit files.
@@ -32,6 +35,8 @@ impl Format {
         Format::Json,
         Format::Csv,
         Format::Npz,
+        #[cfg(feature = "parquet")]
+        Format::Parquet,
         Format::Mdp,
         Format::Prism,
         Format::Drn,
@@ -44,6 +49,8 @@ impl Format {
             Format::Json => "json",
             Format::Csv => "csv",
             Format::Npz => "npz",
+            #[cfg(feature = "parquet")]
+            Format::Parquet => "parquet",
             Format::Mdp => "mdp",
             Format::Prism => "prism",
             Format::Drn => "drn",
@@ -57,10 +64,22 @@ impl Format {
             Format::Json => &["json"],
             Format::Csv => &["csv"],
             Format::Npz => &["npz"],
+            #[cfg(feature = "parquet")]
+            Format::Parquet => &["parquet"],
             Format::Mdp => &["mdp"],
             Format::Prism => &["tra"],
             Format::Drn => &["drn"],
             Format::Bmdp => &["bmdp", "txt"],
+        }
+    }
+
+    /// Whether it is craam's table, as a text or not.
+    pub(super) fn is_table(self) -> bool {
+        match self {
+            Format::Csv => true,
+            #[cfg(feature = "parquet")]
+            Format::Parquet => true,
+            _ => false,
         }
     }
 

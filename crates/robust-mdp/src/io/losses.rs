@@ -13,9 +13,9 @@ pub fn losses(model: &Model, format: Format) -> Vec<String> {
     let lost = match format {
         Format::Json => vec![intervals(model)],
         Format::Npz => vec![intervals(model)],
-        Format::Csv => {
-            vec![discount(model), initial(model), unlisted_costs(model), intervals(model)]
-        }
+        Format::Csv => table(model, "CSV"),
+        #[cfg(feature = "parquet")]
+        Format::Parquet => table(model, "Parquet"),
         Format::Mdp => vec![objective(model), terminal(model), repeated(model), intervals(model)],
         Format::Prism => vec![
             discount(model),
@@ -32,6 +32,11 @@ pub fn losses(model: &Model, format: Format) -> Vec<String> {
         }
     };
     names(model, format).chain(lost.into_iter().flatten()).collect()
+}
+
+/// What craam's table loses.
+fn table(model: &Model, file: &str) -> Vec<Option<String>> {
+    vec![discount(model), initial(model), unlisted_costs(model, file), intervals(model)]
 }
 
 /// Which names a text of lines and words can hold.
@@ -66,10 +71,10 @@ fn names(model: &Model, format: Format) -> impl Iterator<Item = String> {
         Format::Prism => named && !words.lines,
         _ => named,
     };
-    // CSV keeps numbers, gaps among them included.
+    // Tables keep numbers, gaps among them included.
     let kept = |s: usize| {
         let numbers = match format {
-            Format::Csv => action_ids(model, s),
+            _ if format.is_table() => action_ids(model, s),
             _ => (0..model.rows_of(s).len() as u32).collect(),
         };
         let mut numbered = model.rows_of(s).zip(numbers);
@@ -202,7 +207,7 @@ fn nominal(model: &Model) -> Option<String> {
     (0..model.rows()).any(differs).then(|| lost.to_owned())
 }
 
-fn unlisted_costs(model: &Model) -> Option<String> {
+fn unlisted_costs(model: &Model, file: &str) -> Option<String> {
     let (count, first, costs) = unlisted_costs_changed(model)?;
     let (rows, place) = (model.rows(), model.place(first));
     let [now, then] = costs.map(|c| model.objective().sign() * c + 0.0);
@@ -210,7 +215,7 @@ fn unlisted_costs(model: &Model) -> Option<String> {
     let sets = sets_that_leave();
     Some(format!(
         "the {what} of next states that are not listed changes in {count} of {rows} state-action \
-         pairs ({place}: from {now:?} to {then:?}), because CSV does not keep an action's own apart \
+         pairs ({place}: from {now:?} to {then:?}), because {file} does not keep an action's own apart \
          from those of its transitions: sets that may leave the nominal support ({sets} on \
          support all) will give other answers; .json and .npz keep it"
     ))

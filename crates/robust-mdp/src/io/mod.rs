@@ -21,6 +21,8 @@ mod names;
 mod npy;
 mod npz;
 mod numbers;
+#[cfg(feature = "parquet")]
+mod parquet;
 mod policy;
 mod prism;
 mod radius;
@@ -107,6 +109,8 @@ pub fn read_model_file<'a>(
         Format::Json => Ok((json::read(source, discount)?, Vec::new()).into()),
         Format::Csv => craam_csv::read(source, discount),
         Format::Npz => Ok(npz::read(source, discount)?.into()),
+        #[cfg(feature = "parquet")]
+        Format::Parquet => parquet::read(source, discount),
         Format::Mdp => Ok(mdp::read(source, discount)?.into()),
         Format::Prism => Ok(prism::read(source, options)?.into()),
         Format::Drn => Ok(drn::read(source, options)?.into()),
@@ -178,7 +182,7 @@ pub fn write_model_to(
 /// Refuses a model of which the format can say nothing right.
 fn check_writable(model: &Model, format: Format) -> Result<(), Error> {
     let wrong = match format {
-        Format::Csv => craam_csv::refusal(model),
+        _ if format.is_table() => craam_csv::refusal(model),
         Format::Mdp => mdp::refusal(model),
         _ => None,
     };
@@ -189,6 +193,8 @@ fn write_stream(model: &Model, w: &mut dyn Write, format: Format) -> io::Result<
     match format {
         Format::Json => write_json(model, w),
         Format::Csv => craam_csv::write(model, w),
+        #[cfg(feature = "parquet")]
+        Format::Parquet => parquet::write(model, w),
         Format::Mdp => mdp::write(model, w),
         Format::Prism => prism::write_transitions(model, w),
         Format::Drn => drn::write(model, w),

@@ -12,6 +12,8 @@ mod write;
 
 pub(super) use lines::{Columns, Lines, Transition};
 pub use outcomes::Outcomes;
+#[cfg(feature = "parquet")]
+pub(super) use write::each_line;
 pub(super) use write::{action_ids, refusal, unlisted_costs_changed, write};
 
 use super::ModelFile;
