@@ -110,8 +110,8 @@ fn from_each_to_each() {
     let folder = folder();
     let read = |file: &str| info(&folder, &[file, "--discount", "0.9"]);
     for (from, formats) in [
-        ("m.tra", &["json", "csv", "npz", "drn", "tra"][..]),
-        ("f.mdp", &["json", "csv", "npz", "tra", "mdp"]),
+        ("m.tra", &["json", "csv", "npz", "parquet", "drn", "tra"][..]),
+        ("f.mdp", &["json", "csv", "npz", "parquet", "tra", "mdp"]),
         ("b.txt", &["tra", "bmdp", "txt"]),
     ] {
         let before = read(from);
@@ -139,7 +139,7 @@ fn from_each_to_each() {
 fn through_pipes() {
     let folder = folder();
     shell(&folder, "rmdp convert f.mdp - --to npz | gzip > p.npz.gz").expect(0);
-    let formats = ["json", "csv", "npz", "mdp", "prism", "drn", "bmdp"];
+    let formats = ["json", "csv", "npz", "parquet", "mdp", "prism", "drn", "bmdp"];
     for format in formats {
         let line = format!(
             "rmdp convert - - --from npz --to {format} --quiet < p.npz.gz | \

@@ -21,7 +21,7 @@ from ._transfer import transfer
 from .kernel import Kernel, as_kernel
 
 Path = str | os.PathLike[str]
-Format = Literal["json", "csv", "npz", "mdp", "prism", "drn", "bmdp"]
+Format = Literal["json", "csv", "parquet", "npz", "mdp", "prism", "drn", "bmdp"]
 
 
 class Model(Frozen):
@@ -317,8 +317,8 @@ class Model(Frozen):
         reach: str | Sequence[str] = (),
         rewards: str | None = None,
     ) -> Model:
-        """Read a model from a file: ``.json``, craam's ``.csv``, ``.npz``, PRISM's ``.tra``, Storm's ``.drn``,
-        bmdp-tool's ``.bmdp`` or fast-robust-mdps' ``.mdp``, packed by gzip or not.
+        """Read a model from a file: ``.json``, craam's ``.csv`` or the same table as ``.parquet``, ``.npz``, PRISM's
+        ``.tra``, Storm's ``.drn``, bmdp-tool's ``.bmdp`` or fast-robust-mdps' ``.mdp``, packed by gzip or not.
 
         Parameters
         ----------
