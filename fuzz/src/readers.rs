@@ -101,7 +101,7 @@ fn model_of(source: Source<'_>, format: Format) -> Result<String, String> {
         // Whatever it says.
         let _ = read(source, Some(0.5), &["goal"]);
     }
-    if model.transitions() < 10_000 && !model.has_intervals() {
+    if model.transitions() < 10_000 {
         let mut text = Vec::new();
         write_json(&model, &mut text).expect("memory takes everything");
         let (again, _) = read_model(input(&text), Some(Format::Json), None)

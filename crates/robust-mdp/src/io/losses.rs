@@ -11,8 +11,7 @@ use crate::sets::Distance;
 /// What of `model` is lost in a file of this format, to be shown as warnings.
 pub fn losses(model: &Model, format: Format) -> Vec<String> {
     let lost = match format {
-        Format::Json => vec![intervals(model)],
-        Format::Npz => vec![intervals(model)],
+        Format::Json | Format::Npz => Vec::new(),
         Format::Csv => table(model, "CSV"),
         #[cfg(feature = "parquet")]
         Format::Parquet => table(model, "Parquet"),

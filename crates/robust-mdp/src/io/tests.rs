@@ -95,6 +95,32 @@ fn reaching() -> Model {
     b.build().unwrap()
 }
 
+#[test]
+fn intervals_of_numpy_arrays_and_of_json() {
+    let model = reaching();
+    for name in ["m.json", "m.npz"] {
+        assert_eq!(through(&model, name), model);
+    }
+    let folder = Folder::new();
+    for (bounds, expected) in [
+        (
+            "[0,1,0,0.5,0.75]",
+            "line 2: state 0, action 0: the interval [0.5, 0.75] of next state 0 does",
+        ),
+        ("[0,1,0,0.5,x]", "line 2"),
+        ("[0,1,0,\"a\",1]", "the bounds of a probability must be numbers, found the text \"a\""),
+        ("[0,1,0,0.5]", "or [state, probability, cost, lower, upper], found a list of 4 entries"),
+        ("[0,1,0,0.5,1,1]", "found a list of more than 5 entries"),
+    ] {
+        let text = format!(
+            "{{\"format\":\"robust-mdp\",\"version\":1,\"objective\":\"min-cost\",\"discount\":0.5,\n\
+             \"states\":[{{\"actions\":[{{\"cost\":1,\"next\":[{bounds}]}}]}}]}}"
+        );
+        let error = read_model(&folder.with("m.json", text), None, None).unwrap_err().to_string();
+        assert!(error.contains(expected), "{error}");
+    }
+}
+
 /// What a writer does not warn of comes back: of models of every kind, through every format.
 #[test]
 fn every_format_keeps_what_it_does_not_say_is_lost() {

@@ -63,7 +63,7 @@ fn errors_name_the_line() {
     for (action, expected) in [
         (r#"{"cost":0,"next":[[0,0.5]]}"#, "probabilities sum to 0.5"),
         (r#"{"cost":0,"next":[[0,1,1,1]]}"#,
-            "a transition of `next` must be [state, probability] or [state, probability, cost], found a list of more than 3 entries"),
+            "a transition of `next` must be [state, probability], [state, probability, cost] or [state, probability, cost, lower, upper], found a list of 4 entries"),
         (r#"{"cost":0,"next":[[0]]}"#, "a transition of `next` must be"),
         (r#"{"cost":0,"next":[[1.0,1]]}"#,
             "the next state must be a whole number of at least 0, found 1.0 (write"),

@@ -23,9 +23,10 @@ use crate::model::{Model, ModelBuilder, Objective};
 
 /// Arrays a model may have; others are named in a warning.
 #[rustfmt::skip]
-const KNOWN: [&str; 13] = [
+const KNOWN: [&str; 17] = [
     "P", "R", "C", "R_next", "C_next", "discount", "p0",
     "data", "indices", "indptr", "shape", "state_ptr", "format",
+    "P_lower", "P_upper", "lower", "upper",
 ];
 
 /// Reads a model; `discount` overrides the file's.
@@ -180,6 +181,20 @@ impl<'p> Archive<'p> {
         let len = self.array(name)?.len().map_err(wrong)?;
         self.room = self.room.checked_sub(len).ok_or_else(|| no_room(path, name, len))?;
         read(self.array(name)?).map_err(wrong)
+    }
+
+    /// Bounds of probabilities, of the shape of these, if there are any.
+    fn bounds(&mut self, names: [&str; 2], shape: &[u64]) -> Result<Option<[Vec<f64>; 2]>, Error> {
+        if !names.iter().any(|name| self.has(name)) {
+            return Ok(None);
+        }
+        for name in names {
+            let found = self.shape(name)?;
+            if found != shape {
+                return Err(self.wrong(format!("`{name}` has shape {found:?}, expected {shape:?}")));
+            }
+        }
+        Ok(Some([self.floats(names[0])?, self.floats(names[1])?]))
     }
 
     fn one_number(&mut self, name: &str) -> Result<Option<f64>, Error> {

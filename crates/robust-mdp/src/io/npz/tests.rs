@@ -66,6 +66,20 @@ fn dense_costs_on_transitions() {
     assert_eq!((model.row(1).cost, model.row(1).transition_cost.unwrap()), (0.0, &[1.0, 2.0][..]));
 }
 
+#[test]
+fn dense_intervals() {
+    let mut arrays = dense();
+    let upper = [0.5, 1.0, 0.0, 0.0, 1.0, 0.25, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0];
+    arrays.push(("P_lower", "<f8", &[2, 3, 2], floats(&[0.0; 12])));
+    arrays.push(("P_upper", "<f8", &[2, 3, 2], floats(&upper)));
+    let (model, _) = read_arrays(&arrays).unwrap();
+    let bounds = model.row(1).bounds.unwrap();
+    assert_eq!((model.row(1).prob, bounds.upper), (&[1.0, 0.0][..], &[1.0, 0.25][..]));
+    arrays.pop();
+    let message = read_arrays(&arrays).unwrap_err().to_string();
+    assert!(message.contains("no array `P_upper`, expected one"), "{message}");
+}
+
 /// An archive that is far larger than its file, each number of it a zero byte.
 fn packed(arrays: &[(&str, &[usize])]) -> Vec<u8> {
     let mut zip = ZipWriter::new(std::io::Cursor::new(Vec::new()));

@@ -11,14 +11,15 @@ use super::cost_names;
 use crate::error::Error;
 use crate::io::atomic::replace;
 use crate::io::npy::write_header;
-use crate::model::Model;
+use crate::model::{Bounds, Model};
 
 /// Writes a model, without names.
 pub(in crate::io) fn write(model: &Model, file: &mut dyn Sink) -> io::Result<()> {
     let mut out = Output(ZipWriter::new(Held::new(file)));
     let actions = model.rows() / model.states();
     let even = |s| model.rows_of(s).len() == actions;
-    match model.is_dense() && actions > 0 && (0..model.states()).all(even) {
+    let dense = model.is_dense() && !model.has_intervals();
+    match dense && actions > 0 && (0..model.states()).all(even) {
         true => write_dense(model, actions, &mut out)?,
         false => write_csr(model, &mut out)?,
     }
@@ -83,6 +84,15 @@ fn write_csr(model: &Model, out: &mut Output<'_>) -> io::Result<()> {
     out.floats("data", &[count], entries().map(|e| e.1))?;
     out.counts("indices", count, entries().map(|e| e.0))?;
     out.counts("indptr", model.rows() + 1, std::iter::once(0).chain(ends))?;
+    if let Some(Bounds { lower, upper }) = model.intervals() {
+        let listed = |r: usize| {
+            let (row, start) = (model.row(r), model.span(r).start);
+            (0..row.prob.len()).filter(move |k| row.lists(*k)).map(move |k| start + k)
+        };
+        let stored = || (0..model.rows()).flat_map(listed);
+        out.floats("lower", &[count], stored().map(|k| lower[k]))?;
+        out.floats("upper", &[count], stored().map(|k| upper[k]))?;
+    }
     write_shape(model, out)?;
     out.floats(name, &[model.rows()], model.cost.iter().map(|c| sign * c + 0.0))?;
     if model.has_transition_costs() {

@@ -75,9 +75,17 @@ struct JsonReader {
     lacking: bool,
     /// Where to stop with an error, to learn the line.
     stop_at: Option<(usize, Option<usize>)>,
-    /// (Next state, probability, further cost if given) of the action being read.
-    row: Vec<(u64, f64, Option<f64>)>,
+    /// Transitions of the action being read.
+    row: Vec<Listed>,
     lines: Lines,
+}
+
+/// A transition as the file gives it.
+struct Listed {
+    to: u64,
+    prob: f64,
+    further: Option<f64>,
+    bounds: Option<[f64; 2]>,
 }
 
 impl JsonReader {
