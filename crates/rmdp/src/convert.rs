@@ -32,7 +32,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "λ", value_parser = args::discount, allow_hyphen_values = true)]
     discount: Option<f64>,
     /// Cost or reward of next states that are not listed, in place of their action's own; what
-    /// listed transitions cost stays the same; refused where a CSV file would not keep it
+    /// listed transitions cost stays the same; refused where a CSV or Parquet file would not keep it
     #[arg(long, value_name = "C", value_parser = args::finite, allow_hyphen_values = true)]
     unlisted_cost: Option<f64>,
     #[command(flatten)]
@@ -57,12 +57,13 @@ pub(crate) fn run(args: &Args) -> Result<Ending, Failure> {
         Some(cost) => &source.model.with_unlisted_cost(cost).map_err(Failure::input)?,
         None => &source.model,
     };
-    if let (Some(cost), Format::Csv) = (args.unlisted_cost, to)
-        && !is_kept_in_csv(model)
+    if let Some(cost) = args.unlisted_cost.filter(|_| ["csv", "parquet"].contains(&to.name()))
+        && !is_kept_in_table(model)
     {
         return Err(Failure::usage(format!(
-            "--unlisted-cost {cost} has no place in a .csv file, which holds what a transition costs \
-             in all: expected 0, or a .json or .npz file"
+            "--unlisted-cost {cost} has no place in a .{} file, which holds what a transition costs in \
+             all: expected 0, or a .json or .npz file",
+            to.name()
         )));
     }
     let standard = is_standard(&args.to_file);
@@ -120,9 +121,9 @@ impl Args {
     }
 }
 
-/// Whether a CSV file tells what unlisted next states cost. That is what its lines of an action cost if
+/// Whether a table of transitions tells what unlisted next states cost. That is what its lines of an action cost if
 /// all cost the same, and otherwise 0.
-fn is_kept_in_csv(model: &Model) -> bool {
+fn is_kept_in_table(model: &Model) -> bool {
     let lists_all = |row: NominalRow<'_>| {
         let mut next: Vec<usize> = row.listed().map(|(next, ..)| next).collect();
         next.dedup();

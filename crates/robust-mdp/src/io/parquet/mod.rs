@@ -53,8 +53,7 @@ pub(super) fn read(source: Source<'_>, discount: Option<f64>) -> Result<ModelFil
             );
             return Err(parse_error(path, None, message));
         }
-        let read = |k: usize| file.column(group, &leaves[k], count as usize);
-        let mut read = read;
+        let mut read = |k: usize| file.column(group, &leaves[k], count as usize);
         let group = Group {
             path,
             first: rows + 1,
