@@ -89,7 +89,7 @@ pub(super) fn number(text: &str) -> Option<f64> {
 }
 
 /// A probability, or the ends of an interval `[low, high]`.
-pub(super) fn interval(text: &str) -> Option<(f64, Option<f64>)> {
+pub(super) fn bounds_of(text: &str) -> Option<(f64, Option<f64>)> {
     match text.strip_prefix('[') {
         Some(inside) => {
             let (low, high) = inside.strip_suffix(']')?.split_once(',')?;
@@ -127,10 +127,10 @@ mod tests {
             (number("0.25"), number("1/4"), number("x"), number("1/")),
             (Some(0.25), Some(0.25), None, None)
         );
-        assert_eq!(interval("[0.1,0.5]"), Some((0.1, Some(0.5))));
-        assert_eq!(interval("[1/4, 1]"), Some((0.25, Some(1.0))));
+        assert_eq!(bounds_of("[0.1,0.5]"), Some((0.1, Some(0.5))));
+        assert_eq!(bounds_of("[1/4, 1]"), Some((0.25, Some(1.0))));
         assert_eq!(
-            (interval("0.5"), interval("[0.5"), interval("[1]")),
+            (bounds_of("0.5"), bounds_of("[0.5"), bounds_of("[1]")),
             (Some((0.5, None)), None, None)
         );
         assert_eq!((index("7"), index("-1"), index("4294967295")), (Some(7), None, None));

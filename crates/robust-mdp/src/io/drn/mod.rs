@@ -11,7 +11,7 @@ pub(super) use write::write;
 use self::header::Header;
 use super::explicit::{Explicit, Listed};
 use super::labels::Labels;
-use super::lines::{Lines, index, interval, number};
+use super::lines::{Lines, bounds_of, index, number};
 use super::source::Source;
 use super::{ReadOptions, within};
 use crate::error::Error;
@@ -167,7 +167,7 @@ impl Reading<'_> {
         let to = index(to.trim_ascii()).ok_or_else(wrong)?;
         let value = value.trim_ascii();
         let value = self.header.placeholders.get(value).map_or(value, String::as_str);
-        let (prob, upper) = interval(value).ok_or_else(|| {
+        let (prob, upper) = bounds_of(value).ok_or_else(|| {
             let value = shown(value);
             format!(
                 "the probability of next state {to} is “{value}”, expected a number or [low, high]"

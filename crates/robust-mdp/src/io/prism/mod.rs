@@ -12,7 +12,7 @@ pub(super) use write::{write, write_transitions};
 use self::beside::{Beside, Rewards};
 use super::explicit::{Explicit, Listed};
 use super::labels::Labels;
-use super::lines::{Lines, index, interval};
+use super::lines::{Lines, bounds_of, index};
 use super::source::Source;
 use super::{ReadOptions, within};
 use crate::error::Error;
@@ -200,7 +200,7 @@ impl Parsed {
             true => rest.find(']')? + 1,
             false => rest.find(|c: char| c.is_ascii_whitespace()).unwrap_or(rest.len()),
         };
-        let prob = interval(&rest[..end])?;
+        let prob = bounds_of(&rest[..end])?;
         rest = rest[end..].trim_ascii_start();
         let action = word(&mut rest).map(str::to_owned);
         rest.is_empty().then_some(Parsed { from, choice, to, prob, action })
