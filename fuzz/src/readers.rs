@@ -7,7 +7,8 @@ use std::sync::LazyLock;
 use robust_mdp::certificate::seal_certificate;
 use robust_mdp::instances::Garnet;
 use robust_mdp::io::{
-    Format, RadiusTable, Source, read_model, read_policy, read_radii, write_json,
+    Format, ModelFile, RadiusTable, ReadOptions, Source, read_model, read_model_file, read_policy,
+    read_radii, write_json, write_model_to,
 };
 use robust_mdp::sets::UncertaintySet;
 use robust_mdp::{
@@ -29,10 +30,17 @@ pub struct Reader {
 }
 
 /// All of them.
-pub const READERS: [Reader; 10] = [
+pub const READERS: [Reader; 16] = [
     Reader { name: "json", shape: Shape::Json, read: |bytes| model(bytes, Format::Json) },
     Reader { name: "csv", shape: Shape::Lines, read: |bytes| model(bytes, Format::Csv) },
     Reader { name: "npz", shape: Shape::Archive, read: |bytes| model(bytes, Format::Npz) },
+    Reader { name: "parquet", shape: Shape::Sealed(|_| {}), read: |b| model(b, Format::Parquet) },
+    Reader { name: "mdp", shape: Shape::Lines, read: |bytes| model(bytes, Format::Mdp) },
+    Reader { name: "prism", shape: Shape::Lines, read: prism },
+    Reader { name: "drn", shape: Shape::Lines, read: |bytes| model(bytes, Format::Drn) },
+    Reader { name: "bmdp", shape: Shape::Lines, read: |bytes| model(bytes, Format::Bmdp) },
+    // A table that is packed.
+    Reader { name: "gzip", shape: Shape::Sealed(|_| {}), read: |bytes| model(bytes, Format::Csv) },
     Reader { name: "policy", shape: Shape::Lines, read: policy },
     Reader { name: "radii", shape: Shape::Lines, read: radii },
     Reader { name: "result", shape: Shape::Json, read: |bytes| said(rmdp::readers::result(bytes)) },
@@ -55,12 +63,44 @@ fn input(bytes: &[u8]) -> Source<'_> {
     Source::in_memory(Path::new("input"), bytes)
 }
 
-/// Models that are read are written and read again: nothing may be lost on the way.
 fn model(bytes: &[u8], format: Format) -> Result<String, String> {
-    let source = input(bytes);
-    let (model, warnings) = read_model(source, Some(format), None)
-        .or_else(|_| read_model(source, Some(format), Some(0.5)))
+    model_of(input(bytes), format)
+}
+
+/// The files of a PRISM model, one after the other, each but the first behind a line `== ENDING`. With a
+/// label `goal` it is asked for.
+fn prism(bytes: &[u8]) -> Result<String, String> {
+    const MARK: &[u8] = b"\n== ";
+    let ends = |bytes: &[u8], mark: &[u8]| bytes.windows(mark.len()).position(|w| w == mark);
+    let mut files: Vec<(&str, &[u8])> = Vec::new();
+    let mut rest = bytes;
+    let mut ending = "tra";
+    loop {
+        let end = ends(rest, MARK).unwrap_or(rest.len());
+        files.push((ending, &rest[..end]));
+        let Some(after) = rest.get(end + MARK.len()..) else { break };
+        let line = ends(after, b"\n").unwrap_or(after.len());
+        ending = std::str::from_utf8(&after[..line]).unwrap_or("");
+        rest = after.get(line + 1..).unwrap_or(&[]);
+    }
+    let source = Source::in_memory_with(Path::new("input"), files[0].1, &files[1..]);
+    model_of(source, Format::Prism)
+}
+
+/// Models that are read are written and read again: nothing may be lost on the way.
+fn model_of(source: Source<'_>, format: Format) -> Result<String, String> {
+    let read = |source: Source<'_>, discount, reach: &[&str]| {
+        let reach = reach.iter().map(|label| (*label).to_owned()).collect();
+        let options = ReadOptions { format: Some(format), discount, reach, ..Default::default() };
+        read_model_file(source, &options)
+    };
+    let ModelFile { model, warnings, outcomes, .. } = read(source, None, &[])
+        .or_else(|_| read(source, Some(0.5), &[]))
         .map_err(|e| e.to_string())?;
+    if matches!(format, Format::Prism | Format::Drn) {
+        // Whatever it says.
+        let _ = read(source, Some(0.5), &["goal"]);
+    }
     if model.transitions() < 10_000 {
         let mut text = Vec::new();
         write_json(&model, &mut text).expect("memory takes everything");
@@ -68,13 +108,23 @@ fn model(bytes: &[u8], format: Format) -> Result<String, String> {
             .expect("what was written can be read");
         assert!(again == model, "a model differs after writing and reading it");
     }
+    if model.transitions().max(model.states()) < 10_000
+        && !matches!(format, Format::Json | Format::Csv | Format::Npz | Format::Parquet)
+    {
+        let mut text = Vec::new();
+        write_model_to(&model, &mut text, format).expect("it came from such a file");
+        let again = read(input(&text), Some(0.5), &[]).expect("what was written can be read");
+        assert!(again.model.states() == model.states(), "other states after writing and reading");
+    }
     Ok(format!(
-        "{} states, {} rows, {} transitions, {} warnings, dense {}",
+        "{} states, {} rows, {} transitions, {} warnings, dense {}, intervals {}, outcomes {}",
         size(model.states()),
         size(model.rows()),
         size(model.transitions()),
         warnings.len().min(3),
-        model.is_dense()
+        model.is_dense(),
+        model.has_intervals(),
+        outcomes.is_some()
     ))
 }
 

@@ -9,7 +9,7 @@ use robust_mdp_page::number::grouped;
 
 use crate::args;
 use crate::failure::{Ending, Failure};
-use crate::model::{FORMATS, ReadArgs};
+use crate::model::{AskedArgs, NamedModel, ReadArgs, formats, is_standard, naming};
 use crate::output;
 use crate::render::sizes;
 
@@ -23,18 +23,20 @@ pub(crate) struct Args {
     #[arg(value_name = "OUT")]
     to_file: PathBuf,
     /// Format of IN [default: by its ending]
-    #[arg(long, value_name = "FORMAT", value_parser = FORMATS)]
+    #[arg(long, value_name = "FORMAT", value_parser = formats())]
     from: Option<Format>,
     /// Format of OUT [default: by its ending]
-    #[arg(long, value_name = "FORMAT", value_parser = FORMATS)]
+    #[arg(long, value_name = "FORMAT", value_parser = formats())]
     to: Option<Format>,
-    /// Discount factor in [0, 1); overrides the model's, and a CSV model needs it
+    /// Discount factor in [0, 1); overrides the file's; needed where IN has none and OUT holds one
     #[arg(long, value_name = "λ", value_parser = args::discount, allow_hyphen_values = true)]
     discount: Option<f64>,
     /// Cost or reward of next states that are not listed, in place of their action's own; what
-    /// listed transitions cost stays the same; refused where a CSV file would not keep it
+    /// listed transitions cost stays the same; refused where a CSV or Parquet file would not keep it
     #[arg(long, value_name = "C", value_parser = args::finite, allow_hyphen_values = true)]
     unlisted_cost: Option<f64>,
+    #[command(flatten)]
+    asked: AskedArgs,
     #[arg(long, short, help = args::QUIET)]
     quiet: bool,
 }
@@ -44,59 +46,84 @@ Examples:
   rmdp convert m.csv m.json --discount 0.95
   rmdp convert m.json m.npz
   rmdp convert m.csv m.json --discount 0.95 --unlisted-cost 100
-  rmdp convert model.txt m.json --from csv --discount 0.9";
+  rmdp convert m.tra m.json --discount 0.99 --reach goal
+  rmdp convert model.dat m.json --from csv --discount 0.9
+  zcat m.csv.gz | rmdp convert - - --from csv --to json --discount 0.9 | jq .states[0]";
 
 pub(crate) fn run(args: &Args) -> Result<Ending, Failure> {
-    let to = match args.to {
-        Some(format) => format,
-        None => Format::of(&args.to_file)
-            .map_err(|e| Failure::input(e).hint("--to json, csv or npz names it"))?,
-    };
-    output::check([("OUT", args.to_file.as_path())], &[])?;
-    if let (Some(discount), Format::Csv) = (args.discount, to) {
-        return Err(Failure::usage(format!(
-            "--discount {discount} has no place in a .csv file, expected none"
-        ))
-        .hint("give it when the .csv file is read, as in `rmdp solve`"));
-    }
-    let reading = ReadArgs { format: args.from, discount: args.discount };
-    let read = match to {
-        Format::Csv => reading.read_undiscounted(&args.from_file).map(|(source, _)| source),
-        Format::Json | Format::Npz => reading.read(&args.from_file),
-    };
-    let unknown = args.from.is_none() && Format::of(&args.from_file).is_err();
-    let source = read.map_err(|failure| match unknown {
-        true => failure.hint("--from json, csv or npz names it"),
-        false => failure,
-    })?;
+    let to = args.target()?;
+    let source = args.source(to)?;
     let model = match args.unlisted_cost {
         Some(cost) => &source.model.with_unlisted_cost(cost).map_err(Failure::input)?,
         None => &source.model,
     };
-    if let (Some(cost), Format::Csv) = (args.unlisted_cost, to)
-        && !is_kept_in_csv(model)
+    if let Some(cost) = args.unlisted_cost.filter(|_| ["csv", "parquet"].contains(&to.name()))
+        && !is_kept_in_table(model)
     {
         return Err(Failure::usage(format!(
-            "--unlisted-cost {cost} has no place in a .csv file, which holds what a transition costs \
-             in all: expected 0, or a .json or .npz file"
+            "--unlisted-cost {cost} has no place in a .{} file, which holds what a transition costs in \
+             all: expected 0, or a .json or .npz file",
+            to.name()
         )));
     }
-    let lost = write_model(model, &args.to_file, Some(to)).map_err(Failure::output)?;
+    let standard = is_standard(&args.to_file);
+    let lost = match standard {
+        true => output::model_to_stdout(model, to)?,
+        false => write_model(model, &args.to_file, Some(to)).map_err(Failure::output)?,
+    };
     output::warn(&source.warnings, args.quiet);
     output::warn(&lost, args.quiet);
     let text = format!(
         "wrote {}: {}, {} transitions\n",
-        args.to_file.display(),
+        if standard { "to the standard output".into() } else { args.to_file.display().to_string() },
         sizes(model),
         grouped(model.positive_transitions() as u64)
     );
-    output::note(&text, false, args.quiet)?;
+    output::note(&text, standard, args.quiet)?;
     Ok(Ending::Done)
 }
 
-/// Whether a CSV file tells what unlisted next states cost. That is what its lines of an action cost if
+impl Args {
+    /// The format to write, once it is known that this makes sense.
+    fn target(&self) -> Result<Format, Failure> {
+        let to = match self.to {
+            Some(format) => format,
+            None if is_standard(&self.to_file) => {
+                let message = "the standard output has no ending that would tell its format";
+                return Err(Failure::usage(message).hint(naming("--to")));
+            }
+            None => {
+                Format::of(&self.to_file).map_err(|e| Failure::input(e).hint(naming("--to")))?
+            }
+        };
+        let file = Some(self.to_file.as_path()).filter(|path| !is_standard(path));
+        output::check(file.map(|path| ("OUT", path)), &[])?;
+        match self.discount.filter(|_| !to.holds_discount()) {
+            Some(discount) => Err(Failure::usage(format!(
+                "--discount {discount} has no place in a .{} file, expected none",
+                to.endings()[0]
+            ))
+            .hint("give it when the file is read, as in `rmdp solve`")),
+            None => Ok(to),
+        }
+    }
+
+    /// Reads the model.
+    fn source(&self, to: Format) -> Result<NamedModel, Failure> {
+        let asked = self.asked.clone();
+        let reading = ReadArgs { format: self.from, discount: self.discount, asked };
+        let read = match to.holds_discount() {
+            true => reading.read(&self.from_file),
+            false => reading.read_undiscounted(&self.from_file).map(|(source, _)| source),
+        };
+        let unknown = self.from.is_none() && Format::of(&self.from_file).is_err();
+        read.map_err(|failure| if unknown { failure.hint(naming("--from")) } else { failure })
+    }
+}
+
+/// Whether a table of transitions tells what unlisted next states cost. That is what its lines of an action cost if
 /// all cost the same, and otherwise 0.
-fn is_kept_in_csv(model: &Model) -> bool {
+fn is_kept_in_table(model: &Model) -> bool {
     let lists_all = |row: NominalRow<'_>| {
         let mut next: Vec<usize> = row.listed().map(|(next, ..)| next).collect();
         next.dedup();

@@ -18,7 +18,7 @@ use crate::set::SetArgs;
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// Model file (.json, .csv or .npz)
+    /// Model file; - is the standard input
     model: PathBuf,
     /// Policy: a table state,action,probability; actions left out have probability 0
     #[arg(long, value_name = "CSV")]

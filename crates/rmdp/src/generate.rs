@@ -1,19 +1,18 @@
 //! `rmdp generate`: models of the paper's families, and radii calibrated to them.
 
-use std::io::BufWriter;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::Subcommand;
 use robust_mdp::Model;
 use robust_mdp::instances::{Costs, DEFAULT_DISCOUNT, Garnet, healthcare, machine_replacement};
-use robust_mdp::io::{Format, write_json, write_model, write_radii};
+use robust_mdp::io::{Format, write_model, write_radii};
 use robust_mdp::sets::Distance;
 use robust_mdp_page::number::{grouped, short};
 
 use crate::args;
 use crate::choice::{self, Choice};
 use crate::failure::{Ending, Failure};
-use crate::model::{FORMATS, calibrated};
+use crate::model::{calibrated, formats, is_standard, naming};
 use crate::output::{self, Losses};
 use crate::render::sizes;
 
@@ -101,11 +100,11 @@ struct Common {
     /// Seed of the random numbers, of the model and of the sampled kernels [default: 0]
     #[arg(long, value_name = "N", value_parser = args::seed, allow_hyphen_values = true)]
     seed: Option<u64>,
-    /// File to write [default: JSON to the standard output]
+    /// File to write; - is the standard output, where --format names no other as JSON [default: -]
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
     /// Format of the file [default: by its ending]
-    #[arg(long, value_name = "FORMAT", value_parser = FORMATS, requires = "output")]
+    #[arg(long, value_name = "FORMAT", value_parser = formats(), requires = "output")]
     format: Option<Format>,
     /// Write a radius for every state, the largest distance of 60 sampled kernels
     #[arg(long, value_name = "CSV")]
@@ -121,11 +120,13 @@ pub(crate) fn run(args: &Args) -> Result<Ending, Failure> {
     let common = args.family.common();
     let outputs = [("--output", &common.output), ("--radii", &common.radii)];
     let named = outputs.into_iter().filter_map(|(flag, path)| Some((flag, path.as_deref()?)));
+    let named = named.filter(|(flag, path)| *flag != "--output" || !is_standard(path));
     output::check(named, &[])?;
     args.family.check()?;
     let format = match &common.output {
-        Some(path) if common.format.is_none() => Format::of(path)
-            .map_err(|e| Failure::input(e).hint("--format json, csv or npz names it"))?,
+        Some(path) if common.format.is_none() && !is_standard(path) => {
+            Format::of(path).map_err(|e| Failure::input(e).hint(naming("--format")))?
+        }
         _ => common.format.unwrap_or(Format::Json),
     };
     let model = args.family.model()?;
@@ -137,25 +138,17 @@ pub(crate) fn run(args: &Args) -> Result<Ending, Failure> {
     if let (Some(path), Some(radii)) = (&common.radii, &radii) {
         losses.note(write_radii(path, &model, radii).map_err(Failure::output));
     }
-    losses.note(match &common.output {
-        Some(path) => write_model(&model, path, Some(format))
-            .map(|lost| output::warn(&lost, common.quiet))
-            .map_err(Failure::output),
-        None => print(&model),
-    });
+    let file = common.output.as_deref().filter(|path| !is_standard(path));
+    let written = match file {
+        Some(path) => write_model(&model, path, Some(format)).map_err(Failure::output),
+        None => output::model_to_stdout(&model, format),
+    };
+    losses.note(written.map(|lost| output::warn(&lost, common.quiet)));
     if losses.is_empty() {
         let told = common.tell(&model, format, radii.as_deref());
-        losses.note(output::note(&told, common.output.is_none(), common.quiet));
+        losses.note(output::note(&told, file.is_none(), common.quiet));
     }
     Ok(losses.end(Ending::Done))
-}
-
-fn print(model: &Model) -> Result<(), Failure> {
-    let mut text = BufWriter::new(Vec::new());
-    write_json(model, &mut text)
-        .and_then(|()| Ok(text.into_inner()?))
-        .map_err(|e| Failure::write(Path::new("standard output"), e))
-        .and_then(|text| output::to_stdout(&text))
 }
 
 impl Family {
@@ -229,7 +222,8 @@ impl Common {
 
     /// What was written, and what to do with it.
     fn tell(&self, model: &Model, format: Format, radii: Option<&[f64]>) -> String {
-        let file = self.output.as_ref().map(|path| path.display().to_string());
+        let file = self.output.as_ref().filter(|path| !is_standard(path));
+        let file = file.map(|path| path.display().to_string());
         let mut text = format!(
             "wrote {}: {}, {} transitions\n",
             file.as_deref().unwrap_or("to the standard output"),
@@ -251,9 +245,9 @@ impl Common {
             true => String::new(),
             false => format!(" --set {}", self.set().name()),
         };
-        let discount = match format {
-            Format::Csv => format!(" --discount {}", self.discount),
-            Format::Json | Format::Npz => String::new(),
+        let discount = match format.holds_discount() {
+            true => String::new(),
+            false => format!(" --discount {}", self.discount),
         };
         let file = file.as_deref().unwrap_or("FILE");
         text + &format!("next: rmdp solve {file}{set} {radius}{discount}\n")

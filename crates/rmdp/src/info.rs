@@ -16,7 +16,7 @@ use crate::render::facts;
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// Model file (.json, .csv or .npz)
+    /// Model file; - is the standard input
     model: PathBuf,
     #[command(flatten)]
     reading: ReadArgs,

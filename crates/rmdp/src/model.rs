@@ -1,34 +1,84 @@
 //! The model of a command: a file or the embedded example.
 
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
 use robust_mdp::instances::{Calibration, DEFAULT_DISCOUNT, machine_replacement};
-use robust_mdp::io::{Format, read_model};
+use robust_mdp::io::{Format, ModelFile, ReadOptions, Source, read_model_file};
 use robust_mdp::sets::Distance;
-use robust_mdp::{Error, Model, ModelError};
+use robust_mdp::{Error, Model, ModelError, Objective};
 
-use crate::choice::Choice;
+use crate::choice::{Choice, in_a_row};
 use crate::failure::Failure;
 
 /// States of the embedded example.
 const EXAMPLE_STATES: usize = 10;
 
 /// Names of the model formats.
-pub(crate) const FORMATS: Choice<Format> = Choice {
-    names: &[("json", Format::Json, ""), ("csv", Format::Csv, ""), ("npz", Format::Npz, "")],
-    later: &[],
-};
+pub(crate) fn formats() -> Choice<Format> {
+    static NAMES: LazyLock<Vec<(&'static str, Format, &'static str)>> =
+        LazyLock::new(|| Format::ALL.iter().map(|&f| (f.name(), f, "")).collect());
+    Choice { names: &NAMES, later: &[] }
+}
+
+/// “--format json, csv or npz names it”.
+pub(crate) fn naming(flag: &str) -> String {
+    let names: Vec<&str> = Format::ALL.iter().map(|f| f.name()).collect();
+    format!("{flag} {} names it", in_a_row(&names, "or"))
+}
+
+/// Whether a model is read from the standard input, or written to the standard output.
+pub(crate) fn is_standard(path: &Path) -> bool {
+    path == Path::new("-")
+}
 
 /// How to read a model file.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Default, clap::Args)]
 pub(crate) struct ReadArgs {
     /// Format of MODEL [default: by its ending]
-    #[arg(long, value_name = "FORMAT", value_parser = FORMATS)]
+    #[arg(long, value_name = "FORMAT", value_parser = formats())]
     pub(crate) format: Option<Format>,
-    /// Discount factor in [0, 1); overrides the model's, and a CSV model needs it
+    /// Discount factor in [0, 1); overrides the file's; needed where the format has none
     #[arg(long, value_name = "λ", value_parser = crate::args::discount)]
     #[arg(allow_hyphen_values = true)]
     pub(crate) discount: Option<f64>,
+    #[command(flatten)]
+    pub(crate) asked: AskedArgs,
+}
+
+const OBJECTIVES: Choice<Objective> = Choice {
+    names: &[
+        ("min-cost", Objective::MinCost, "the file's rewards are costs"),
+        ("max-reward", Objective::MaxReward, ""),
+    ],
+    later: &[],
+};
+
+/// What is asked of a model, of formats that leave it open.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub(crate) struct AskedArgs {
+    /// How likely states with this label are reached, in place of the rewards of the file: it is 1 to
+    /// enter one of them, and they are terminal; may be repeated (prism and drn files)
+    #[arg(long, value_name = "LABEL")]
+    pub(crate) reach: Vec<String>,
+    /// Which of the file's rewards count [default: the first] (drn files)
+    #[arg(long, value_name = "NAME", conflicts_with = "reach")]
+    pub(crate) rewards: Option<String>,
+    /// What is optimised, of files that do not say it [default: min-cost where rewards are named cost,
+    /// else max-reward] (prism and drn files)
+    #[arg(long, value_name = "OBJECTIVE", value_parser = OBJECTIVES)]
+    pub(crate) objective: Option<Objective>,
+}
+
+impl AskedArgs {
+    /// The flags that say how to read a model, with whether they are given.
+    pub(crate) fn given(&self) -> [(&'static str, bool); 3] {
+        [
+            ("--reach", !self.reach.is_empty()),
+            ("--rewards", self.rewards.is_some()),
+            ("--objective", self.objective.is_some()),
+        ]
+    }
 }
 
 /// A model with what the reader took for granted.
@@ -43,21 +93,38 @@ pub(crate) struct NamedModel {
 impl ReadArgs {
     /// Reads the model at `path`.
     pub(crate) fn read(&self, path: &Path) -> Result<NamedModel, Failure> {
-        self.source(path, read_model(path, self.format, self.discount))
+        self.named(path, self.attempt(path, self.discount))
     }
 
-    fn source(
-        &self,
-        path: &Path,
-        read: Result<(Model, Vec<String>), Error>,
-    ) -> Result<NamedModel, Failure> {
-        let (model, warnings) = read.map_err(|e| self.explain(path, e))?;
-        let name = path.display().to_string();
-        Ok(NamedModel { model, warnings, name })
+    fn attempt(&self, path: &Path, discount: Option<f64>) -> Result<ModelFile, Error> {
+        let source = match is_standard(path) {
+            true if self.format.is_none() => {
+                let message = "the standard input has no ending that would tell its format";
+                return Err(Error::Input(message.into()));
+            }
+            true => Source::standard_input(),
+            false => Source::from(path),
+        };
+        let AskedArgs { reach, rewards, objective } = self.asked.clone();
+        let options = ReadOptions { format: self.format, discount, reach, rewards, objective };
+        read_model_file(source, &options)
+    }
+
+    fn named(&self, path: &Path, read: Result<ModelFile, Error>) -> Result<NamedModel, Failure> {
+        let file = read.map_err(|e| self.explain(path, e))?;
+        let name = match is_standard(path) {
+            true => "standard input".to_owned(),
+            false => path.display().to_string(),
+        };
+        Ok(NamedModel { model: file.model, warnings: file.warnings, name })
     }
 
     /// As [`ReadArgs::read`]; a missing discount factor is taken as 0, and told.
     pub(crate) fn read_undiscounted(&self, path: &Path) -> Result<(NamedModel, bool), Failure> {
+        let format = self.format.or_else(|| Format::of(path).ok());
+        if self.discount.is_none() && format.is_some_and(|f| !f.holds_discount()) {
+            return Ok((self.named(path, self.attempt(path, Some(0.0)))?, true));
+        }
         let missing = |e: &Error| {
             let source = match e {
                 Error::ModelAt { source, .. } | Error::Model(source) => source,
@@ -65,27 +132,23 @@ impl ReadArgs {
             };
             *source == ModelError::MissingDiscount
         };
-        match read_model(path, self.format, self.discount) {
+        match self.attempt(path, self.discount) {
             // A pipe cannot be read twice.
             Err(e) if missing(&e) && path.is_file() => {
-                let again = ReadArgs { format: self.format, discount: Some(0.0) };
-                Ok((again.read(path)?, true))
+                Ok((self.named(path, self.attempt(path, Some(0.0)))?, true))
             }
-            read => Ok((self.source(path, read)?, false)),
+            read => Ok((self.named(path, read)?, false)),
         }
     }
 
     fn explain(&self, path: &Path, error: Error) -> Failure {
         let unknown = self.format.is_none() && Format::of(path).is_err();
-        if unknown && !path.exists() {
+        if unknown && !is_standard(path) && !path.exists() {
             let source = std::io::ErrorKind::NotFound.into();
             return Failure::input(Error::Io { path: path.to_owned(), source });
         }
         let failure = Failure::input(error);
-        match unknown {
-            true => failure.hint("--format json, csv or npz names it"),
-            false => failure,
-        }
+        if unknown { failure.hint(naming("--format")) } else { failure }
     }
 
     /// Reads `path`, or takes the embedded example.
@@ -93,8 +156,9 @@ impl ReadArgs {
         if let Some(path) = path {
             return self.read(path);
         }
-        if self.format.is_some() {
-            return Err(Failure::usage("--format goes with a MODEL"));
+        let given = [&[("--format", self.format.is_some())], &self.asked.given()[..]].concat();
+        if let Some((flag, _)) = given.iter().find(|(_, given)| *given) {
+            return Err(Failure::usage(format!("{flag} goes with a MODEL")));
         }
         let discount = self.discount.unwrap_or(DEFAULT_DISCOUNT);
         let model = machine_replacement(EXAMPLE_STATES, discount).map_err(Failure::input)?;

@@ -2,11 +2,12 @@
 //! the work and written after it.
 
 use std::fs;
-use std::io::{self, Write};
+use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-use robust_mdp::io::write_atomically;
+use robust_mdp::io::{Format, write_atomically, write_model_to};
+use robust_mdp::{Error, Model};
 use serde::Serialize;
 
 use crate::failure::{Ending, Failure};
@@ -63,6 +64,19 @@ pub(crate) fn to_stdout(bytes: &[u8]) -> Result<(), Failure> {
             Err(Failure::write(Path::new("standard output"), e))
         }
         _ => Ok(()),
+    }
+}
+
+/// Writes a model to the standard output; returns what is lost of it.
+pub(crate) fn model_to_stdout(model: &Model, format: Format) -> Result<Vec<String>, Failure> {
+    let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
+    match write_model_to(model, &mut out, format) {
+        // What the buffer still holds must not be tried again.
+        Err(Error::Io { source, .. }) if source.kind() == io::ErrorKind::BrokenPipe => {
+            drop(out.into_parts());
+            Ok(Vec::new())
+        }
+        written => written.map_err(Failure::output),
     }
 }
 

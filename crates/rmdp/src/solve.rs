@@ -25,7 +25,7 @@ use crate::watch::Watch;
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// Model file (.json, .csv or .npz) [default: the embedded machine-replacement example]
+    /// Model file; - is the standard input [default: the embedded machine-replacement example]
     model: Option<PathBuf>,
     #[command(flatten)]
     reading: ReadArgs,
@@ -273,7 +273,8 @@ pub(crate) fn unsolved(error: Error) -> Failure {
 }
 
 fn is_kernel_file(path: &Path) -> bool {
-    matches!(Format::of(path), Ok(Format::Csv | Format::Npz))
+    let packed = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("gz"));
+    !packed && matches!(Format::of(path), Ok(Format::Csv | Format::Npz))
 }
 
 /// Writes the kernel that is worst for the policy at the middle of its bounds.

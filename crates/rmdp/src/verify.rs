@@ -19,7 +19,7 @@ use crate::set::{ChosenSet, SetArgs};
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// Model file (.json, .csv or .npz)
+    /// Model file; - is the standard input
     model: PathBuf,
     /// Certificate, as `rmdp solve --certificate` writes it
     certificate: PathBuf,

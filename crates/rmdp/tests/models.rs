@@ -54,7 +54,7 @@ fn what_csv_changes_is_told_by_name() {
 warning: names of states are lost: only .json keeps them
 warning: names of actions are lost: only .json keeps them
 warning: the discount factor is lost: give 0.9 again to solve (--discount 0.9)
-warning: the initial distribution is lost: a CSV model starts uniformly
+warning: the initial distribution is lost: the model starts uniformly
 warning: the reward of next states that are not listed changes in 1 of 4 state-action pairs (state a, \
 action x: from 5.0 to 0.0), because CSV does not keep an action's own apart from those of its \
 transitions: sets that may leave the nominal support (ellipsoid, L1, total variation on support all) will give other \

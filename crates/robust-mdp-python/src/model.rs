@@ -8,7 +8,9 @@ use numpy::{PyArray1, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray3};
 use pyo3::exceptions::{PyKeyboardInterrupt, PyOverflowError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use robust_mdp::Objective;
-use robust_mdp::io::{losses, read_model, read_policy, write_model, write_policy};
+use robust_mdp::io::{
+    Format, ReadOptions, losses, read_model_file, read_policy, write_model, write_policy,
+};
 
 use crate::background::{run_borrowing, run_quietly};
 use crate::errors::{at, raised};
@@ -186,17 +188,28 @@ impl Model {
 
     /// Reads a file; also returns warnings.
     #[staticmethod]
-    #[pyo3(signature = (path, format, discount))]
+    #[pyo3(signature = (path, format, discount, reach, rewards))]
     fn load(
         py: Python<'_>,
         path: PathBuf,
         format: Option<&str>,
         discount: Option<f64>,
+        reach: Vec<String>,
+        rewards: Option<String>,
     ) -> PyResult<(Model, Vec<String>)> {
         let format = format.map(str::parse).transpose().map_err(|e| raised(py, e))?;
-        let read = run_quietly(py, move || read_model(&path, format, discount))?;
-        let (model, warnings) = read.map_err(|e| raised(py, e))?;
-        Ok((model.into(), warnings))
+        let options = ReadOptions { format, discount, reach, rewards, ..ReadOptions::default() };
+        let read = run_quietly(py, move || read_model_file(&path, &options))?;
+        let file = read.map_err(|e| raised(py, e))?;
+        Ok((file.model.into(), file.warnings))
+    }
+
+    /// Whether a file of this format, or else by the ending of its path, holds a discount factor.
+    #[staticmethod]
+    #[pyo3(signature = (path, format))]
+    fn holds_discount(py: Python<'_>, path: PathBuf, format: Option<&str>) -> PyResult<bool> {
+        let format = format.map_or_else(|| Format::of(&path), str::parse);
+        Ok(format.map_err(|e| raised(py, e))?.holds_discount())
     }
 
     /// Writes a file; returns warnings of what it does not hold.

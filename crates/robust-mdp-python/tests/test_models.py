@@ -372,7 +372,7 @@ def test_files_that_cannot_be(tmp_path):
     with pytest.raises(FileNotFoundError):
         rm.Model.load(tmp_path / "none.json")
     with pytest.raises(ValueError, match="ending"):
-        rm.Model.load(tmp_path / "none.txt")
+        rm.Model.load(tmp_path / "none.dat")
     (tmp_path / "bad.json").write_text('{"format": "robust-mdp"')
     with pytest.raises(ValueError, match="bad.json"):
         rm.Model.load(tmp_path / "bad.json")
@@ -496,3 +496,24 @@ def test_a_csv_that_changes_the_question_is_told(tmp_path):
     assert any("next states that are not listed changes" in str(w.message) for w in told)
     model.save(tmp_path / "m.npz")
     assert rm.Model.load(tmp_path / "m.npz").unlisted_costs == (-5.0, -5.0)
+
+
+def test_files_of_model_checkers(tmp_path):
+    tra = tmp_path / "m.tra"
+    tra.write_text("3 3 4\n0 0 1 0.25 go\n0 0 2 0.75 go\n1 0 1 1\n2 0 2 1\n")
+    (tmp_path / "m.lab").write_text('0="init" 1="deadlock" 2="goal"\n0: 0\n1: 2\n2: 1\n')
+    (tmp_path / "m.srew").write_text("3 1\n0 2\n")
+    with pytest.warns(rm.ModelWarning, match="goal"):
+        model = rm.Model.load(tra, discount=0.5)
+    assert (model.n_states, model.n_pairs, model.objective) == (3, 2, "max-reward")
+    reached = rm.Model.load(tra, discount=0.5, reach="goal")
+    assert rm.solve(reached, rm.Nominal()).values[0] == pytest.approx(0.25)
+    with pytest.raises(ValueError, match="no label “end” to be reached"):
+        rm.Model.load(tra, reach=["goal", "end"])
+    undiscounted = rm.Model.load(tra, reach="goal")
+    with pytest.warns(rm.ModelWarning, match="their mean under nominal"):
+        undiscounted.save(tmp_path / "m.drn.gz")
+    again = rm.Model.load(tmp_path / "m.drn.gz", discount=0.5)
+    assert again.n_states == 3
+    with pytest.raises(ValueError, match="no discount factor"):
+        undiscounted.save(tmp_path / "m.json.gz")

@@ -211,6 +211,8 @@ impl ModelError {
             | TerminalWithActions { state }
             | TransitionBeforeAction { state } => Some((state.index, None)),
             RowSum { state, action, .. }
+            | Interval { state, action, .. }
+            | IntervalSums { state, action, .. }
             | Probability { state, action, .. }
             | CostNotFinite { state, action, .. }
             | NextOutOfRange { state, action, .. } => Some((state.index, Some(action.index))),
@@ -222,7 +224,9 @@ impl ModelError {
     pub fn next(&self) -> Option<usize> {
         use ModelError::*;
         match self {
-            Probability { next, .. } | NextOutOfRange { next, .. } => Some(*next),
+            Probability { next, .. } | Interval { next, .. } | NextOutOfRange { next, .. } => {
+                Some(*next)
+            }
             CostNotFinite { next, .. } => *next,
             _ => None,
         }

@@ -22,7 +22,7 @@ use robust_mdp_page::{Block, Page, Section, write_figures};
 use crate::args;
 use crate::failure::{Ending, Failure};
 use crate::interrupt;
-use crate::model::{FORMATS, NamedModel, ReadArgs};
+use crate::model::{AskedArgs, NamedModel, ReadArgs, formats};
 use crate::output::{self, Losses};
 use crate::render::solution::table_decimals;
 use radii::Radii;
@@ -42,8 +42,10 @@ pub(crate) struct Args {
     #[arg(long, value_name = "MODEL")]
     model: Option<PathBuf>,
     /// Format of MODEL [default: by its ending]
-    #[arg(long, value_name = "FORMAT", value_parser = FORMATS)]
+    #[arg(long, value_name = "FORMAT", value_parser = formats())]
     format: Option<Format>,
+    #[command(flatten)]
+    asked: AskedArgs,
     /// A trace of one of the results, from `rmdp solve --trace`; may be repeated
     #[arg(long, value_name = "JSONL")]
     trace: Vec<PathBuf>,
@@ -156,7 +158,8 @@ pub(crate) fn run(args: &Args) -> Result<Ending, Failure> {
     let traces = trace::read_all(&args.trace, &results)?;
     let source = match &args.model {
         Some(path) => {
-            let reading = ReadArgs { format: args.format, discount: Some(results[0].discount()) };
+            let (discount, asked) = (Some(results[0].discount()), args.asked.clone());
+            let reading = ReadArgs { format: args.format, discount, asked };
             Some(reading.read(path)?)
         }
         None => None,
@@ -196,7 +199,10 @@ impl Args {
             ("--threads", "is for what is solved in the MODEL", self.threads.is_some()),
             ("--certificate", "is verified against the MODEL", !self.certificate.is_empty()),
         ];
-        let without_model = idle.into_iter().find(|(.., given)| *given && self.model.is_none());
+        let asked =
+            self.asked.given().map(|(flag, given)| (flag, "says how to read a MODEL", given));
+        let without_model =
+            asked.into_iter().chain(idle).find(|(.., given)| *given && self.model.is_none());
         match without_model {
             Some((flag, what, _)) => {
                 Err(Failure::usage(format!("{flag} {what}, and there is none: give --model MODEL")))

@@ -21,7 +21,7 @@ from ._transfer import transfer
 from .kernel import Kernel, as_kernel
 
 Path = str | os.PathLike[str]
-Format = Literal["json", "csv", "npz"]
+Format = Literal["json", "csv", "parquet", "npz", "mdp", "prism", "drn", "bmdp"]
 
 
 class Model(Frozen):
@@ -309,25 +309,39 @@ class Model(Frozen):
         return Model._build(_tables.of_dataframe(frame, names, initial), discount)
 
     @staticmethod
-    def load(path: Path, *, format: Format | None = None, discount: float | None = None) -> Model:
-        """Read a model from a file: ``.json``, craam's ``.csv`` or ``.npz``.
+    def load(
+        path: Path,
+        *,
+        format: Format | None = None,
+        discount: float | None = None,
+        reach: str | Sequence[str] = (),
+        rewards: str | None = None,
+    ) -> Model:
+        """Read a model from a file: ``.json``, craam's ``.csv`` or the same table as ``.parquet``, ``.npz``, PRISM's
+        ``.tra``, Storm's ``.drn``, bmdp-tool's ``.bmdp`` or fast-robust-mdps' ``.mdp``, packed by gzip or not.
 
         Parameters
         ----------
         path : path
             The format follows from its ending unless `format` names it.
         discount : float, optional
-            In place of the file's; CSV files have none.
+            In place of the file's; only JSON, ``.npz`` and ``.mdp`` files have one.
+        reach : str or sequence of str, optional
+            Labels of PRISM's and Storm's files: how likely states with one of them are reached is asked, in
+            place of the file's rewards. It has a reward of 1 to enter such a state, and they are terminal.
+        rewards : str, optional
+            Which of the rewards of Storm's files count; by default the first.
         """
         path = os.fspath(path)
+        labels = [reach] if isinstance(reach, str) else list(reach)
         try:
             given = None if discount is None else _checks.discount(discount)
-            native, notes = _native.Model.load(path, format, given)
+            native, notes = _native.Model.load(path, format, given, labels, rewards)
             has_discount = True
         except _native.ModelError as error:
             if discount is not None or "discount factor is missing" not in str(error):
                 raise
-            native, notes = _native.Model.load(path, format, 0.0)
+            native, notes = _native.Model.load(path, format, 0.0, labels, rewards)
             has_discount = False
         for note in notes:
             warn(note, ModelWarning)
@@ -343,11 +357,10 @@ class Model(Frozen):
 
         A :class:`ModelWarning` says what the file does not hold: names, and with CSV the discount factor,
         the initial distribution and what next states cost that are not listed. The file appears as a
-        whole or not at all.
+        whole or not at all, packed by gzip where the name ends in ``.gz``.
         """
         path = os.fspath(path)
-        csv = format == "csv" or (format is None and path.lower().endswith(".csv"))
-        if not (self._has_discount or csv):
+        if not self._has_discount and _native.Model.holds_discount(path, format):
             raise ValueError(
                 "the model has no discount factor, which this format needs: "
                 "save model.with_discount(…)"

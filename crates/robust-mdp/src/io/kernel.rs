@@ -11,7 +11,7 @@ use std::path::Path;
 use super::names::Names;
 use super::npz::{self, Csr};
 use super::table::quoted;
-use super::{Format, write_atomically};
+use super::{Format, gzip, write_atomically};
 use crate::error::Error;
 use crate::model::{Model, NominalRow};
 
@@ -24,9 +24,9 @@ pub type KernelRows<'a> = dyn FnMut(usize, &mut Vec<(u32, f64)>) + 'a;
 /// `row` is called once for each row, in order. CSV streams; `.npz` needs the number of entries first and holds them all.
 pub fn write_kernel(path: &Path, model: &Model, row: &mut KernelRows<'_>) -> Result<(), Error> {
     let mut kernel = Kernel { model, costs: model.repeated_transitions() > 0, row };
-    match Format::of(path) {
-        Ok(Format::Csv) => write_atomically(path, |w| kernel.write_csv(w)),
-        Ok(Format::Npz) => npz::write_kernel(path, model, &kernel.collect()),
+    match Format::of(path).map(|format| (format, gzip::is_asked(path))) {
+        Ok((Format::Csv, false)) => write_atomically(path, |w| kernel.write_csv(w)),
+        Ok((Format::Npz, false)) => npz::write_kernel(path, model, &kernel.collect()),
         _ => {
             let path = path.display();
             Err(Error::Input(format!("{path}: a kernel is written as .csv or .npz")))

@@ -1,75 +1,87 @@
-//! Files: models, radii, policies and kernels. One file a format.
+//! Files: models, radii, policies and kernels. One file or folder a format.
 //!
 //! Readers stream, never trust a declared size, and say the line where something is wrong.
 //! Writers replace a file in one step, so that a reader sees the old one or the new one whole.
 
 mod atomic;
+mod bmdp;
 mod checkpoint;
 mod craam_csv;
+mod drn;
+mod explicit;
+mod format;
+mod gzip;
 mod json;
 mod kernel;
+mod labels;
+mod lines;
 mod losses;
+mod mdp;
 mod names;
 mod npy;
 mod npz;
 mod numbers;
+#[cfg(feature = "parquet")]
+mod parquet;
 mod policy;
+mod prism;
 mod radius;
+mod rows;
 mod source;
 mod table;
 #[cfg(test)]
 mod tests;
+mod words;
 
 pub use atomic::write_atomically;
 pub use checkpoint::{read_checkpoint, remove_checkpoint};
+pub use craam_csv::Outcomes;
+pub use format::Format;
 pub use json::write_json;
 pub use kernel::{KernelRows, write_kernel};
 pub use losses::losses;
+pub use mdp::{Ambiguity, read_ambiguity, write_ambiguity};
 pub use policy::{read_policy, write_policy};
 pub use radius::{RadiusTable, read_radii, read_weights, write_radii};
 pub use source::Source;
 
+use std::io::{self, Cursor, Write};
 use std::path::Path;
-use std::str::FromStr;
 
 use crate::error::{Error, ModelError};
-use crate::model::Model;
+use crate::model::{Model, Objective};
 
-/// A model file format.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Format {
-    /// The native format: everything a model holds.
-    Json,
-    /// craam's table of transitions, one a line.
-    Csv,
-    /// NumPy arrays.
-    Npz,
+/// What a reader is told.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ReadOptions {
+    /// The format; it follows from the file's ending unless given.
+    pub format: Option<Format>,
+    /// In place of the file's discount factor.
+    pub discount: Option<f64>,
+    /// Labels of states that are to be reached, in place of the file's rewards: a transition into one of
+    /// them has reward 1, and they are terminal. For formats with labels.
+    pub reach: Vec<String>,
+    /// The rewards to take, where a file has several. For formats that name them.
+    pub rewards: Option<String>,
+    /// What is optimised, where the format does not say it.
+    pub objective: Option<Objective>,
 }
 
-impl Format {
-    /// The format that the ending of `path` names.
-    pub fn of(path: &Path) -> Result<Format, Error> {
-        let ending = path.extension().map(|e| e.to_string_lossy().to_ascii_lowercase());
-        ending.as_deref().unwrap_or("").parse().map_err(|_| {
-            Error::Input(format!(
-                "{}: the format cannot be told from the file's ending, \
-                 expected .json, .csv or .npz (or name the format)",
-                path.display()
-            ))
-        })
-    }
+/// What a file holds.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct ModelFile {
+    /// The model.
+    pub model: Model,
+    /// What the reader took for granted, to be shown.
+    pub warnings: Vec<String>,
+    /// The outcomes of actions, where some have several; nominal rows are then their even mixtures.
+    pub outcomes: Option<Outcomes>,
 }
 
-impl FromStr for Format {
-    type Err = Error;
-
-    fn from_str(name: &str) -> Result<Format, Error> {
-        match name {
-            "json" => Ok(Format::Json),
-            "csv" => Ok(Format::Csv),
-            "npz" => Ok(Format::Npz),
-            _ => Err(Error::Input(format!("format “{name}”, expected json, csv or npz"))),
-        }
+impl From<(Model, Vec<String>)> for ModelFile {
+    fn from((model, warnings): (Model, Vec<String>)) -> ModelFile {
+        ModelFile { model, warnings, outcomes: None }
     }
 }
 
@@ -81,28 +93,119 @@ pub fn read_model<'a>(
     format: Option<Format>,
     discount: Option<f64>,
 ) -> Result<(Model, Vec<String>), Error> {
-    let source = source.into();
-    match format.map_or_else(|| Format::of(source.path), Ok)? {
-        Format::Json => Ok((json::read(source, discount)?, Vec::new())),
+    let options = ReadOptions { format, discount, ..ReadOptions::default() };
+    read_model_file(source, &options).map(|file| (file.model, file.warnings))
+}
+
+/// Reads a model and what else its file holds.
+pub fn read_model_file<'a>(
+    source: impl Into<Source<'a>>,
+    options: &ReadOptions,
+) -> Result<ModelFile, Error> {
+    let (source, discount) = (source.into(), options.discount);
+    let format = options.format.map_or_else(|| Format::of(source.path), Ok)?;
+    options.check(format)?;
+    match format {
+        Format::Json => Ok((json::read(source, discount)?, Vec::new()).into()),
         Format::Csv => craam_csv::read(source, discount),
-        Format::Npz => npz::read(source, discount),
+        Format::Npz => Ok(npz::read(source, discount)?.into()),
+        #[cfg(feature = "parquet")]
+        Format::Parquet => parquet::read(source, discount),
+        Format::Mdp => Ok(mdp::read(source, discount)?.into()),
+        Format::Prism => Ok(prism::read(source, options)?.into()),
+        Format::Drn => Ok(drn::read(source, options)?.into()),
+        Format::Bmdp => Ok(bmdp::read(source, discount)?.into()),
     }
 }
 
-/// Writes a model; the format follows from the file's ending unless given. Also returns what the file
-/// does not hold of the model, see [`losses`], to be shown as warnings.
+impl ReadOptions {
+    /// Refuses what a format has no use for.
+    fn check(&self, format: Format) -> Result<(), Error> {
+        let labelled = matches!(format, Format::Prism | Format::Drn);
+        let unused = [
+            ("labels to be reached are", !self.reach.is_empty() && !labelled),
+            ("a choice of rewards is", self.rewards.is_some() && format != Format::Drn),
+            ("an objective is", self.objective.is_some() && !labelled),
+        ];
+        match unused.iter().find(|(_, given)| *given) {
+            Some((what, _)) => {
+                let name = format.name();
+                Err(Error::Input(format!("{what} of no use to the format {name}, expected none")))
+            }
+            None => Ok(()),
+        }
+    }
+}
+
+/// Writes a model; the format follows from the file's ending unless given, and `.gz` behind it asks for a
+/// packed file. Also returns what the file does not hold of the model, see [`losses`], to be shown as
+/// warnings.
 pub fn write_model(
     model: &Model,
     path: &Path,
     format: Option<Format>,
 ) -> Result<Vec<String>, Error> {
     let format = format.map_or_else(|| Format::of(path), Ok)?;
+    check_writable(model, format)?;
     match format {
-        Format::Json => json::write(model, path)?,
-        Format::Csv => craam_csv::write(model, path)?,
-        Format::Npz => npz::write(model, path)?,
+        Format::Prism => prism::write(model, path)?,
+        Format::Npz if !gzip::is_asked(path) => atomic::replace(path, |w| npz::write(model, w))?,
+        _ => replace_packed(path, |w| write_stream(model, w, format))?,
     }
     Ok(losses(model, format))
+}
+
+/// As [`write_atomically`], packed where the ending asks for that.
+fn replace_packed(
+    path: &Path,
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> Result<(), Error> {
+    atomic::replace(path, |w| match gzip::is_asked(path) {
+        true => gzip::pack(w, write),
+        false => write(w),
+    })
+}
+
+/// Writes a model to any sink, such as the standard output. Also returns what is lost, as
+/// [`write_model`] does.
+pub fn write_model_to(
+    model: &Model,
+    w: &mut dyn Write,
+    format: Format,
+) -> Result<Vec<String>, Error> {
+    check_writable(model, format)?;
+    let failed = |source| Error::Io { path: "standard output".into(), source };
+    write_stream(model, w, format).and_then(|()| w.flush()).map_err(failed)?;
+    Ok(losses(model, format))
+}
+
+/// Refuses a model of which the format can say nothing right.
+fn check_writable(model: &Model, format: Format) -> Result<(), Error> {
+    let wrong = match format {
+        _ if format.is_table() => craam_csv::refusal(model),
+        Format::Mdp => mdp::refusal(model),
+        _ => None,
+    };
+    wrong.map_or(Ok(()), |message| Err(Error::Input(message)))
+}
+
+fn write_stream(model: &Model, w: &mut dyn Write, format: Format) -> io::Result<()> {
+    match format {
+        Format::Json => write_json(model, w),
+        Format::Csv => craam_csv::write(model, w),
+        #[cfg(feature = "parquet")]
+        Format::Parquet => parquet::write(model, w),
+        Format::Mdp => mdp::write(model, w),
+        Format::Prism => prism::write_transitions(model, w),
+        Format::Drn => drn::write(model, w),
+        Format::Bmdp => bmdp::write(model, w),
+        Format::Npz => {
+            // An archive is written from both ends.
+            let mut held = Cursor::new(Vec::new());
+            npz::write(model, &mut held)?;
+            w.write_all(held.get_ref())
+        }
+    }
 }
 
 fn parse_error(path: &Path, line: Option<u64>, message: impl Into<String>) -> Error {

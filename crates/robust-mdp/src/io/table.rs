@@ -6,16 +6,16 @@ use std::borrow::Cow;
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 
-use super::source::{Input, Source};
+use super::source::Source;
 use crate::error::Error;
 
 /// Longest record: a longer one means that the file is no table.
 const RECORD_LIMIT: usize = 1 << 20;
 
 pub(super) struct Table<'a> {
-    reader: BufReader<Box<dyn Input + 'a>>,
+    reader: BufReader<Box<dyn Read + 'a>>,
     path: &'a Path,
-    header: Vec<String>,
+    header: Header<'a>,
     /// Line where the latest record begins, and the number of lines read.
     line: u64,
     lines_read: u64,
@@ -29,7 +29,7 @@ impl<'a> Table<'a> {
         let mut table = Table {
             reader: BufReader::with_capacity(1 << 16, source.open()?),
             path: source.path,
-            header: Vec::new(),
+            header: Header { path: source.path, line: None, names: Vec::new() },
             line: 0,
             lines_read: 0,
             raw: Vec::new(),
@@ -40,38 +40,24 @@ impl<'a> Table<'a> {
             return Err(super::parse_error(source.path, None, message));
         }
         let name = |k| table.record.field(k).to_ascii_lowercase();
-        table.header = (0..table.record.ends.len()).map(name).collect();
+        table.header.names = (0..table.record.ends.len()).map(name).collect();
+        table.header.line = Some(table.line);
         Ok(table)
     }
 
-    /// The column that the header calls by one of `names`; two of them are an error.
+    /// See [`Header::column`].
     pub(super) fn column(&self, names: &[&str]) -> Result<Option<usize>, Error> {
-        let mut found =
-            (0..self.header.len()).filter(|&k| names.contains(&self.header[k].as_str()));
-        let (first, second) = (found.next(), found.next());
-        match (first, second) {
-            (Some(first), Some(second)) => {
-                let (one, two) = (&self.header[first], &self.header[second]);
-                let what = match one == two {
-                    true => format!("“{one}” twice"),
-                    false => format!("“{one}” and “{two}”, which mean the same"),
-                };
-                let (first, second) = (first + 1, second + 1);
-                Err(self.error(format!(
-                    "the header has {what} (columns {first} and {second}), expected one of them"
-                )))
-            }
-            _ => Ok(first),
-        }
+        self.header.column(names)
     }
 
-    /// As [`Table::column`]; its absence is an error.
+    /// See [`Header::require`].
     pub(super) fn require(&self, names: &[&str]) -> Result<usize, Error> {
-        self.column(names)?.ok_or_else(|| {
-            let wanted = names.join("” or “");
-            let found = self.header.join(", ");
-            self.error(format!("the header has no column “{wanted}”; it has: {found}"))
-        })
+        self.header.require(names)
+    }
+
+    /// The names of the columns.
+    pub(super) fn header(&self) -> &Header<'a> {
+        &self.header
     }
 
     /// Goes to the next record; false at the end of the file.
@@ -110,7 +96,7 @@ impl<'a> Table<'a> {
     /// Fields without a column mean that the others are not where the header says; empty ones are commas
     /// at the end.
     fn no_more_than_the_header(&self) -> Result<(), Error> {
-        let (found, expected) = (self.record.ends.len(), self.header.len());
+        let (found, expected) = (self.record.ends.len(), self.header.names.len());
         if expected > 0 && (expected..found).any(|k| !self.record.field(k).is_empty()) {
             let message = format!("{found} columns, expected {expected}, as in the header");
             return Err(self.error(message));
@@ -125,8 +111,8 @@ impl<'a> Table<'a> {
 
     pub(super) fn field(&self, column: usize) -> Result<&str, Error> {
         if column >= self.record.ends.len() {
-            let (n, name) = (self.record.ends.len(), &self.header[column]);
-            let expected = self.header.len();
+            let (n, name) = (self.record.ends.len(), &self.header.names[column]);
+            let expected = self.header.names.len();
             return Err(self
                 .error(format!("only {n} of {expected} columns, expected one for “{name}” too")));
         }
@@ -136,7 +122,7 @@ impl<'a> Table<'a> {
     pub(super) fn number(&self, column: usize) -> Result<f64, Error> {
         let text = self.field(column)?;
         text.parse().map_err(|_| {
-            self.error(format!("{} is “{text}”, expected a number", self.header[column]))
+            self.error(format!("{} is “{text}”, expected a number", self.header.names[column]))
         })
     }
 
@@ -146,7 +132,7 @@ impl<'a> Table<'a> {
         let whole = |x: f64| (x.fract() == 0.0 && (0.0..1e15).contains(&x)).then_some(x as u64);
         let id = text.parse::<u64>().ok().or_else(|| text.parse().ok().and_then(whole));
         id.filter(|&id| id < u64::from(u32::MAX)).map(|id| id as u32).ok_or_else(|| {
-            let (name, top) = (&self.header[column], u32::MAX - 1);
+            let (name, top) = (&self.header.names[column], u32::MAX - 1);
             self.error(format!("{name} is “{text}”, expected a whole number from 0 to {top}"))
         })
     }
@@ -169,6 +155,49 @@ impl<'a> Table<'a> {
         }
         self.lines_read += u64::from(read > 0);
         Ok(read > 0)
+    }
+}
+
+/// The names of columns, in small letters.
+pub(super) struct Header<'a> {
+    pub(super) path: &'a Path,
+    /// Where it stands, in a file of lines.
+    pub(super) line: Option<u64>,
+    pub(super) names: Vec<String>,
+}
+
+impl Header<'_> {
+    /// The column that is called by one of `names`; two of them are an error.
+    pub(super) fn column(&self, names: &[&str]) -> Result<Option<usize>, Error> {
+        let mut found = (0..self.names.len()).filter(|&k| names.contains(&self.names[k].as_str()));
+        let (first, second) = (found.next(), found.next());
+        match (first, second) {
+            (Some(first), Some(second)) => {
+                let (one, two) = (&self.names[first], &self.names[second]);
+                let what = match one == two {
+                    true => format!("“{one}” twice"),
+                    false => format!("“{one}” and “{two}”, which mean the same"),
+                };
+                let (first, second) = (first + 1, second + 1);
+                Err(self.error(format!(
+                    "the header has {what} (columns {first} and {second}), expected one of them"
+                )))
+            }
+            _ => Ok(first),
+        }
+    }
+
+    /// As [`Header::column`]; its absence is an error.
+    pub(super) fn require(&self, names: &[&str]) -> Result<usize, Error> {
+        self.column(names)?.ok_or_else(|| {
+            let wanted = names.join("” or “");
+            let found = self.names.join(", ");
+            self.error(format!("the header has no column “{wanted}”; it has: {found}"))
+        })
+    }
+
+    pub(super) fn error(&self, message: impl Into<String>) -> Error {
+        super::parse_error(self.path, self.line, message)
     }
 }
 
@@ -243,7 +272,7 @@ mod tests {
 
     fn records(text: &[u8]) -> Result<Vec<Vec<String>>, Error> {
         let mut table = table(text)?;
-        let mut all = vec![table.header.clone()];
+        let mut all = vec![table.header.names.clone()];
         while table.advance()? {
             let fields = 0..table.record.ends.len();
             all.push(fields.map(|k| table.record.field(k).to_owned()).collect());

@@ -81,6 +81,88 @@ fn models_come_back_bit_for_bit() {
     }
 }
 
+/// Intervals, and a reward of 1 on reaching one of the terminal states.
+fn reaching() -> Model {
+    let mut b = ModelBuilder::new(0.95).objective(Objective::MaxReward);
+    b.add_state(None);
+    for bounds in [[0.0, 0.7], [0.3, 1.0]] {
+        b.add_action(None, 0.0);
+        b.add_interval(0, None, [0.1, 0.6], 0.0);
+        b.add_interval(1, None, bounds, 1.0);
+    }
+    b.add_state(None);
+    b.mark_terminal();
+    b.build().unwrap()
+}
+
+#[test]
+fn intervals_of_numpy_arrays_and_of_json() {
+    let model = reaching();
+    for name in ["m.json", "m.npz"] {
+        assert_eq!(through(&model, name), model);
+    }
+    let folder = Folder::new();
+    for (bounds, expected) in [
+        (
+            "[0,1,0,0.5,0.75]",
+            "line 2: state 0, action 0: the interval [0.5, 0.75] of next state 0 does",
+        ),
+        ("[0,1,0,0.5,x]", "line 2"),
+        ("[0,1,0,\"a\",1]", "the bounds of a probability must be numbers, found the text \"a\""),
+        ("[0,1,0,0.5]", "or [state, probability, cost, lower, upper], found a list of 4 entries"),
+        ("[0,1,0,0.5,1,1]", "found a list of more than 5 entries"),
+    ] {
+        let text = format!(
+            "{{\"format\":\"robust-mdp\",\"version\":1,\"objective\":\"min-cost\",\"discount\":0.5,\n\
+             \"states\":[{{\"actions\":[{{\"cost\":1,\"next\":[{bounds}]}}]}}]}}"
+        );
+        let error = read_model(&folder.with("m.json", text), None, None).unwrap_err().to_string();
+        assert!(error.contains(expected), "{error}");
+    }
+}
+
+/// What a writer does not warn of comes back: of models of every kind, through every format.
+#[test]
+fn every_format_keeps_what_it_does_not_say_is_lost() {
+    let mut even = nameless(rich());
+    even.initial = Some(vec![0.5, 0.0, 0.0, 0.5]);
+    let dense = Garnet { seed: 3, ..Garnet::default() }.model().unwrap();
+    let prizes = Model { objective: Objective::MaxReward, ..dense.clone() };
+    let mut kept = vec![0; Format::ALL.len()];
+    for model in [rich(), even, dense, prizes, sparse(), healthcare(9, 0.5).unwrap(), reaching()] {
+        for (&format, kept) in Format::ALL.iter().zip(&mut kept) {
+            let file = format!("m.{}", format.endings()[0]);
+            let folder = Folder::new();
+            let Ok(lost) = write_model(&model, &folder.file(&file), None) else { continue };
+            assert_eq!(lost, losses(&model, format));
+            let options = ReadOptions { discount: Some(model.discount()), ..Default::default() };
+            let read = |name: &str| {
+                read_model_file(&folder.file(name), &options)
+                    .unwrap_or_else(|e| panic!("{e}"))
+                    .model
+            };
+            let again = read(&file);
+            let packed = format!("{file}.gz");
+            write_model(&model, &folder.file(&packed), None).unwrap();
+            assert_eq!(read(&packed), again, "{format:?}");
+            let mut bytes = Vec::new();
+            assert_eq!(write_model_to(&model, &mut bytes, format).unwrap(), lost);
+            assert_eq!(bytes, fs::read(folder.file(&file)).unwrap(), "{format:?}");
+            let unnamed = lost.iter().any(|l| l.starts_with("names of"));
+            let other =
+                |l: &&String| !l.starts_with("names of") && !l.contains("the discount factor");
+            if lost.iter().filter(other).count() == 0 {
+                *kept += 1;
+                match unnamed {
+                    true => assert_eq!(nameless(again), nameless(model.clone()), "{format:?}"),
+                    false => assert_eq!(again, model, "{format:?}"),
+                }
+            }
+        }
+    }
+    assert!(kept.iter().all(|kept| *kept > 0), "{kept:?}");
+}
+
 #[test]
 fn csv_keeps_a_last_state_nothing_reaches() {
     let model = nameless(rich());
@@ -119,9 +201,12 @@ fn formats_by_ending_or_name() {
 #[test]
 fn damaged_files_do_no_harm() {
     let folder = Folder::new();
-    for name in ["m.json", "m.csv", "m.npz"] {
-        let path = folder.file(name);
-        write_model(&rich(), &path, None).unwrap();
+    let names = Format::ALL.iter().map(|format| format!("m.{}", format.endings()[0]));
+    for name in names.chain(["m.csv.gz".into(), "m.npz.gz".into()]) {
+        let (path, name) = (folder.file(&name), name.as_str());
+        let even = sparse();
+        let model = if name == "m.mdp" { &even } else { &rich() };
+        write_model(model, &path, None).unwrap();
         let whole = fs::read(&path).unwrap();
         let step = (whole.len() / 150).max(1);
         for at in (0..whole.len()).step_by(step) {

@@ -1,13 +1,15 @@
 use std::path::Path;
 
 use super::*;
-use crate::io::read_model;
 use crate::io::tests::Folder;
+use crate::io::{read_model, write_model};
+use crate::model::{Model, Objective};
 
 const HEADER: &str = "idstatefrom,idaction,idstateto,probability,reward\n";
 
 fn read_text(text: impl AsRef<[u8]>) -> Result<(Model, Vec<String>), Error> {
-    read(Source::in_memory(Path::new("m.csv"), text.as_ref()), Some(0.9))
+    let file = read(Source::in_memory(Path::new("m.csv"), text.as_ref()), Some(0.9))?;
+    Ok((file.model, file.warnings))
 }
 
 fn message(text: impl AsRef<[u8]>) -> String {
@@ -43,7 +45,7 @@ fn sparse_action_numbers_become_names() {
     let names: Vec<_> = (0..4).map(|r| model.action_name(r / 2, r)).collect();
     assert_eq!(names, ["0", "5", "0", "1"]);
     let folder = Folder::new();
-    write(&model, &folder.file("again.csv")).unwrap();
+    write_model(&model, &folder.file("again.csv"), None).unwrap();
     assert_eq!(read_model(&folder.file("again.csv"), None, Some(0.9)).unwrap().0, model);
 }
 
@@ -58,12 +60,44 @@ fn states_without_lines_are_terminal() {
     );
 }
 
+const OUTCOMES: &str = "idoutcome,idstatefrom,idaction,idstateto,probability,reward\n";
+
 #[test]
-fn outcomes() {
-    let header = "idoutcome,idstatefrom,idaction,idstateto,probability,reward\n";
-    assert!(read_text(format!("{header}0,0,0,0,1,2\n0,1,0,1,1,0\n")).is_ok());
-    let two = message(format!("{header}0,0,0,0,1,2\n1,0,0,0,1,0\n"));
-    assert!(two.starts_with(", line 3: a second value of idoutcome"), "{two}");
+fn outcomes_are_mixed_evenly_and_kept() {
+    // Two outcomes of one action, three of another, one of the third; lines in any order.
+    let lines = "7,0,0,1,1,4\n2,0,0,0,0.5,4\n2,0,0,1,0.25,4\n2,0,0,1,0.25,4\n0,1,0,0,1,0\n\
+                 1,1,0,0,1,3\n2,1,0,1,1,0\n5,1,1,0,1,0\n";
+    let text = format!("{OUTCOMES}{lines}");
+    let source = Source::in_memory(Path::new("m.csv"), text.as_bytes());
+    let file = read(source, Some(0.9)).unwrap();
+    let (model, outcomes) = (&file.model, file.outcomes.unwrap());
+    assert_eq!(file.warnings.len(), 1);
+    assert!(file.warnings[0].starts_with("2 of 3 state-action pairs have several outcomes"));
+    let row = |r: usize| model.row(r).entries().collect::<Vec<_>>();
+    assert_eq!(row(0), [(0, 0.25, 0.0), (1, 0.75, 0.0)]);
+    let third = 1.0 / 3.0;
+    assert_eq!(model.row(0).cost, -4.0);
+    assert_eq!(row(1).len(), 3);
+    assert!(row(1).iter().all(|(_, p, _)| (p - third).abs() < 1e-15));
+    let of = |r: usize| outcomes.of_row(r).map(|(id, p)| (id, p.to_vec())).collect::<Vec<_>>();
+    assert_eq!(of(0), [(2, vec![(0, 0.5), (1, 0.5)]), (7, vec![(1, 1.0)])]);
+    // Each outcome of the second action has a transition of its own: two lead to state 0, at 0 and 3.
+    assert_eq!(of(1).len(), 3);
+    let mut places: Vec<u32> = of(1).iter().map(|(_, p)| p[0].0).collect();
+    places.sort_unstable();
+    assert_eq!(places, [0, 1, 2]);
+    assert_eq!(of(2), [(5, vec![(0, 1.0)])]);
+}
+
+#[test]
+fn one_outcome_each_is_a_plain_model() {
+    let text = format!("{OUTCOMES}0,0,0,0,1,2\n1,1,0,1,1,0\n");
+    let source = Source::in_memory(Path::new("m.csv"), text.as_bytes());
+    let file = read(source, Some(0.9)).unwrap();
+    assert!(file.outcomes.is_none() && file.warnings.is_empty());
+    let half = message(format!("{OUTCOMES}0,0,0,0,1,2\n1,0,0,0,0.5,0\n"));
+    let expected = ", line 3: state 0, action 0, outcome 1: probabilities sum to 0.5, expected 1";
+    assert!(half.starts_with(expected), "{half}");
 }
 
 #[test]

@@ -3,37 +3,42 @@
 //! reader or, where that can say it, by one more line of probability 0.
 
 use std::io::{self, Write};
-use std::path::Path;
 
-use crate::error::Error;
-use crate::io::write_atomically;
 use crate::model::{Model, NominalRow};
 
-/// Writes a model, without names, discount factor and initial distribution.
-pub(in crate::io) fn write(model: &Model, path: &Path) -> Result<(), Error> {
-    if model.rows() == 0 {
-        let message = "a model without actions has no lines to write as CSV, expected .json";
-        return Err(Error::Input(message.into()));
-    }
-    write_atomically(path, |w| write_lines(model, w))
+/// Why a model cannot be written.
+pub(in crate::io) fn refusal(model: &Model) -> Option<String> {
+    let message = "a model without actions has no lines to write as CSV, expected .json";
+    (model.rows() == 0).then(|| message.into())
 }
 
-fn write_lines(model: &Model, w: &mut dyn Write) -> io::Result<()> {
-    let (sign, name) = (model.objective().sign(), model.objective().noun());
+/// Writes a model, without names, discount factor and initial distribution.
+pub(in crate::io) fn write(model: &Model, w: &mut dyn Write) -> io::Result<()> {
+    let name = model.objective().noun();
     writeln!(w, "idstatefrom,idaction,idstateto,probability,{name}")?;
+    each_line(model, |[s, action, to], [p, cost]| match p {
+        0.0 => writeln!(w, "{s},{action},{to},0,{cost:?}"),
+        _ => writeln!(w, "{s},{action},{to},{p:?},{cost:?}"),
+    })
+}
+
+/// Hands over all lines: state, action and next state, probability and cost.
+pub(in crate::io) fn each_line(
+    model: &Model,
+    mut line: impl FnMut([usize; 3], [f64; 2]) -> io::Result<()>,
+) -> io::Result<()> {
+    let sign = model.objective().sign();
     let mut missing = unreached_end(model);
     for s in 0..model.states() {
         for (r, id) in model.rows_of(s).zip(action_ids(model, s)) {
-            let row = model.row(r);
+            let (row, id) = (model.row(r), id as usize);
             for (to, p, further) in row.listed() {
-                let cost = sign * (row.cost + further) + 0.0;
-                writeln!(w, "{s},{id},{to},{p:?},{cost:?}")?;
+                line([s, id, to], [p, sign * (row.cost + further) + 0.0])?;
             }
             let reading = RowCosts::of(row);
             let free = missing.take().or_else(|| reading.needs_line(row, model.states()));
             if let Some(to) = free {
-                let cost = sign * reading.cost_of_nothing() + 0.0;
-                writeln!(w, "{s},{id},{to},0,{cost:?}")?;
+                line([s, id, to], [0.0, sign * reading.cost_of_nothing() + 0.0])?;
             }
         }
     }

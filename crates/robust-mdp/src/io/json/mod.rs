@@ -9,7 +9,6 @@ mod read;
 mod write;
 
 pub(super) use read::read;
-pub(super) use write::write;
 pub use write::write_json;
 
 /// Value of the key `format`.

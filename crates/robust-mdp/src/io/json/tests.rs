@@ -1,9 +1,8 @@
 use std::path::Path;
 
-use super::*;
 use crate::error::Error;
-use crate::io::read_model;
 use crate::io::tests::Folder;
+use crate::io::{read_model, write_model};
 use crate::model::{Model, Objective};
 
 fn read(path: &Path, discount: Option<f64>) -> Result<Model, Error> {
@@ -64,7 +63,7 @@ fn errors_name_the_line() {
     for (action, expected) in [
         (r#"{"cost":0,"next":[[0,0.5]]}"#, "probabilities sum to 0.5"),
         (r#"{"cost":0,"next":[[0,1,1,1]]}"#,
-            "a transition of `next` must be [state, probability] or [state, probability, cost], found a list of more than 3 entries"),
+            "a transition of `next` must be [state, probability], [state, probability, cost] or [state, probability, cost, lower, upper], found a list of 4 entries"),
         (r#"{"cost":0,"next":[[0]]}"#, "a transition of `next` must be"),
         (r#"{"cost":0,"next":[[1.0,1]]}"#,
             "the next state must be a whole number of at least 0, found 1.0 (write"),
@@ -188,7 +187,7 @@ fn wrong_frames() {
 fn one_state_a_line() {
     let model = crate::instances::machine_replacement(4, 0.8).unwrap();
     let folder = Folder::new();
-    write(&model, &folder.file("m.json")).unwrap();
+    write_model(&model, &folder.file("m.json"), None).unwrap();
     let text = std::fs::read_to_string(folder.file("m.json")).unwrap();
     let expected = "\
 {\"format\":\"robust-mdp\",\"version\":1,\"objective\":\"min-cost\",

@@ -1,15 +1,9 @@
 //! Writing: one state a line, numbers in the shortest form that reads back to the same bits.
 
 use std::io::{self, Write};
-use std::path::Path;
 
 use super::{FORMAT, VERSION};
-use crate::error::Error;
-use crate::model::Model;
-
-pub(in crate::io) fn write(model: &Model, path: &Path) -> Result<(), Error> {
-    crate::io::write_atomically(path, |w| write_json(model, w))
-}
+use crate::model::{Bounds, Model};
 
 /// Writes a model in the native format to any sink, such as the standard output.
 pub fn write_json(model: &Model, w: &mut dyn Write) -> io::Result<()> {
@@ -57,13 +51,17 @@ fn write_action(model: &Model, r: usize, w: &mut dyn Write) -> io::Result<()> {
     write!(w, "\"{}\":", model.objective().noun())?;
     serde_json::to_writer(&mut *w, &user(row.cost))?;
     w.write_all(b",\"next\":[")?;
-    for (k, (to, p, further)) in row.listed().enumerate() {
-        if k > 0 {
+    let mut first = true;
+    for (k, (to, p, further)) in row.entries().enumerate().filter(|(k, _)| row.lists(*k)) {
+        if !std::mem::take(&mut first) {
             w.write_all(b",")?;
         }
-        match further == 0.0 {
-            true => serde_json::to_writer(&mut *w, &(to, p))?,
-            false => serde_json::to_writer(&mut *w, &(to, p, user(further)))?,
+        match (row.bounds, further == 0.0) {
+            (Some(Bounds { lower, upper }), _) => {
+                serde_json::to_writer(&mut *w, &(to, p, user(further), lower[k], upper[k]))?;
+            }
+            (None, true) => serde_json::to_writer(&mut *w, &(to, p))?,
+            (None, false) => serde_json::to_writer(&mut *w, &(to, p, user(further)))?,
         }
     }
     w.write_all(b"]}")

@@ -20,6 +20,7 @@ pub(super) fn feed(
     }
     let count = rows.indptr.len() as u64 - 1;
     let costs = archive.costs(objective, &[count], &[rows.data.len() as u64])?;
+    let bounds = archive.bounds(["lower", "upper"], &[rows.data.len() as u64])?;
     let mut terminal = Vec::new();
     for (s, owned) in rows.state_ptr.windows(2).enumerate() {
         builder.add_state(None);
@@ -34,7 +35,11 @@ pub(super) fn feed(
             for k in span {
                 let c = if further { costs.further(k) } else { 0.0 };
                 let to = usize::try_from(rows.indices[k]).unwrap_or(usize::MAX);
-                builder.add_transition(to, rows.data[k], c);
+                let prob = rows.data[k];
+                match &bounds {
+                    Some([l, u]) => builder.add_interval(to, Some(prob), [l[k], u[k]], c),
+                    None => builder.add_transition(to, prob, c),
+                }
             }
         }
     }

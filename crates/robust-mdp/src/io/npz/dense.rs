@@ -24,6 +24,7 @@ pub(super) fn feed(
         }
     };
     let costs = archive.costs(objective, &[states, actions], &shape)?;
+    let bounds = archive.bounds(["P_lower", "P_upper"], &shape)?;
     let path = archive.path;
     let wrong = |w| array_error(path, "P", w);
     let len = archive.array("P")?.len().map_err(wrong)?;
@@ -56,7 +57,7 @@ pub(super) fn feed(
             *room = room.checked_sub(stored).ok_or_else(|| super::no_room(path, "P", len))?;
         }
         builder.add_state(None);
-        if feed_state(builder, &costs, s, actions, &block) == 0 {
+        if feed_state(builder, &costs, &bounds, s, actions, &block) == 0 {
             builder.mark_terminal();
             terminal.push(s);
         }
@@ -71,6 +72,7 @@ pub(super) fn feed(
 fn feed_state(
     builder: &mut ModelBuilder,
     costs: &CostArray,
+    bounds: &Option<[Vec<f64>; 2]>,
     s: usize,
     actions: usize,
     block: &[f64],
@@ -88,8 +90,12 @@ fn feed_state(
         builder.add_action(name.as_deref(), cost);
         for (to, &p) in row.iter().enumerate() {
             let c = if further { costs.further(start + to) } else { 0.0 };
-            if p != 0.0 || c != 0.0 {
-                builder.add_transition(to, p, c);
+            match bounds {
+                Some([l, u]) if u[start + to] != 0.0 => {
+                    builder.add_interval(to, Some(p), [l[start + to], u[start + to]], c);
+                }
+                _ if p != 0.0 || c != 0.0 => builder.add_transition(to, p, c),
+                _ => {}
             }
         }
         exist += 1;

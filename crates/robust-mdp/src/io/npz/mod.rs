@@ -23,9 +23,10 @@ use crate::model::{Model, ModelBuilder, Objective};
 
 /// Arrays a model may have; others are named in a warning.
 #[rustfmt::skip]
-const KNOWN: [&str; 13] = [
+const KNOWN: [&str; 17] = [
     "P", "R", "C", "R_next", "C_next", "discount", "p0",
     "data", "indices", "indptr", "shape", "state_ptr", "format",
+    "P_lower", "P_upper", "lower", "upper",
 ];
 
 /// Reads a model; `discount` overrides the file's.
@@ -65,6 +66,9 @@ type Packed<'p> = BufReader<Box<dyn Input + 'p>>;
 const ROOM: u64 = 1 << 24;
 const ROOM_A_BYTE: u64 = 8;
 
+/// How every archive begins.
+const MAGIC: &[u8] = b"PK";
+
 struct Archive<'p> {
     path: &'p Path,
     zip: ZipArchive<Packed<'p>>,
@@ -76,21 +80,18 @@ struct Archive<'p> {
 impl<'p> Archive<'p> {
     fn open(source: Source<'p>) -> Result<Self, Error> {
         let path = source.path;
-        // Opening a pipe would wait for what cannot be read from it.
-        if !source.is_file() && path.exists() && !path.is_dir() {
-            let message = "a NumPy .npz archive cannot be read from a pipe, expected a file";
-            return Err(parse_error(path, None, message));
-        }
-        let zip = ZipArchive::new(BufReader::new(source.open()?)).map_err(|_| {
+        let no_archive = || {
             parse_error(
                 path,
                 None,
                 "is not a NumPy .npz archive (or is cut off), expected one as numpy.savez writes it",
             )
-        })?;
+        };
+        let (file, size) = source.open_whole(MAGIC)?.ok_or_else(no_archive)?;
+        let zip = ZipArchive::new(BufReader::new(file)).map_err(|_| no_archive())?;
         let stems = (0..zip.len()).filter_map(|k| zip.name_for_index(k)?.ok());
         let names = stems.filter_map(|n| n.strip_suffix(".npy").map(str::to_owned)).collect();
-        let room = ROOM + ROOM_A_BYTE * source.len();
+        let room = ROOM + ROOM_A_BYTE * size;
         Ok(Archive { path, zip, names, room })
     }
 
@@ -180,6 +181,20 @@ impl<'p> Archive<'p> {
         let len = self.array(name)?.len().map_err(wrong)?;
         self.room = self.room.checked_sub(len).ok_or_else(|| no_room(path, name, len))?;
         read(self.array(name)?).map_err(wrong)
+    }
+
+    /// Bounds of probabilities, of the shape of these, if there are any.
+    fn bounds(&mut self, names: [&str; 2], shape: &[u64]) -> Result<Option<[Vec<f64>; 2]>, Error> {
+        if !names.iter().any(|name| self.has(name)) {
+            return Ok(None);
+        }
+        for name in names {
+            let found = self.shape(name)?;
+            if found != shape {
+                return Err(self.wrong(format!("`{name}` has shape {found:?}, expected {shape:?}")));
+            }
+        }
+        Ok(Some([self.floats(names[0])?, self.floats(names[1])?]))
     }
 
     fn one_number(&mut self, name: &str) -> Result<Option<f64>, Error> {

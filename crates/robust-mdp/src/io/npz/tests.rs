@@ -8,6 +8,7 @@ use std::fs::File;
 use super::*;
 use crate::io::npy::write_header;
 use crate::io::tests::Folder;
+use crate::io::write_model;
 
 type Named<'a> = (&'a str, &'a str, &'a [usize], Vec<u8>);
 
@@ -63,6 +64,20 @@ fn dense_costs_on_transitions() {
     let (model, _) = read_arrays(&arrays).unwrap();
     assert_eq!((model.row(0).cost, model.row(0).transition_cost.unwrap()), (7.0, &[0.0, 0.0][..]));
     assert_eq!((model.row(1).cost, model.row(1).transition_cost.unwrap()), (0.0, &[1.0, 2.0][..]));
+}
+
+#[test]
+fn dense_intervals() {
+    let mut arrays = dense();
+    let upper = [0.5, 1.0, 0.0, 0.0, 1.0, 0.25, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0];
+    arrays.push(("P_lower", "<f8", &[2, 3, 2], floats(&[0.0; 12])));
+    arrays.push(("P_upper", "<f8", &[2, 3, 2], floats(&upper)));
+    let (model, _) = read_arrays(&arrays).unwrap();
+    let bounds = model.row(1).bounds.unwrap();
+    assert_eq!((model.row(1).prob, bounds.upper), (&[1.0, 0.0][..], &[1.0, 0.25][..]));
+    arrays.pop();
+    let message = read_arrays(&arrays).unwrap_err().to_string();
+    assert!(message.contains("no array `P_upper`, expected one"), "{message}");
 }
 
 /// An archive that is far larger than its file, each number of it a zero byte.
@@ -195,7 +210,7 @@ fn damaged_numbers_are_never_read_as_others() {
     let folder = Folder::new();
     for (k, model) in [dense, sparse].iter().enumerate() {
         let path = folder.file("m.npz");
-        super::write(model, &path).unwrap();
+        write_model(model, &path, None).unwrap();
         let stored = std::fs::read(&path).unwrap();
         for bytes in [&stored, &deflated(&stored)] {
             let parse = |bytes: &[u8]| read(Source::in_memory(&path, bytes), None);
@@ -232,7 +247,7 @@ fn damage_is_told_with_the_array() {
     let sparse =
         crate::instances::Garnet { states: 20, actions: 2, branching: 0.1, ..Default::default() };
     let model = sparse.model().unwrap();
-    super::write(&model, &path).unwrap();
+    write_model(&model, &path, None).unwrap();
     let mut bytes = std::fs::read(&path).unwrap();
     // The last bits of a cost: a number like any other.
     let cost = model.row(3).cost.to_le_bytes();

@@ -1,7 +1,6 @@
 //! Writing archives: dense where the model is and all states have as many actions, else CSR.
 //! Arrays are stored uncompressed, as `numpy.savez` does.
 
-use std::fs::File;
 use std::io::{self, BufWriter, Seek, SeekFrom, Write};
 use std::path::Path;
 
@@ -12,25 +11,29 @@ use super::cost_names;
 use crate::error::Error;
 use crate::io::atomic::replace;
 use crate::io::npy::write_header;
-use crate::model::Model;
+use crate::model::{Bounds, Model};
 
 /// Writes a model, without names.
-pub(in crate::io) fn write(model: &Model, path: &Path) -> Result<(), Error> {
-    replace(path, |file| {
-        let mut out = Output(ZipWriter::new(Held::new(file)));
-        let actions = model.rows() / model.states();
-        let even = |s| model.rows_of(s).len() == actions;
-        match model.is_dense() && actions > 0 && (0..model.states()).all(even) {
-            true => write_dense(model, actions, &mut out)?,
-            false => write_csr(model, &mut out)?,
-        }
-        out.floats("discount", &[], [model.discount()].into_iter())?;
-        if let Some(p) = model.initial() {
-            out.floats("p0", &[p.len()], p.iter().copied())?;
-        }
-        out.finish()
-    })
+pub(in crate::io) fn write(model: &Model, file: &mut dyn Sink) -> io::Result<()> {
+    let mut out = Output(ZipWriter::new(Held::new(file)));
+    let actions = model.rows() / model.states();
+    let even = |s| model.rows_of(s).len() == actions;
+    let dense = model.is_dense() && !model.has_intervals();
+    match dense && actions > 0 && (0..model.states()).all(even) {
+        true => write_dense(model, actions, &mut out)?,
+        false => write_csr(model, &mut out)?,
+    }
+    out.floats("discount", &[], [model.discount()].into_iter())?;
+    if let Some(p) = model.initial() {
+        out.floats("p0", &[p.len()], p.iter().copied())?;
+    }
+    out.finish()
 }
+
+/// What archives are written to, from both ends.
+pub(in crate::io) trait Sink: Write + Seek {}
+
+impl<T: Write + Seek> Sink for T {}
 
 /// Compressed rows held in memory.
 pub(in crate::io) struct Csr {
@@ -81,6 +84,15 @@ fn write_csr(model: &Model, out: &mut Output<'_>) -> io::Result<()> {
     out.floats("data", &[count], entries().map(|e| e.1))?;
     out.counts("indices", count, entries().map(|e| e.0))?;
     out.counts("indptr", model.rows() + 1, std::iter::once(0).chain(ends))?;
+    if let Some(Bounds { lower, upper }) = model.intervals() {
+        let listed = |r: usize| {
+            let (row, start) = (model.row(r), model.span(r).start);
+            (0..row.prob.len()).filter(move |k| row.lists(*k)).map(move |k| start + k)
+        };
+        let stored = || (0..model.rows()).flat_map(listed);
+        out.floats("lower", &[count], stored().map(|k| lower[k]))?;
+        out.floats("upper", &[count], stored().map(|k| upper[k]))?;
+    }
     write_shape(model, out)?;
     out.floats(name, &[model.rows()], model.cost.iter().map(|c| sign * c + 0.0))?;
     if model.has_transition_costs() {
@@ -102,7 +114,7 @@ struct Output<'f>(ZipWriter<Held<'f>>);
 /// A file that keeps its first error to itself, and then takes everything and writes nothing: a
 /// `ZipWriter` that has seen an error prints it when it is dropped.
 struct Held<'f> {
-    file: &'f mut BufWriter<File>,
+    file: &'f mut dyn Sink,
     /// Where the next byte goes, and the end of the file, written or not.
     at: u64,
     end: u64,
@@ -110,11 +122,11 @@ struct Held<'f> {
 }
 
 impl<'f> Held<'f> {
-    fn new(file: &'f mut BufWriter<File>) -> Held<'f> {
+    fn new(file: &'f mut dyn Sink) -> Held<'f> {
         Held { file, at: 0, end: 0, failed: None }
     }
 
-    fn attempt(&mut self, act: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>) {
+    fn attempt(&mut self, act: impl FnOnce(&mut dyn Sink) -> io::Result<()>) {
         if self.failed.is_none() {
             self.failed = act(self.file).err();
         }
@@ -130,7 +142,7 @@ impl Write for Held<'_> {
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.attempt(Write::flush);
+        self.attempt(|file| file.flush());
         Ok(())
     }
 }

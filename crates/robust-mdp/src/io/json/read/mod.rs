@@ -10,7 +10,7 @@ mod part;
 mod states;
 mod value;
 
-use std::io::{BufRead, BufReader};
+use std::io::{BufReader, Cursor, Read};
 
 use serde::de::DeserializeSeed;
 
@@ -43,6 +43,8 @@ pub(in crate::io) fn read(source: Source<'_>, discount: Option<f64>) -> Result<M
     })
 }
 
+/// A byte-order mark.
+const MARK: &[u8] = b"\xEF\xBB\xBF";
 /// Bytes read at a time.
 const BUFFER: usize = 1 << 16;
 
@@ -73,9 +75,17 @@ struct JsonReader {
     lacking: bool,
     /// Where to stop with an error, to learn the line.
     stop_at: Option<(usize, Option<usize>)>,
-    /// (Next state, probability, further cost if given) of the action being read.
-    row: Vec<(u64, f64, Option<f64>)>,
+    /// Transitions of the action being read.
+    row: Vec<Listed>,
     lines: Lines,
+}
+
+/// A transition as the file gives it.
+struct Listed {
+    to: u64,
+    prob: f64,
+    further: Option<f64>,
+    bounds: Option<[f64; 2]>,
 }
 
 impl JsonReader {
@@ -104,11 +114,13 @@ impl JsonReader {
 
     fn file(&mut self, source: Source<'_>) -> Result<(), Error> {
         let path = source.path;
-        let mut reader = BufReader::with_capacity(BUFFER, source.open()?);
-        let start = reader.fill_buf().map_err(|source| Error::Io { path: path.into(), source })?;
-        if start.starts_with(b"\xEF\xBB\xBF") {
-            reader.consume(3);
+        let (mut file, mut start) = (source.open()?, Vec::new());
+        let read = (&mut file).take(MARK.len() as u64).read_to_end(&mut start);
+        read.map_err(|source| Error::Io { path: path.into(), source })?;
+        if start == MARK {
+            start.clear();
         }
+        let reader = BufReader::with_capacity(BUFFER, Cursor::new(start).chain(file));
         let mut json = serde_json::Deserializer::from_reader(self.lines.count(reader, BUFFER));
         match self.part(Wanted::Model).deserialize(&mut json).and_then(|_| json.end()) {
             Ok(()) => Ok(()),

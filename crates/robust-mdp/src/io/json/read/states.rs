@@ -3,7 +3,7 @@
 use serde::de::{Error, IgnoredAny, MapAccess, SeqAccess};
 
 use super::value::{Keys, Wanted};
-use super::{Depth, JsonReader};
+use super::{Depth, JsonReader, Listed};
 use crate::model::Objective;
 
 impl JsonReader {
@@ -83,12 +83,12 @@ impl JsonReader {
 
     /// The own cost of an action that gives none: 0 if all of its transitions have one.
     fn cost_of_transitions(&self) -> Result<f64, String> {
-        let Some(without) = self.row.iter().find(|e| e.2.is_none()) else { return Ok(0.0) };
+        let Some(without) = self.row.iter().find(|e| e.further.is_none()) else { return Ok(0.0) };
         let key = match self.objective.or(self.meant.map(|(meant, _)| meant)) {
             Some(objective) => format!("`{}`", objective.noun()),
             None => "`cost` or `reward`".into(),
         };
-        let (to, prob, _) = without;
+        let Listed { to, prob, .. } = without;
         Err(format!(
             "the key {key} is missing, expected it with a number (it may be left out where every \
              transition has its own; [{to}, {prob:?}] has none)"
@@ -115,20 +115,34 @@ impl JsonReader {
             Some(further) => Some(further.number(wanted)?),
             None => None,
         };
+        let wanted = Wanted::Bound;
+        let bounds = match self.entry(&mut seq, wanted)? {
+            Some(lower) => {
+                let lower = lower.number(wanted)?;
+                let Some(upper) = self.entry(&mut seq, wanted)? else {
+                    return Err(short("a list of 4 entries"));
+                };
+                Some([lower, upper.number(wanted)?])
+            }
+            None => None,
+        };
         self.wanted = Wanted::Transition;
         if seq.next_element::<IgnoredAny>()?.is_some() {
-            return Err(short("a list of more than 3 entries"));
+            return Err(short("a list of more than 5 entries"));
         }
-        self.row.push((to, prob, further));
+        self.row.push(Listed { to, prob, further, bounds });
         Ok(())
     }
 
     /// Gives the action just read to the builder.
     fn finish_action(&mut self, cost: f64) -> Result<(), String> {
         self.builder.add_action(self.action_name.as_deref(), cost);
-        for &(to, prob, further) in &self.row {
-            let to = usize::try_from(to).unwrap_or(usize::MAX);
-            self.builder.add_transition(to, prob, further.unwrap_or(0.0));
+        for &Listed { to, prob, further, bounds } in &self.row {
+            let (to, further) = (usize::try_from(to).unwrap_or(usize::MAX), further.unwrap_or(0.0));
+            match bounds {
+                Some(bounds) => self.builder.add_interval(to, Some(prob), bounds, further),
+                None => self.builder.add_transition(to, prob, further),
+            }
         }
         self.builder.finish_row();
         if let Some(error) = self.builder.error() {

@@ -28,6 +28,7 @@ pub(super) enum Wanted {
     NextState,
     Probability,
     FurtherCost,
+    Bound,
 }
 
 impl Wanted {
@@ -53,11 +54,13 @@ impl Wanted {
             Reward => "`reward` must be a number",
             Next => "`next` must be a list of transitions",
             Transition => {
-                "a transition of `next` must be [state, probability] or [state, probability, cost]"
+                "a transition of `next` must be [state, probability], [state, probability, cost] or \
+                 [state, probability, cost, lower, upper]"
             }
             NextState => "the next state must be a whole number of at least 0",
             Probability => "the probability of a next state must be a number",
             FurtherCost => "the cost or reward of a transition must be a number",
+            Bound => "the bounds of a probability must be numbers",
         }
     }
 
@@ -66,7 +69,7 @@ impl Wanted {
         use Wanted::*;
         matches!(
             self,
-            Discount | InitialEntry | Cost | Reward | NextState | Probability | FurtherCost
+            Discount | InitialEntry | Cost | Reward | NextState | Probability | FurtherCost | Bound
         )
     }
 
