@@ -8,18 +8,24 @@
 //! - `set`: what a set says of a row, the trait [`Set`]
 //! - `registry`: the names of all sets
 //! - `uncertainty_set`: a set of a model, [`UncertaintySet`]
-//! - `ellipsoid`, `kl`, `chi2`, `l1`: one file a set
+//! - `ellipsoid`, `kl`, `chi2`, `l1`, `burg`, `hellinger`, `neyman`: one file a set
+//! - `cressie_read`: what the last three have in common
 //! - `quadratic`, `tilt`, `bracket`: the price of a row by its kind
 //! - `cone`: the conic form, for the interior-point oracle
 //! - `proximal`: steps of the first-order methods
 
 mod bracket;
+mod burg;
 mod chi2;
 mod cone;
+mod cressie_read;
 pub(crate) mod ellipsoid;
 pub(crate) mod exponential;
+mod hellinger;
 pub(crate) mod kl;
 mod l1;
+mod logarithm;
+mod neyman;
 pub(crate) mod proximal;
 pub(crate) mod quadratic;
 mod registry;

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use super::set::Set;
-use super::{chi2, ellipsoid, kl, l1};
+use super::{burg, chi2, ellipsoid, hellinger, kl, l1, neyman};
 
 macro_rules! registry {
     ($($(#[$about:meta])* $variant:ident = $set:expr,)*) => {
@@ -47,6 +47,12 @@ registry! {
     L1 = l1::NORM,
     /// Total variation, ½‖y − y⁰‖₁.
     Tv = l1::TOTAL_VARIATION,
+    /// Burg's Σ y⁰ ln(y⁰/y).
+    Burg = burg::Burg,
+    /// The squared Hellinger distance Σ (√y − √y⁰)².
+    Hellinger = hellinger::Hellinger,
+    /// Neyman's Σ (y − y⁰)²/y.
+    Neyman = neyman::Neyman,
 }
 
 static NAMES: LazyLock<Vec<&'static str>> =

@@ -1,0 +1,154 @@
+//! What (t, η) prove of a row of the Burg, Hellinger and Neyman sets, for certificates; no code of the solver's.
+//!
+//! With s = η + tx, x = −z ≥ 0, and p̄ = p/Σp, for every η ≥ 0 that leaves s > 0 where p > 0
+//!   ψ(t) ≤ η − 1 − Σp̄L(s),   L = ln s, 1 − 1/s, 2(√s − 1),
+//! since entries with p = 0, listed or not, add sup_y −sy = 0. The row ŷ is p̄s^{−e}, of mass M, with the rest on
+//! the maximum if M < 1, and divided by M if M > 1:
+//!   t⟨z, ŷ⟩ = −Σp̄s^{−e}(s − η)/max(M, 1),   d(ŷ, p̄) ≤ e·Σp̄L + (M − 1)₊·K,
+//! since mass on the maximum makes d no larger; K is the set's. For ½ ≤ η ≤ 2 all is summed in
+//! δ = s − 1 = (η − 1) + tx, η − 1 exact: nothing cancels where y is close to p.
+//!
+//! δ has one rounding, at most u|δ|, which changes |L|, |1 − s^{−e}| and s^{−e}|δ|, at most 6|δ| for s ≥ ½, by
+//! 14u|δ| at most; the functions themselves have fewer than [`OWN`] roundings. Elsewhere s has one rounding, at
+//! most us: ln s changes by u and powers by 2u of themselves.
+
+use pulp::Simd;
+
+use crate::certificate::verify::lane::Lane;
+use crate::certificate::verify::sums::{Terms, steps};
+use crate::certificate::{Interval, ProofRow, Reading, TINY, above, roundings};
+
+/// Roundings of a term of its own.
+const OWN: f64 = 16.0;
+/// s beyond these is no number.
+const LEAST: f64 = 1e-290;
+const MOST: f64 = 1e290;
+
+/// Of one entry with s = 1 + δ: L, 1 − s^{−e} and s^{−e}.
+pub(in crate::sets) struct Near<S: Simd> {
+    pub(in crate::sets) loss: Lane<S>,
+    pub(in crate::sets) lost: Lane<S>,
+    pub(in crate::sets) power: Lane<S>,
+}
+
+/// Of one entry: what dual and distance are sums of, s^{−e} and s^{1−e}.
+pub(in crate::sets) struct Far<S: Simd> {
+    pub(in crate::sets) dual: Lane<S>,
+    pub(in crate::sets) power: Lane<S>,
+    pub(in crate::sets) fall: Lane<S>,
+}
+
+/// A set's own functions.
+pub(in crate::sets) trait Members: Copy {
+    /// e.
+    const E: f64;
+    /// Of one entry near p.
+    fn near<S: Simd>(self, delta: Lane<S>, s: Lane<S>) -> Near<S>;
+    /// Of any other.
+    fn far<S: Simd>(self, s: Lane<S>) -> Far<S>;
+    /// [c, k]: ψ ≤ η + c + k·Σp̄·dual and d(ŷ, p̄) ≤ c + k·Σp̄·dual where M ≤ 1.
+    const DUAL: [f64; 2];
+    const SPENT: [f64; 2];
+    /// K at least, from M and d where M ≤ 1.
+    fn divided(mass: f64, spent: f64) -> f64;
+}
+
+pub(in crate::sets) fn read(of: impl Members, row: &ProofRow<'_>, t: f64, eta: f64) -> Reading {
+    match eta {
+        0.5..=2.0 => near(of, row, t, eta - 1.0),
+        0.0..=1e290 => far(of, row, t, eta),
+        _ => Reading::NOTHING,
+    }
+}
+
+fn near<M: Members>(of: M, row: &ProofRow<'_>, t: f64, nu: f64) -> Reading {
+    let steps = steps(row.p.len());
+    let [mass, loss, lost, fall, size] = row.sums(t, nu, OfNear(of));
+    let off = 6.0 * roundings(steps + OWN) * size + TINY;
+    let mass = Interval::of_sum(mass, steps);
+    let mean = |sum: f64| Interval { mid: sum, rad: off } / mass;
+    let (loss, over, fall) = (mean(loss), mean(lost) * -1.0, mean(fall));
+    let dual = loss * -1.0 + nu;
+    // M(η − 1) − Σp̄s^{−e}δ.
+    let value = over * nu + nu + fall * -1.0;
+    told::<M>(dual, value, loss * M::E, over, t)
+}
+
+fn far<M: Members>(of: M, row: &ProofRow<'_>, t: f64, eta: f64) -> Reading {
+    let steps = steps(row.p.len());
+    let [mass, dual, size, power, fall] = row.sums(t, eta, OfFar(of));
+    let mass = Interval::of_sum(mass, steps);
+    let rad = roundings(steps + OWN) * (size + mass.hi()) + TINY;
+    let mean = Interval { mid: dual, rad } / mass;
+    let (power, fall) = (Interval::of_sum(power, steps + OWN), Interval::of_sum(fall, steps + OWN));
+    let (power, fall) = (power / mass, fall / mass);
+    let ([c, k], [d, l]) = (M::DUAL, M::SPENT);
+    let value = power * eta + fall * -1.0;
+    told::<M>(mean * k + c + eta, value, mean * l + d, power + -1.0, t)
+}
+
+/// With M − 1 within `over`, and the value t⟨z, ŷ⟩ and the distance for M ≤ 1.
+fn told<M: Members>(
+    dual: Interval,
+    value: Interval,
+    spent: Interval,
+    over: Interval,
+    t: f64,
+) -> Reading {
+    let most = over.hi().max(0.0);
+    let least = over.lo().max(0.0);
+    let by = Interval { mid: 1.0 + 0.5 * (least + most), rad: 0.0 };
+    let by = by.wider(0.51 * (most - least) + 4.0 * f64::EPSILON * most);
+    let more = above(most * M::divided(above(1.0 + most), spent.hi().max(0.0)));
+    let known = over.hi().is_finite() && over.lo().is_finite();
+    let spent = if known { above(spent.hi().max(0.0) + more) } else { f64::NAN };
+    Reading { dual: dual.hi(), value: value / by / t, spent }
+}
+
+/// Σp, Σp·L, Σp(1 − s^{−e}), Σps^{−e}δ and Σp|δ|.
+#[derive(Clone, Copy)]
+struct OfNear<M>(M);
+
+impl<M: Members> Terms<5> for OfNear<M> {
+    #[inline(always)]
+    fn add<S: Simd>(self, to: [Lane<S>; 5], p: Lane<S>, delta: Lane<S>) -> [Lane<S>; 5] {
+        let zero = p.of(0.0);
+        let delta = zero.if_below(p, delta, zero);
+        let s = sane(delta + p.of(1.0));
+        let Near { loss, lost, power } = self.0.near(delta, s);
+        [
+            to[0] + p,
+            p.mul_add(loss, to[1]),
+            p.mul_add(lost, to[2]),
+            p.mul_add(power * delta, to[3]),
+            p.mul_add(delta.abs(), to[4]),
+        ]
+    }
+}
+
+/// Σp, Σp·dual, Σp|dual|, Σps^{−e} and Σps^{1−e}.
+#[derive(Clone, Copy)]
+struct OfFar<M>(M);
+
+impl<M: Members> Terms<5> for OfFar<M> {
+    #[inline(always)]
+    fn add<S: Simd>(self, to: [Lane<S>; 5], p: Lane<S>, s: Lane<S>) -> [Lane<S>; 5] {
+        let (zero, one) = (p.of(0.0), p.of(1.0));
+        let s = sane(zero.if_below(p, s, one));
+        let Far { dual, power, fall } = self.0.far(s);
+        [
+            to[0] + p,
+            p.mul_add(dual, to[1]),
+            p.mul_add(dual.abs(), to[2]),
+            p.mul_add(power, to[3]),
+            p.mul_add(fall, to[4]),
+        ]
+    }
+}
+
+/// s, or no number.
+#[inline(always)]
+fn sane<S: Simd>(s: Lane<S>) -> Lane<S> {
+    let none = s.of(f64::NAN);
+    s.of(LEAST).if_below(s, s.if_below(s.of(MOST), s, none), none)
+}
