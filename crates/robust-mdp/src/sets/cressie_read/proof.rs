@@ -8,9 +8,9 @@
 //! since mass on the maximum makes d no larger; K is the set's. For ½ ≤ η ≤ 2 all is summed in
 //! δ = s − 1 = (η − 1) + tx, η − 1 exact: nothing cancels where y is close to p.
 //!
-//! δ has one rounding, at most u|δ|, which changes |L|, |1 − s^{−e}| and s^{−e}|δ|, at most 6|δ| for s ≥ ½, by
-//! 14u|δ| at most; the functions themselves have fewer than [`OWN`] roundings. Elsewhere s has one rounding, at
-//! most us: ln s changes by u and powers by 2u of themselves.
+//! For s ≥ ½ both |1 − s^{−e}| and s^{−e}|δ| are at most 3|L|. δ has one rounding, at most u|δ|, which changes
+//! these and L by 8u|L| at most; each function has fewer than 16 roundings of its own: 3·[`OWN`]u|L| is more than
+//! both. Elsewhere s has one rounding, at most us: ln s changes by u, powers by 2u of themselves.
 
 use pulp::Simd;
 
@@ -19,7 +19,7 @@ use crate::certificate::verify::sums::{Terms, steps};
 use crate::certificate::{Interval, ProofRow, Reading, TINY, above, roundings};
 
 /// Roundings of a term of its own.
-const OWN: f64 = 16.0;
+const OWN: f64 = 20.0;
 /// s beyond these is no number.
 const LEAST: f64 = 1e-290;
 const MOST: f64 = 1e290;
@@ -64,7 +64,7 @@ pub(in crate::sets) fn read(of: impl Members, row: &ProofRow<'_>, t: f64, eta: f
 fn near<M: Members>(of: M, row: &ProofRow<'_>, t: f64, nu: f64) -> Reading {
     let steps = steps(row.p.len());
     let [mass, loss, lost, fall, size] = row.sums(t, nu, OfNear(of));
-    let off = 6.0 * roundings(steps + OWN) * size + TINY;
+    let off = 3.0 * roundings(steps + OWN) * size + TINY;
     let mass = Interval::of_sum(mass, steps);
     let mean = |sum: f64| Interval { mid: sum, rad: off } / mass;
     let (loss, over, fall) = (mean(loss), mean(lost) * -1.0, mean(fall));
@@ -105,7 +105,7 @@ fn told<M: Members>(
     Reading { dual: dual.hi(), value: value / by / t, spent }
 }
 
-/// Σp, Σp·L, Σp(1 − s^{−e}), Σps^{−e}δ and Σp|δ|.
+/// Σp, Σp·L, Σp(1 − s^{−e}), Σps^{−e}δ and Σp|L|.
 #[derive(Clone, Copy)]
 struct OfNear<M>(M);
 
@@ -121,7 +121,7 @@ impl<M: Members> Terms<5> for OfNear<M> {
             p.mul_add(loss, to[1]),
             p.mul_add(lost, to[2]),
             p.mul_add(power * delta, to[3]),
-            p.mul_add(delta.abs(), to[4]),
+            p.mul_add(loss.abs(), to[4]),
         ]
     }
 }
