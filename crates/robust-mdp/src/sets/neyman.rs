@@ -7,7 +7,7 @@ use super::cone::{Cone, Entry, Moved, Program};
 use super::cressie_read::proof::{Far, Members, Near};
 use super::cressie_read::{self, CressieRead, Tilted};
 use super::proximal::{Prox, ProximalEntry, Separable};
-use super::set::{Beyond, Priced, Set};
+use super::set::{Beyond, Priced, RowKind, Set};
 use super::{Distance, UncertaintySet};
 use crate::certificate::verify::lane::Lane;
 use crate::certificate::{Proof, ProofRow, Reading};
@@ -105,6 +105,10 @@ impl Set for Neyman {
 
     fn kernel(&self, row: Row<'_>, at: Priced, y: &mut [f64]) -> Beyond {
         cressie_read::kernel::<Neyman>(row, at, y)
+    }
+
+    fn kind(&self) -> RowKind<'_> {
+        RowKind::Smooth
     }
 
     fn cone(&self) -> Option<&dyn Cone> {

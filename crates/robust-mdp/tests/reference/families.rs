@@ -55,7 +55,6 @@ pub(crate) const FAMILIES: &[Family] = &[
     by_conjugate("L1, all states", || UncertaintySet::l1(0.0), |h, p| if h > 1.0 { f64::INFINITY } else { p * h.max(-1.0) }, |h, p| if h > 1.0 { f64::INFINITY } else if h < -1.0 { 0.0 } else { p }),
     by_conjugate("total variation", || UncertaintySet::total_variation(0.0).on_nominal_support(), |h, p| if h > 0.5 { f64::INFINITY } else { p * h.max(-0.5) }, |h, p| if h > 0.5 { f64::INFINITY } else if h < -0.5 { 0.0 } else { p }),
     by_conjugate("Burg, all states", || UncertaintySet::burg(0.0), |h, p| popped(h, p, -(-h).ln_1p()), |h, p| popped(h, p, 1.0 / (1.0 - h))),
-    by_conjugate("Burg", || UncertaintySet::burg(0.0).on_nominal_support(), |h, p| popped(h, p, -(-h).ln_1p()), |h, p| popped(h, p, 1.0 / (1.0 - h))),
     by_conjugate("Hellinger", || UncertaintySet::hellinger(0.0), |h, p| popped(h, p, h / (1.0 - h)), |h, p| popped(h, p, (1.0 - h).powi(-2))),
     by_conjugate("Neyman", || UncertaintySet::neyman(0.0), |h, p| popped(h, p, 2.0 * h / (1.0 + (1.0 - h).sqrt())), |h, p| popped(h, p, 1.0 / (1.0 - h).sqrt())),
 ];

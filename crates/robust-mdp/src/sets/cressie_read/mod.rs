@@ -27,8 +27,11 @@ const STEPS: usize = 100;
 const NEAR: f64 = 0.125;
 /// Beyond this ρ·range a row may have no ρ.
 const FAR: f64 = 64.0;
-/// A last step of Newton's method.
+/// What rounding leaves of the equations that are solved.
 const DIGITS: f64 = 4e-16;
+/// A step of this share is the last one, since its square is below rounding; after one of that it need not be taken.
+const LAST: f64 = 1e-8;
+const NONE: f64 = 1e-14;
 
 /// What tells these sets apart.
 pub(super) trait CressieRead: Copy {
@@ -118,6 +121,9 @@ pub(super) fn at<C: CressieRead>(row: Row<'_>, t: f64, near: Option<Priced>) -> 
             high = eta;
         }
         let newton = eta + (1.0 - level) / slope;
+        if (level - 1.0).abs() <= DIGITS || (newton - eta).abs() <= NONE * eta {
+            break;
+        }
         let fresh = match newton > low && newton < high {
             true => newton,
             false if low > 0.0 => 0.5 * (low + high),
@@ -131,12 +137,15 @@ pub(super) fn at<C: CressieRead>(row: Row<'_>, t: f64, near: Option<Priced>) -> 
                 high / level.max(2.0)
             }
         };
-        let done = (level - 1.0).abs() <= DIGITS || (fresh - eta).abs() <= DIGITS * eta;
-        if done || !(fresh > 0.0 && fresh <= 1.0) {
+        let step = (fresh - eta).abs() / eta;
+        if !(fresh > 0.0 && fresh <= 1.0) {
             break;
         }
         eta = fresh;
         sums = place::<C>(row, unit, steep / eta);
+        if step <= LAST {
+            break;
+        }
     }
     Priced { t, ..told::<C>(row, &sums) }
 }
@@ -168,7 +177,12 @@ pub(super) fn price<C: CressieRead>(
         open = false;
     }
     let usable = |rho: &f64| *rho > 1e-250 && *rho < 1e250;
-    let mut rho = start.filter(usable).unwrap_or(1e-3 * NEAR);
+    let mut rho = start.filter(usable).map_or(1e-3 * NEAR, |rho| {
+        // A first step without a pass.
+        let known =
+            near.and_then(|near| Some(rho + rho * pace(near, C::E)? * (near.value / u - 1.0)));
+        known.filter(|fresh| *fresh > 0.1 * rho && *fresh < FAR.max(10.0 * rho)).unwrap_or(rho)
+    });
     let (mut low, mut high) = (0.0, f64::INFINITY);
     let mut sums = place::<C>(row, unit, rho);
     for _ in 0..STEPS {
@@ -179,14 +193,17 @@ pub(super) fn price<C: CressieRead>(
             high = rho;
         }
         let newton = rho + rho * sums.pace(C::E) * (gap / goal - 1.0);
+        if (gap - goal).abs() <= slack.max(DIGITS * goal) || (newton - rho).abs() <= NONE * rho {
+            break;
+        }
         let mut fresh = match newton > low && newton < high {
             true => newton,
             false if high.is_infinite() => 16.0 * rho,
             false if low > 0.0 && high < 4.0 * low => 0.5 * (low + high),
             false => (low.max(1e-3 * high) * high).sqrt(),
         };
-        let done = (gap - goal).abs() <= slack.max(DIGITS * goal);
-        if done || (fresh - rho).abs() <= DIGITS * rho || !usable(&fresh) {
+        let step = (fresh - rho).abs() / rho;
+        if !usable(&fresh) {
             break;
         }
         if open && fresh > FAR {
@@ -197,8 +214,19 @@ pub(super) fn price<C: CressieRead>(
         }
         rho = fresh;
         sums = place::<C>(row, unit, rho);
+        if step <= LAST {
+            break;
+        }
     }
     told::<C>(row, &sums)
+}
+
+/// −d ln ρ/d ln G at a point that has its slope: Σps^{−e−1} = 1/(η + tG − t²ψ''/e).
+fn pace(at: Priced, e: f64) -> Option<f64> {
+    let Priced { t, nu: eta, value, slope, .. } = at;
+    let (slope, gap) = (slope?, -value);
+    let share = (eta + t * gap - t * t * slope / e) / eta;
+    Some(share * gap / (slope * t)).filter(|pace| *pace > 0.0 && pace.is_finite())
 }
 
 /// 1/range, or a number.
@@ -233,7 +261,13 @@ fn popped<C: CressieRead>(
 
 /// x^e.
 fn power<C: CressieRead>(x: f64) -> f64 {
-    if C::E == 2.0 { x * x } else if C::E == 1.0 { x } else { x.sqrt() }
+    if C::E == 2.0 {
+        x * x
+    } else if C::E == 1.0 {
+        x
+    } else {
+        x.sqrt()
+    }
 }
 
 /// The point where Σy = 1.
@@ -244,7 +278,10 @@ fn told<C: CressieRead>(row: Row<'_>, sums: &Sums) -> Priced {
     let eta = a * scale;
     let nu = if near { nu } else { eta - 1.0 };
     let fall = scale * sums.fall() / sums.mass();
-    priced::<C>(row, &Tilted { a, b, scale, nu, fall, near }, eta)
+    // d ln t/d ln ρ = aΣps^{−e−1}/Σps^{−e}.
+    let slope = fall / (sums.pace(C::E) * a * sums.by[0] / sums.mass()) / (b * scale).powi(2);
+    let slope = Some(slope).filter(|slope| slope.is_finite());
+    Priced { slope, ..priced::<C>(row, &Tilted { a, b, scale, nu, fall, near }, eta) }
 }
 
 fn priced<C: CressieRead>(row: Row<'_>, of: &Tilted, eta: f64) -> Priced {

@@ -8,9 +8,10 @@
 //! since mass on the maximum makes d no larger; K is the set's. For ½ ≤ η ≤ 2 all is summed in
 //! δ = s − 1 = (η − 1) + tx, η − 1 exact: nothing cancels where y is close to p.
 //!
-//! For s ≥ ½ both |1 − s^{−e}| and s^{−e}|δ| are at most 3|L|. δ has one rounding, at most u|δ|, which changes
-//! these and L by 8u|L| at most; each function has fewer than 16 roundings of its own: 3·[`OWN`]u|L| is more than
-//! both. Elsewhere s has one rounding, at most us: ln s changes by u, powers by 2u of themselves.
+//! For s ≥ ½ the rounding of δ, at most u|δ|, changes L, 1 − s^{−e} and s^{−e}δ by at most 3u of themselves, that
+//! of s = 1 + δ by at most 2u (5u of ln s, where that is not found from δ), and each has fewer than 10 roundings
+//! of its own: in all less than [`OWN`]u of itself. Elsewhere s has one rounding, at most us: ln s changes by u,
+//! powers by 2u of themselves.
 
 use pulp::Simd;
 
@@ -19,7 +20,7 @@ use crate::certificate::verify::sums::{Terms, steps};
 use crate::certificate::{Interval, ProofRow, Reading, TINY, above, roundings};
 
 /// Roundings of a term of its own.
-const OWN: f64 = 20.0;
+const OWN: f64 = 16.0;
 /// s beyond these is no number.
 const LEAST: f64 = 1e-290;
 const MOST: f64 = 1e290;
@@ -63,11 +64,11 @@ pub(in crate::sets) fn read(of: impl Members, row: &ProofRow<'_>, t: f64, eta: f
 
 fn near<M: Members>(of: M, row: &ProofRow<'_>, t: f64, nu: f64) -> Reading {
     let steps = steps(row.p.len());
-    let [mass, loss, lost, fall, size] = row.sums(t, nu, OfNear(of));
-    let off = 3.0 * roundings(steps + OWN) * size + TINY;
+    let [mass, loss, lost, fall, sizes @ ..] = row.sums(t, nu, OfNear(of));
     let mass = Interval::of_sum(mass, steps);
-    let mean = |sum: f64| Interval { mid: sum, rad: off } / mass;
-    let (loss, over, fall) = (mean(loss), mean(lost) * -1.0, mean(fall));
+    let off = sizes.map(|size: f64| roundings(steps + OWN) * size + TINY);
+    let mean = |sum: f64, rad: f64| Interval { mid: sum, rad } / mass;
+    let (loss, over, fall) = (mean(loss, off[0]), mean(lost, off[1]) * -1.0, mean(fall, off[2]));
     let dual = loss * -1.0 + nu;
     // M(η − 1) − Σp̄s^{−e}δ.
     let value = over * nu + nu + fall * -1.0;
@@ -105,23 +106,26 @@ fn told<M: Members>(
     Reading { dual: dual.hi(), value: value / by / t, spent }
 }
 
-/// Σp, Σp·L, Σp(1 − s^{−e}), Σps^{−e}δ and Σp|L|.
+/// Σp, Σp·L, Σp(1 − s^{−e}), Σps^{−e}δ and the sizes of the last three.
 #[derive(Clone, Copy)]
 struct OfNear<M>(M);
 
-impl<M: Members> Terms<5> for OfNear<M> {
+impl<M: Members> Terms<7> for OfNear<M> {
     #[inline(always)]
-    fn add<S: Simd>(self, to: [Lane<S>; 5], p: Lane<S>, delta: Lane<S>) -> [Lane<S>; 5] {
+    fn add<S: Simd>(self, to: [Lane<S>; 7], p: Lane<S>, delta: Lane<S>) -> [Lane<S>; 7] {
         let zero = p.of(0.0);
         let delta = zero.if_below(p, delta, zero);
         let s = sane(delta + p.of(1.0));
         let Near { loss, lost, power } = self.0.near(delta, s);
+        let fall = power * delta;
         [
             to[0] + p,
             p.mul_add(loss, to[1]),
             p.mul_add(lost, to[2]),
-            p.mul_add(power * delta, to[3]),
+            p.mul_add(fall, to[3]),
             p.mul_add(loss.abs(), to[4]),
+            p.mul_add(lost.abs(), to[5]),
+            p.mul_add(fall.abs(), to[6]),
         ]
     }
 }
