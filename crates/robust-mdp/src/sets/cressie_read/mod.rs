@@ -32,6 +32,10 @@ const DIGITS: f64 = 4e-16;
 /// A step of this share is the last one, since its square is below rounding; after one of that it need not be taken.
 const LAST: f64 = 1e-8;
 const NONE: f64 = 1e-14;
+/// As little nominal mass on the maximum is like none: mass pops up there.
+const NOTHING: f64 = 1e-200;
+/// Only where mass pops up is η smaller.
+const POPPED: f64 = 1e-85;
 
 /// What tells these sets apart.
 pub(super) trait CressieRead: Copy {
@@ -89,6 +93,12 @@ impl Sums {
         self.fall() / self.mass() / self.b
     }
 
+    /// (Σps^{−e})^{−1/e} and its slope in η where s = scale·(a + bx).
+    fn level<C: CressieRead>(&self, scale: f64) -> (f64, f64) {
+        let level = scale / C::root(self.mass());
+        (level, level / scale * (self.by[0] / self.mass()))
+    }
+
     /// −d ln ρ/d ln G.
     fn pace(&self, e: f64) -> f64 {
         let [zero, one, two] = self.by;
@@ -101,20 +111,18 @@ pub(super) fn at<C: CressieRead>(row: Row<'_>, t: f64, near: Option<Priced>) -> 
     let unit = unit(row);
     let steep = t / unit;
     let eta = near.map(|near| near.nu).filter(|eta| (0.0..=1.0).contains(eta));
-    let mut open = true;
-    if eta == Some(0.0)
-        && let Some(popped) = popped::<C>(row, unit, |sums| pops::<C>(sums, steep))
-    {
-        return Priced { t, ..popped };
+    let mut eta = eta.unwrap_or(1.0);
+    if eta < POPPED {
+        match least::<C>(row, unit, steep) {
+            Ok(popped) => return Priced { t, ..popped },
+            Err(least) => eta = least,
+        }
     }
     let (mut low, mut high) = (0.0, 1.0);
-    let mut eta = eta.filter(|eta| *eta > 0.0).unwrap_or(1.0);
     let mut sums = place::<C>(row, unit, steep / eta);
     for _ in 0..STEPS {
-        // (Σps^{−e})^{−1/e} and its slope.
         let scale = if sums.near { eta } else { steep };
-        let level = scale / C::root(sums.mass());
-        let slope = level / scale * (sums.by[0] / sums.mass());
+        let (level, slope) = sums.level::<C>(scale);
         if level < 1.0 {
             low = eta;
         } else {
@@ -127,15 +135,10 @@ pub(super) fn at<C: CressieRead>(row: Row<'_>, t: f64, near: Option<Priced>) -> 
         let fresh = match newton > low && newton < high {
             true => newton,
             false if low > 0.0 => 0.5 * (low + high),
-            false => {
-                if open && let Some(popped) = popped::<C>(row, unit, |sums| pops::<C>(sums, steep))
-                {
-                    return Priced { t, ..popped };
-                }
-                open = false;
-                // Concave, and at least 0 at 0.
-                high / level.max(2.0)
-            }
+            false => match least::<C>(row, unit, steep) {
+                Ok(popped) => return Priced { t, ..popped },
+                Err(least) => least,
+            },
         };
         let step = (fresh - eta).abs() / eta;
         if !(fresh > 0.0 && fresh <= 1.0) {
@@ -150,9 +153,17 @@ pub(super) fn at<C: CressieRead>(row: Row<'_>, t: f64, near: Option<Priced>) -> 
     Priced { t, ..told::<C>(row, &sums) }
 }
 
-/// The scale at which a row without η has multiplier t = `steep` in units of 1/range, if it has.
-fn pops<C: CressieRead>(sums: &Sums, steep: f64) -> Option<f64> {
-    (C::root(sums.mass()) <= steep).then_some(steep)
+/// The point of multiplier t = `steep` in units of 1/range if mass pops up there, or else an η that is not too large:
+/// that of the nominal mass on the maximum alone, or the first of Newton's method from 0.
+fn least<C: CressieRead>(row: Row<'_>, unit: f64, steep: f64) -> Result<Priced, f64> {
+    let floor = C::root(masses(row)[0]);
+    let Some(sums) = bare::<C>(row, unit) else { return Err(floor) };
+    let (level, slope) = sums.level::<C>(steep);
+    if level < 1.0 {
+        Err(((1.0 - level) / slope).max(floor))
+    } else {
+        Ok(popped::<C>(row, &sums, steep))
+    }
 }
 
 /// The point of value u.
@@ -164,14 +175,15 @@ pub(super) fn price<C: CressieRead>(
 ) -> Priced {
     let (goal, unit) = (-u, unit(row));
     // Where s = scale·bx, ⟨x, y⟩ = scale^{−e}·Σp(bx)^{1−e}/b.
-    let reaches = |sums: &Sums| {
-        let far = sums.fall() / sums.b;
-        (sums.gap() >= goal).then(|| C::root(far / goal).max(C::root(sums.mass())))
+    let reached = || {
+        let sums = bare::<C>(row, unit).filter(|sums| sums.gap() >= goal)?;
+        let scale = C::root(sums.fall() / sums.b / goal).max(C::root(sums.mass()));
+        Some(popped::<C>(row, &sums, scale))
     };
     let start = near.map(|near| near.t / near.nu / unit);
     let mut open = true;
-    if start == Some(f64::INFINITY) {
-        if let Some(popped) = popped::<C>(row, unit, reaches) {
+    if near.is_some_and(|near| near.nu < POPPED) {
+        if let Some(popped) = reached() {
             return popped;
         }
         open = false;
@@ -207,7 +219,7 @@ pub(super) fn price<C: CressieRead>(
             break;
         }
         if open && fresh > FAR {
-            if let Some(popped) = popped::<C>(row, unit, reaches) {
+            if let Some(popped) = reached() {
                 return popped;
             }
             (open, fresh) = (false, fresh.min(1e6 * rho));
@@ -241,22 +253,25 @@ fn place<C: CressieRead>(row: Row<'_>, unit: f64, rho: f64) -> Sums {
     dispatch(Pass { row, a, b, near, of: PhantomData::<C> })
 }
 
-/// The point without η at the scale that `of` finds; `None` if there is none.
-fn popped<C: CressieRead>(
-    row: Row<'_>,
-    unit: f64,
-    of: impl Fn(&Sums) -> Option<f64>,
-) -> Option<Priced> {
+/// The sums below the maximum with η = 0; `None` where there is nominal mass on it, or next to it.
+fn bare<C: CressieRead>(row: Row<'_>, unit: f64) -> Option<Sums> {
     let sums = dispatch(Pass { row, a: 0.0, b: unit, near: false, of: PhantomData::<C> });
-    // With nominal mass on the maximum this is no number.
-    let [_, one, two] = sums.by;
-    let sums = Sums { by: [0.0, one, two], ..sums };
-    let scale = of(&sums).filter(|_| one.is_finite() && two.is_finite())?;
+    let finite = sums.by.iter().all(|sum| sum.is_finite());
+    Some(sums).filter(|sums| finite && sums.mass() > 0.0 && masses(row)[0] <= NOTHING)
+}
+
+/// The point of a scale at which the mass below the maximum is no more than one.
+fn popped<C: CressieRead>(row: Row<'_>, sums: &Sums, scale: f64) -> Priced {
     let share = C::root(sums.mass()) / scale;
     // (share)^e of the mass is below the maximum.
     let fall = sums.fall() / sums.mass() * scale * power::<C>(share);
-    let of = Tilted { a: 0.0, b: unit, scale, nu: -1.0, fall, near: false };
-    Some(priced::<C>(row, &of, 0.0))
+    let of = Tilted { a: 0.0, b: sums.b, scale, nu: -1.0, fall, near: false };
+    // So large that next to nothing of the maximum's nominal mass remains, so small that nothing else tells.
+    let eta = match masses(row)[0] {
+        0.0 => 0.0,
+        mass => (1e10 * C::root(mass)).max(1e-280),
+    };
+    priced::<C>(row, &of, eta)
 }
 
 /// x^e.
@@ -306,7 +321,7 @@ pub(super) fn steep_face(row: Row<'_>) -> f64 {
 pub(super) fn kernel<C: CressieRead>(row: Row<'_>, at: Priced, y: &mut [f64]) -> Beyond {
     let rest = if at.t.is_finite() {
         let mass = dispatch(Write { row, eta: at.nu.max(0.0), t: at.t, y, of: PhantomData::<C> });
-        if at.nu > 0.0 { 0.0 } else { (1.0 - mass).max(0.0) }
+        if at.nu < POPPED { (1.0 - mass).max(0.0) } else { 0.0 }
     } else {
         let [on, _] = masses(row);
         for ((y, &p), &w) in y.iter_mut().zip(row.p).zip(row.w) {
@@ -359,14 +374,16 @@ impl<C: CressieRead> WithSimd for Pass<'_, C> {
         let (mut s0, mut s1, mut s2, mut lost) = (zero, zero, zero, zero);
         walk!(simd, [p, w] => |p, w| {
             let r = simd.mul_f64s(by_b, simd.max_f64s(simd.sub_f64s(maximum, w), zero));
-            // Without nominal mass nothing counts, 1/0 neither.
-            let s = simd.select_f64s(simd.less_than_f64s(zero, p), simd.add_f64s(by_a, r), one);
+            // What has no nominal mass does not count, nor does the maximum where s = 0 there.
+            let s = simd.add_f64s(by_a, r);
+            let counts = simd.less_than_f64s(zero, simd.min_f64s(p, s));
+            let (p, s) = (simd.select_f64s(counts, p, zero), simd.select_f64s(counts, s, one));
             let inverse = simd.div_f64s(one, s);
             let f = C::power(simd, inverse);
             if near {
                 lost = simd.mul_add_e_f64s(p, C::lost(simd, r, s, f), lost);
             }
-            let g = simd.mul_f64s(p, simd.mul_f64s(f, inverse));
+            let g = simd.mul_f64s(simd.mul_f64s(p, f), inverse);
             let gr = simd.mul_f64s(g, r);
             s0 = simd.add_f64s(s0, g);
             s1 = simd.add_f64s(s1, gr);
