@@ -12,7 +12,7 @@ use super::proximal::{Prox, ProximalEntry, Separable};
 use super::set::{Beyond, Priced, RowKind, Set};
 use super::{Distance, UncertaintySet};
 use crate::certificate::verify::lane::Lane;
-use crate::certificate::{Proof, ProofRow, Reading};
+use crate::certificate::{Interval, Proof, ProofRow, Reading};
 use crate::geometry::Geometry;
 use crate::lanes::{kernels, ln, ln_1p_small, walk};
 use crate::rows::Row;
@@ -239,8 +239,8 @@ impl Members for Burg {
     const DUAL: [f64; 2] = [-1.0, -1.0];
     const SPENT: [f64; 2] = [0.0, 1.0];
 
-    /// Σp ln(Mp/y) ≤ d + (M − 1).
-    fn divided(_: f64, _: f64) -> f64 {
-        1.0
+    /// Σp ln(Mp/y) ≤ Σp ln s + (M − 1).
+    fn divided(_: Interval) -> Interval {
+        Interval::from(1.0)
     }
 }

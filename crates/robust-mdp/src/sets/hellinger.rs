@@ -10,7 +10,7 @@ use super::proximal::{Prox, ProximalEntry, Separable};
 use super::set::{Beyond, Priced, RowKind, Set};
 use super::{Distance, UncertaintySet};
 use crate::certificate::verify::lane::Lane;
-use crate::certificate::{Proof, ProofRow, Reading};
+use crate::certificate::{Interval, Proof, ProofRow, Reading};
 use crate::geometry::Geometry;
 use crate::rows::Row;
 
@@ -219,8 +219,8 @@ impl Members for Hellinger {
     const DUAL: [f64; 2] = [-2.0, 1.0];
     const SPENT: [f64; 2] = [2.0, -2.0];
 
-    /// 2 − 2Σ√(p·y/M) ≤ d + (M − 1)Σ√(py), Σ√(py) ≤ √M ≤ M.
-    fn divided(mass: f64, _: f64) -> f64 {
-        mass
+    /// 2 − 2BM^{−½} ≤ 2 − 2B + (M − 1)B, B = Σp/s.
+    fn divided(spent: Interval) -> Interval {
+        spent * -0.5 + 1.0
     }
 }

@@ -10,7 +10,7 @@ use super::proximal::{Prox, ProximalEntry, Separable};
 use super::set::{Beyond, Priced, RowKind, Set};
 use super::{Distance, UncertaintySet};
 use crate::certificate::verify::lane::Lane;
-use crate::certificate::{Proof, ProofRow, Reading};
+use crate::certificate::{Interval, Proof, ProofRow, Reading};
 use crate::geometry::Geometry;
 use crate::rows::Row;
 
@@ -222,8 +222,8 @@ impl Members for Neyman {
     const DUAL: [f64; 2] = [1.0, -2.0];
     const SPENT: [f64; 2] = [-1.0, 1.0];
 
-    /// MΣp²/y − 1 = d + (M − 1)(1 + d).
-    fn divided(_: f64, spent: f64) -> f64 {
-        1.0 + spent
+    /// MB − 1 = B − 1 + (M − 1)B, B = Σp√s.
+    fn divided(spent: Interval) -> Interval {
+        spent + 1.0
     }
 }

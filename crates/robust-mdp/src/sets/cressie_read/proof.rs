@@ -2,10 +2,10 @@
 //!
 //! With s = η + tx, x = −z ≥ 0, and p̄ = p/Σp, for every η ≥ 0 that leaves s > 0 where p > 0
 //!   ψ(t) ≤ η − 1 − Σp̄L(s),   L = ln s, 1 − 1/s, 2(√s − 1),
-//! since entries with p = 0, listed or not, add sup_y −sy = 0. The row ŷ is p̄s^{−e}, of mass M, with the rest on
-//! the maximum if M < 1, and divided by M if M > 1:
-//!   t⟨z, ŷ⟩ = −Σp̄s^{−e}(s − η)/max(M, 1),   d(ŷ, p̄) ≤ e·Σp̄L + (M − 1)₊·K,
-//! since mass on the maximum makes d no larger; K is the set's. For ½ ≤ η ≤ 2 all is summed in
+//! since entries with p = 0, listed or not, add sup_y −sy = 0. With y = p̄s^{−e} of mass M, the row ŷ is y/M, and
+//!   t⟨z, ŷ⟩ = −Σy(s − η)/M,   d(ŷ, p̄) ≤ e·Σp̄L + (M − 1)K,
+//! by ln M ≤ M − 1 and 1 − M^{−½} ≤ (M − 1)/2; K is the set's. Where η is next to 0 and M ≤ 1, ŷ is y with the
+//! rest of the mass on the maximum, which makes d no larger, and M above is 1. For ½ ≤ η ≤ 2 all is summed in
 //! δ = s − 1 = (η − 1) + tx, η − 1 exact: nothing cancels where y is close to p.
 //!
 //! For s ≥ ½ the rounding of δ, at most u|δ|, changes L, 1 − s^{−e} and s^{−e}δ by at most 3u of themselves, that
@@ -17,10 +17,12 @@ use pulp::Simd;
 
 use crate::certificate::verify::lane::Lane;
 use crate::certificate::verify::sums::{Terms, steps};
-use crate::certificate::{Interval, ProofRow, Reading, TINY, above, roundings};
+use crate::certificate::{Interval, ProofRow, Reading, TINY, roundings};
 
 /// Roundings of a term of its own.
 const OWN: f64 = 16.0;
+/// Mass pops up on the maximum where η is smaller.
+const POPPED: f64 = 1e-80;
 /// s beyond these is no number.
 const LEAST: f64 = 1e-290;
 const MOST: f64 = 1e290;
@@ -50,8 +52,8 @@ pub(in crate::sets) trait Members: Copy {
     /// [c, k]: ψ ≤ η + c + k·Σp̄·dual and d(ŷ, p̄) ≤ c + k·Σp̄·dual where M ≤ 1.
     const DUAL: [f64; 2];
     const SPENT: [f64; 2];
-    /// K at least, from M and d where M ≤ 1.
-    fn divided(mass: f64, spent: f64) -> f64;
+    /// K from e·Σp̄L.
+    fn divided(spent: Interval) -> Interval;
 }
 
 pub(in crate::sets) fn read(of: impl Members, row: &ProofRow<'_>, t: f64, eta: f64) -> Reading {
@@ -70,7 +72,7 @@ fn near<M: Members>(of: M, row: &ProofRow<'_>, t: f64, nu: f64) -> Reading {
     let mean = |sum: f64, rad: f64| Interval { mid: sum, rad } / mass;
     let (loss, over, fall) = (mean(loss, off[0]), mean(lost, off[1]) * -1.0, mean(fall, off[2]));
     let dual = loss * -1.0 + nu;
-    // M(η − 1) − Σp̄s^{−e}δ.
+    // M(η − 1) − Σyδ.
     let value = over * nu + nu + fall * -1.0;
     told::<M>(dual, value, loss * M::E, over, t)
 }
@@ -85,10 +87,15 @@ fn far<M: Members>(of: M, row: &ProofRow<'_>, t: f64, eta: f64) -> Reading {
     let (power, fall) = (power / mass, fall / mass);
     let ([c, k], [d, l]) = (M::DUAL, M::SPENT);
     let value = power * eta + fall * -1.0;
-    told::<M>(mean * k + c + eta, value, mean * l + d, power + -1.0, t)
+    // Next to 0, η marks rows that leave the rest to the maximum.
+    let over = match eta < POPPED && power.hi() <= 1.0 {
+        true => Interval::from(0.0),
+        false => power + -1.0,
+    };
+    told::<M>(mean * k + c + eta, value, mean * l + d, over, t)
 }
 
-/// With M − 1 within `over`, and the value t⟨z, ŷ⟩ and the distance for M ≤ 1.
+/// From tM⟨z, ŷ⟩, e·Σp̄L and M − 1.
 fn told<M: Members>(
     dual: Interval,
     value: Interval,
@@ -96,14 +103,14 @@ fn told<M: Members>(
     over: Interval,
     t: f64,
 ) -> Reading {
-    let most = over.hi().max(0.0);
-    let least = over.lo().max(0.0);
-    let by = Interval { mid: 1.0 + 0.5 * (least + most), rad: 0.0 };
-    let by = by.wider(0.51 * (most - least) + 4.0 * f64::EPSILON * most);
-    let more = above(most * M::divided(above(1.0 + most), spent.hi().max(0.0)));
-    let known = over.hi().is_finite() && over.lo().is_finite();
-    let spent = if known { above(spent.hi().max(0.0) + more) } else { f64::NAN };
-    Reading { dual: dual.hi(), value: value / by / t, spent }
+    let factor = M::divided(spent);
+    // Both may have any sign.
+    let more = over * factor.mid;
+    let more = more.wider(1.01 * factor.radius() * over.size());
+    let spent = (spent + more).hi().max(0.0);
+    let value = value / (over + 1.0) / t;
+    let spent = if value.mid.is_nan() || more.mid.is_nan() { f64::NAN } else { spent };
+    Reading { dual: dual.hi(), value, spent }
 }
 
 /// Σp, Σp·L, Σp(1 − s^{−e}), Σps^{−e}δ and the sizes of the last three.
