@@ -23,6 +23,8 @@ use crate::certificate::{Interval, ProofRow, Reading, TINY, roundings};
 const OWN: f64 = 16.0;
 /// Mass pops up on the maximum where η is smaller.
 const POPPED: f64 = 1e-80;
+/// Less than ½ by more than a rounding.
+const HALF: f64 = 0.4999;
 /// s beyond these is no number.
 const LEAST: f64 = 1e-290;
 const MOST: f64 = 1e290;
@@ -57,15 +59,27 @@ pub(in crate::sets) trait Members: Copy {
 }
 
 pub(in crate::sets) fn read(of: impl Members, row: &ProofRow<'_>, t: f64, eta: f64) -> Reading {
+    let first = || row.entries().find(|(p, _)| *p > 0.0).map_or(0.0, |(_, z)| eta - t * z);
     match eta {
-        0.5..=2.0 => near(of, row, t, eta - 1.0),
+        0.5..=2.0 => near(of, row, t, eta),
+        // Where mass pops up, y may be as close to p.
+        0.0..0.5 if (HALF..4.0).contains(&first()) => {
+            let found = near(of, row, t, eta);
+            if found.spent.is_nan() { far(of, row, t, eta) } else { found }
+        }
         0.0..=1e290 => far(of, row, t, eta),
         _ => Reading::NOTHING,
     }
 }
 
-fn near<M: Members>(of: M, row: &ProofRow<'_>, t: f64, nu: f64) -> Reading {
-    let steps = steps(row.p.len());
+/// M − 1; next to 0, η marks rows that leave the rest of the mass to the maximum.
+fn without_rest(over: Interval, eta: f64) -> Interval {
+    if eta < POPPED && over.hi() <= 0.0 { Interval::from(0.0) } else { over }
+}
+
+/// With η rounded so that η − 1 is a number.
+fn near<M: Members>(of: M, row: &ProofRow<'_>, t: f64, eta: f64) -> Reading {
+    let (steps, nu) = (steps(row.p.len()), eta - 1.0);
     let [mass, loss, lost, fall, sizes @ ..] = row.sums(t, nu, OfNear(of));
     let mass = Interval::of_sum(mass, steps);
     let off = sizes.map(|size: f64| roundings(steps + OWN) * size + TINY);
@@ -74,7 +88,7 @@ fn near<M: Members>(of: M, row: &ProofRow<'_>, t: f64, nu: f64) -> Reading {
     let dual = loss * -1.0 + nu;
     // M(η − 1) − Σyδ.
     let value = over * nu + nu + fall * -1.0;
-    told::<M>(dual, value, loss * M::E, over, t)
+    told::<M>(dual, value, loss * M::E, without_rest(over, eta), t)
 }
 
 fn far<M: Members>(of: M, row: &ProofRow<'_>, t: f64, eta: f64) -> Reading {
@@ -87,11 +101,7 @@ fn far<M: Members>(of: M, row: &ProofRow<'_>, t: f64, eta: f64) -> Reading {
     let (power, fall) = (power / mass, fall / mass);
     let ([c, k], [d, l]) = (M::DUAL, M::SPENT);
     let value = power * eta + fall * -1.0;
-    // Next to 0, η marks rows that leave the rest to the maximum.
-    let over = match eta < POPPED && power.hi() <= 1.0 {
-        true => Interval::from(0.0),
-        false => power + -1.0,
-    };
+    let over = without_rest(power + -1.0, eta);
     told::<M>(mean * k + c + eta, value, mean * l + d, over, t)
 }
 
@@ -122,7 +132,7 @@ impl<M: Members> Terms<7> for OfNear<M> {
     fn add<S: Simd>(self, to: [Lane<S>; 7], p: Lane<S>, delta: Lane<S>) -> [Lane<S>; 7] {
         let zero = p.of(0.0);
         let delta = zero.if_below(p, delta, zero);
-        let s = sane(delta + p.of(1.0));
+        let s = sane(delta + p.of(1.0), HALF);
         let Near { loss, lost, power } = self.0.near(delta, s);
         let fall = power * delta;
         [
@@ -145,7 +155,7 @@ impl<M: Members> Terms<5> for OfFar<M> {
     #[inline(always)]
     fn add<S: Simd>(self, to: [Lane<S>; 5], p: Lane<S>, s: Lane<S>) -> [Lane<S>; 5] {
         let (zero, one) = (p.of(0.0), p.of(1.0));
-        let s = sane(zero.if_below(p, s, one));
+        let s = sane(zero.if_below(p, s, one), LEAST);
         let Far { dual, power, fall } = self.0.far(s);
         [
             to[0] + p,
@@ -159,7 +169,7 @@ impl<M: Members> Terms<5> for OfFar<M> {
 
 /// s, or no number.
 #[inline(always)]
-fn sane<S: Simd>(s: Lane<S>) -> Lane<S> {
+fn sane<S: Simd>(s: Lane<S>, least: f64) -> Lane<S> {
     let none = s.of(f64::NAN);
-    s.of(LEAST).if_below(s, s.if_below(s.of(MOST), s, none), none)
+    s.of(least).if_below(s, s.if_below(s.of(MOST), s, none), none)
 }
