@@ -3,7 +3,8 @@
 //! budget is spent unless the multiplier is 0.
 
 use super::{
-    CASES, Case, Chi2, ELLIPSOID, EllipsoidEntropy, KlEuclidean, Owned, Ray, State, Tilted, blocks,
+    Burg, CASES, Case, Chi2, ELLIPSOID, EllipsoidEntropy, Hellinger, KlEuclidean, Neyman, Owned,
+    Ray, State, Tilted, blocks,
 };
 use crate::geometry::Geometry;
 use crate::instances::Xoshiro256;
@@ -29,8 +30,8 @@ fn objective(entry: &dyn ProximalEntry, z: f64, p: f64, s: f64, y: f64) -> f64 {
 #[test]
 fn the_step_of_an_entry_is_the_best_one() {
     let mut rng = Xoshiro256::new(21);
-    let entries: [&dyn ProximalEntry; 6] =
-        [&NORM, &Chi2, &Ray, &Tilted, &KlEuclidean, &EllipsoidEntropy];
+    let entries: [&dyn ProximalEntry; 9] =
+        [&NORM, &Chi2, &Ray, &Tilted, &KlEuclidean, &EllipsoidEntropy, &Burg, &Hellinger, &Neyman];
     for entry in entries {
         for _ in 0..2000 {
             let z = 3.0 * (rng.uniform() - 0.5);
@@ -147,6 +148,9 @@ fn steps_by_entries_are_optimal() {
     check_steps(Tilted, 4);
     check_steps(KlEuclidean, 5);
     check_steps(EllipsoidEntropy, 6);
+    check_steps(Burg, 7);
+    check_steps(Hellinger, 8);
+    check_steps(Neyman, 9);
 }
 
 /// Warm steps are Newton's: all multipliers settle in a few passes, whatever the radius and the size.
