@@ -199,12 +199,18 @@ impl ProximalEntry for Burg {
     fn at(&self, z: f64, p: f64, s: f64) -> (f64, f64) {
         let (pull, free) = (s * p, z - s);
         if pull <= 0.0 {
-            return if free > 0.0 { (free, 1.0) } else { (0.0, 0.0) };
+            // No entry with p > 0 vanishes.
+            let least = if p > 0.0 { f64::MIN_POSITIVE } else { 0.0 };
+            return if free > least { (free, 1.0) } else { (least, 0.0) };
         }
         let root = free.hypot(2.0 * pull.sqrt());
         let y = if free > 0.0 { 0.5 * (free + root) } else { 2.0 * pull / (root - free) };
         // dy/dz = 1/(1 + sp/y²), y² = free·y + pull.
-        (y, y / root)
+        (y.max(f64::MIN_POSITIVE), y / root)
+    }
+
+    fn is_steep(&self) -> bool {
+        true
     }
 
     fn normal(&self, y: f64, p: f64) -> f64 {

@@ -172,7 +172,9 @@ impl ProximalEntry for Neyman {
     fn at(&self, z: f64, p: f64, s: f64) -> (f64, f64) {
         let (pull, free) = (s * p * p, z - s);
         if pull <= 0.0 {
-            return if free > 0.0 { (free, 1.0) } else { (0.0, 0.0) };
+            // No entry with p > 0 vanishes.
+            let least = p.min(f64::MIN_POSITIVE);
+            return if free > least { (free, 1.0) } else { (least, 0.0) };
         }
         // Convex and rising from the root on: Newton's method from the right.
         let above = free.max(0.0) + pull.cbrt();
@@ -186,6 +188,10 @@ impl ProximalEntry for Neyman {
         }
         // dy/dz = 1/(1 + 2sp²/y³).
         (y, 1.0 / (1.0 + 2.0 * pull / (y * y * y)))
+    }
+
+    fn is_steep(&self) -> bool {
+        true
     }
 
     fn normal(&self, y: f64, p: f64) -> f64 {

@@ -35,10 +35,9 @@ const DIGITS: f64 = 4e-16;
 /// A step of this share is the last one, since its square is below rounding; after one of that it need not be taken.
 const LAST: f64 = 1e-8;
 const NONE: f64 = 1e-14;
-/// As little nominal mass on the maximum is like none: mass pops up there.
-const NOTHING: f64 = 1e-200;
-/// Only where mass pops up is η smaller.
+/// Where η is smaller, mass pops up on the maximum; so it does where nominal mass there is as little as none.
 const POPPED: f64 = 1e-85;
+const NOTHING: f64 = 1e-90;
 
 /// What tells these sets apart.
 pub(super) trait CressieRead: Copy {
@@ -221,7 +220,7 @@ fn place<C: CressieRead>(row: Row<'_>, unit: f64, rho: f64) -> Sums {
 fn bare<C: CressieRead>(row: Row<'_>, unit: f64) -> Option<Sums> {
     let sums = sums::<C>(row, 0.0, unit, false);
     let finite = sums.by.iter().all(|sum| sum.is_finite());
-    Some(sums).filter(|sums| finite && sums.mass() > 0.0 && masses(row)[0] <= NOTHING)
+    Some(sums).filter(|sums| finite && sums.mass() > 0.0 && spared::<C>(row) <= NOTHING)
 }
 
 /// The point of a scale at which the mass below the maximum is no more than one.
@@ -230,12 +229,15 @@ fn popped<C: CressieRead>(row: Row<'_>, sums: &Sums, scale: f64) -> Priced {
     // (share)^e of the mass is below the maximum.
     let fall = sums.fall() / sums.mass() * scale * power::<C>(share);
     let of = Tilted { a: 0.0, b: sums.b, scale, nu: -1.0, fall, near: false };
-    // So large that next to nothing of the maximum's nominal mass remains, so small that nothing else tells.
-    let eta = match masses(row)[0] {
+    priced::<C>(row, &of, spared::<C>(row))
+}
+
+/// η at which 1e-16 of the mass is the nominal mass of the maximum; 0 if there is none.
+fn spared<C: CressieRead>(row: Row<'_>) -> f64 {
+    match masses(row)[0] {
         0.0 => 0.0,
-        mass => (1e10 * C::root(mass)).max(1e-280),
-    };
-    priced::<C>(row, &of, eta)
+        mass => C::root(1e16 * mass).max(1e-280),
+    }
 }
 
 /// x^e.

@@ -12,12 +12,9 @@ use super::tilt::Tilted;
 use super::{Emit, Mirror, Prox, Scratch, Step, Warm};
 use crate::geometry::Geometry;
 use crate::instances::Xoshiro256;
-use crate::sets::burg::Burg;
 use crate::sets::chi2::Chi2;
 use crate::sets::ellipsoid::Ellipsoid;
-use crate::sets::hellinger::Hellinger;
 use crate::sets::kl::Kl;
-use crate::sets::neyman::Neyman;
 use crate::sets::set::Set;
 
 /// A block that owns its arrays.
@@ -97,7 +94,7 @@ const KL: Case = Case {
     geometry: Geometry::Entropy,
     normal: |y, p| (y / p).ln(),
 };
-const CASES: [Case; 10] = [
+const CASES: [Case; 7] = [
     ELLIPSOID,
     Case { name: "ellipsoid l2 by entries", prox: &Separable(Ray), ..ELLIPSOID },
     Case {
@@ -120,27 +117,6 @@ const CASES: [Case; 10] = [
         set: &Chi2,
         geometry: Geometry::Euclidean,
         normal: |y, p| 2.0 * (y - p) / p,
-    },
-    Case {
-        name: "Burg l2",
-        prox: &Separable(Burg),
-        set: &Burg,
-        geometry: Geometry::Euclidean,
-        normal: |y, p| 1.0 - p / y,
-    },
-    Case {
-        name: "Hellinger l2",
-        prox: &Separable(Hellinger),
-        set: &Hellinger,
-        geometry: Geometry::Euclidean,
-        normal: |y, p| 1.0 - (p / y).sqrt(),
-    },
-    Case {
-        name: "Neyman l2",
-        prox: &Separable(Neyman),
-        set: &Neyman,
-        geometry: Geometry::Euclidean,
-        normal: |y, p| 1.0 - (p / y) * (p / y),
     },
 ];
 

@@ -3,13 +3,15 @@
 //! budget is spent unless the multiplier is 0.
 
 use super::{
-    Burg, CASES, Case, Chi2, ELLIPSOID, EllipsoidEntropy, Hellinger, KlEuclidean, Neyman, Owned,
-    Ray, State, Tilted, blocks,
+    CASES, Case, Chi2, ELLIPSOID, EllipsoidEntropy, KlEuclidean, Owned, Ray, State, Tilted, blocks,
 };
 use crate::geometry::Geometry;
 use crate::instances::Xoshiro256;
 use crate::oracle::first_order::prox_of;
+use crate::sets::burg::Burg;
+use crate::sets::hellinger::Hellinger;
 use crate::sets::l1::NORM;
+use crate::sets::neyman::Neyman;
 use crate::sets::proximal::{Mirror, Prox, ProximalEntry, Separable};
 
 /// V(y) − zy + s·d(y, p), up to what is linear in y and the same for all entries of a row.
@@ -78,9 +80,15 @@ fn check(
     let used = view.spent(set, y);
     // y is known to the last bit of z, and so is y − p.
     let z = before.mirror.iter().zip(g).fold(1.0_f64, |m, (y, g)| m.max((y + g).abs()));
+    let farthest = |power| {
+        let ratios = y.iter().zip(&block.nominal).filter(|e| *e.1 > 0.0).map(|(y, p)| p / y);
+        ratios.fold(1.0_f64, f64::max).powi(power)
+    };
     let steepest = match set.name() {
         "chi2" => y.iter().zip(&block.nominal).fold(1.0_f64, |m, (y, p)| m.max(2.0 * y / p)),
         "ellipsoid" => block.radius.sqrt(),
+        "burg" => farthest(1),
+        "neyman" => farthest(2),
         _ => 1.0,
     };
     let bits = 1e-14 * z * steepest;
