@@ -18,7 +18,18 @@ from ._labels import Labelled, NumbersLike, Pairs
 if TYPE_CHECKING:
     from .model import Model
 
-__all__ = ["KL", "L1", "Chi2", "Ellipsoid", "Nominal", "TotalVariation", "UncertaintySet"]
+__all__ = [
+    "KL",
+    "L1",
+    "Burg",
+    "Chi2",
+    "Ellipsoid",
+    "Hellinger",
+    "Neyman",
+    "Nominal",
+    "TotalVariation",
+    "UncertaintySet",
+]
 
 Rectangular = Literal["s", "sa"]
 Support = Literal["nominal", "all"]
@@ -270,6 +281,18 @@ class L1(_WithSupport, name="l1"):
 
 class TotalVariation(_WithSupport, name="tv"):
     """Kernels y with Σ ½‖y − y⁰‖₁ ≤ radius, on every state or on the nominal support."""
+
+
+class Burg(_WithSupport, name="burg"):
+    """Kernels y with Σ y⁰ ln(y⁰/y) ≤ radius, on every state or on the nominal support: likelihood ratios."""
+
+
+class Hellinger(_WithSupport, name="hellinger"):
+    """Kernels y with Σ (√y − √y⁰)² ≤ radius, on every state or on the nominal support."""
+
+
+class Neyman(_WithSupport, name="neyman"):
+    """Kernels y with Σ (y − y⁰)²/y ≤ radius (Neyman's χ²), on every state or on the nominal support."""
 
 
 class Nominal(UncertaintySet):

@@ -6,6 +6,8 @@
 //!   say; a row that spends too much is brought back into the set by its degree.
 //! - y(t) attains ψ(t) = max_y t⟨z, y⟩ − d(y, p): no other row, among many and next to it, does better;
 //!   [`at`](Set::at), [`price`](Set::price) and [`kernel`](Set::kernel) agree; values and prices rise with t.
+//! - a set that leaves the support says of a row that does not list all states what it says of the same row
+//!   listed in full ([`Row::outside`](crate::sets::Row::outside)).
 //! - a [`Proof`](crate::certificate::Proof), if there is one, bounds ψ(t) for right and wrong multipliers, its
 //!   row costs as much as its value must, and right ones lose nothing.
 //!
@@ -27,6 +29,7 @@ mod draw;
 mod models;
 mod proofs;
 mod rows;
+mod unlisted;
 
 use std::fmt;
 
@@ -86,6 +89,7 @@ impl std::error::Error for Violation {}
 pub fn check(set: &'static dyn Set) -> Result<Report, Violation> {
     let mut report = Report::default();
     rows::check(set, &mut report)?;
+    unlisted::check(set)?;
     proofs::check(set)?;
     models::check(set, &mut report)?;
     Ok(report)

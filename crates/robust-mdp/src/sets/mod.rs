@@ -9,26 +9,33 @@
 //! - `data`: what it knows of entries beside probabilities and objectives
 //! - `registry`: the names of all sets
 //! - `uncertainty_set`: a set of a model, [`UncertaintySet`]
-//! - `ellipsoid`, `kl`, `chi2`, `l1`: one file a set
+//! - `ellipsoid`, `l2`, `kl`, `chi2`, `l1`, `linf`, `burg`, `hellinger`, `neyman`, `contamination`, `cvar`,
+//!   `wasserstein`, `interval`: one file a set; `balls_within`: balls within intervals
+//! - `weighted_l1`, `cressie_read`, `gauge`, `within`, `transport`: what some of them have in common
 //! - `quadratic`, `tilt`, `bracket`: the price of a row by its kind
 //! - `cone`: the conic form, for the interior-point oracle
 //! - `proximal`: steps of the first-order methods
 
 mod balls_within;
 mod bracket;
+mod burg;
 pub(crate) mod chi2;
 mod cone;
 mod contamination;
+mod cressie_read;
 mod cvar;
 mod data;
 pub(crate) mod ellipsoid;
 pub(crate) mod exponential;
 mod gauge;
+mod hellinger;
 mod interval;
 pub(crate) mod kl;
 mod l1;
 mod l2;
 mod linf;
+mod logarithm;
+mod neyman;
 mod order;
 pub(crate) mod proximal;
 pub(crate) mod quadratic;

@@ -7,7 +7,8 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use super::set::Set;
 use super::{
-    balls_within, chi2, contamination, cvar, ellipsoid, interval, kl, l1, l2, linf, wasserstein,
+    balls_within, burg, chi2, contamination, cvar, ellipsoid, hellinger, interval, kl, l1, l2,
+    linf, neyman, wasserstein,
 };
 
 macro_rules! registry {
@@ -67,6 +68,12 @@ registry! {
     KlWithin = balls_within::KL,
     /// Pearson's Σ (y − y⁰)²/y⁰ within the model's intervals.
     Chi2Within = balls_within::CHI2,
+    /// Burg's Σ y⁰ ln(y⁰/y).
+    Burg = burg::Burg,
+    /// The squared Hellinger distance Σ (√y − √y⁰)².
+    Hellinger = hellinger::Hellinger,
+    /// Neyman's Σ (y − y⁰)²/y.
+    Neyman = neyman::Neyman,
 }
 
 static NAMES: LazyLock<Vec<&'static str>> =

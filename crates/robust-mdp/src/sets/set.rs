@@ -197,6 +197,8 @@ pub enum RowKind<'a> {
     Quadratic(&'a dyn Quadratic),
     /// One scalar a row.
     Tilt(&'a dyn Tilt),
+    /// As `Bracketed`, and every multiplier has one point: there are no edges to look for.
+    Smooth,
     /// g is piecewise linear, and [`Set::ends`] are its edges.
     PiecewiseLinear,
 }

@@ -54,7 +54,19 @@ pub(crate) const FAMILIES: &[Family] = &[
     by_conjugate("χ²", || UncertaintySet::chi2(0.0), |h, p| p * if h > -2.0 { h + 0.25 * h * h } else { -1.0 }, |h, p| p * (1.0 + 0.5 * h).max(0.0)),
     by_conjugate("L1, all states", || UncertaintySet::l1(0.0), |h, p| if h > 1.0 { f64::INFINITY } else { p * h.max(-1.0) }, |h, p| if h > 1.0 { f64::INFINITY } else if h < -1.0 { 0.0 } else { p }),
     by_conjugate("total variation", || UncertaintySet::total_variation(0.0).on_nominal_support(), |h, p| if h > 0.5 { f64::INFINITY } else { p * h.max(-0.5) }, |h, p| if h > 0.5 { f64::INFINITY } else if h < -0.5 { 0.0 } else { p }),
+    by_conjugate("Burg, all states", || UncertaintySet::burg(0.0), |h, p| popped(h, p, -(-h).ln_1p()), |h, p| popped(h, p, 1.0 / (1.0 - h))),
+    by_conjugate("Hellinger", || UncertaintySet::hellinger(0.0), |h, p| popped(h, p, h / (1.0 - h)), |h, p| popped(h, p, (1.0 - h).powi(-2))),
+    by_conjugate("Neyman", || UncertaintySet::neyman(0.0), |h, p| popped(h, p, 2.0 * h / (1.0 + (1.0 - h).sqrt())), |h, p| popped(h, p, 1.0 / (1.0 - h).sqrt())),
 ];
+
+/// p·`of`, where mass that pops up costs 1 a unit.
+fn popped(h: f64, p: f64, of: f64) -> f64 {
+    match p {
+        _ if h < 1.0 => p * of,
+        0.0 if h == 1.0 => 0.0,
+        _ => f64::INFINITY,
+    }
+}
 
 /// The conjugate of a set's distance.
 pub(crate) fn conjugate_of(set: &UncertaintySet) -> Option<Conjugate> {

@@ -1,7 +1,7 @@
 //! Doubles in a register, as wide as the machine has them. Every operation is rounded once, so that
 //! results have the same bits on every machine.
 
-use std::ops::{Add, Mul, Sub};
+use std::ops::{Add, Div, Mul, Sub};
 
 use pulp::Simd;
 
@@ -45,6 +45,7 @@ macro_rules! operation {
     };
 }
 operation!(abs, abs_f64s);
+operation!(sqrt, sqrt_f64s);
 operation!(at_least, max_f64s, floor);
 operation!(at_most, min_f64s, limit);
 // self·y + z, rounded once.
@@ -64,3 +65,4 @@ macro_rules! operator {
 operator!(Add, add, add_f64s);
 operator!(Sub, sub, sub_f64s);
 operator!(Mul, mul, mul_f64s);
+operator!(Div, div, div_f64s);

@@ -135,7 +135,7 @@ fn search(
 
 /// Puts rows that have edges at their multipliers where these have the value μ: upper bounds do not tell.
 fn on_edges(problem: &mut StateProblem<'_>, mu: f64) {
-    if matches!(problem.set.kind(), RowKind::Quadratic(_) | RowKind::Tilt(_)) {
+    if matches!(problem.set.kind(), RowKind::Quadratic(_) | RowKind::Tilt(_) | RowKind::Smooth) {
         return;
     }
     for j in 0..problem.active.len() {

@@ -288,7 +288,7 @@ impl State<'_> {
     ) -> T {
         let State { problem, memory, forms, cumulants, table, .. } = self;
         match self.kind {
-            RowKind::Bracketed | RowKind::PiecewiseLinear => {
+            RowKind::Bracketed | RowKind::Smooth | RowKind::PiecewiseLinear => {
                 drive(problem, Driver::Bracketed, memory)
             }
             RowKind::Quadratic(set) => {

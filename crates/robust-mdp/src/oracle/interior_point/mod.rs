@@ -195,9 +195,13 @@ fn saturate(set: &dyn Set, block: Block<'_>, base: &[f64], level: f64, y: &mut [
             continue;
         }
         let (row, y) = (block.view(k), &mut y[block.span(k)]);
+        let grain = 4.0 * f64::EPSILON * row.range;
+        let face = set.face(row);
         let at = match allowed > 0.0 {
-            true => set.price(row, -allowed, 4.0 * f64::EPSILON * row.range, None),
-            false => Priced { t: f64::INFINITY, price: set.face(row), ..Priced::NOMINAL },
+            true => set.price(row, -allowed, grain, None),
+            // As near to it as numbers tell.
+            false if face.is_infinite() => set.price(row, -2.0 * grain, grain, None),
+            false => Priced { t: f64::INFINITY, price: face, ..Priced::NOMINAL },
         };
         block.write(set, k, at, y);
         used += block.kappa(k) * set.distance(row.p, y, row.data);

@@ -20,6 +20,8 @@ const ROW_STEPS: usize = 200;
 const BUDGET_STEPS: usize = 200;
 /// Steps that trust rows to first order, before those that solve them.
 const JOINT_STEPS: usize = 16;
+/// Multipliers of steep entries that are next to 0.
+const STEEP: f64 = 1e-3;
 /// D and α differ by no more than this share of α, and by what roundings hide.
 const PRECISION: f64 = 1e-13;
 
@@ -36,6 +38,11 @@ pub trait ProximalEntry: Sync {
     /// [`Prox::diameter`].
     fn diameter(&self, budget: f64, rows: f64, _width: f64) -> f64 {
         budget.min(rows)
+    }
+
+    /// Whether d grows without end as y falls to 0.
+    fn is_steep(&self) -> bool {
+        false
     }
 
     /// y with V'(y) + s·[`normal`](Self::normal) = z, or 0 (κ is in s), and its derivative in z.
@@ -231,8 +238,12 @@ impl<E: ProximalEntry> Rows<'_, E> {
             let newton = s - 2.0 * (off + goal) * ((off / goal + 1.0).sqrt() - 1.0) / slope;
             let linear = s - off / slope;
             let inside = |s: f64| s >= 0.0 && s < high && low.is_none_or(|low| s > low);
+            // D of steep entries falls like ln s, or a power of it, once they are next to 0.
+            let log = s * (-off / (slope * s)).clamp(-30.0, 30.0).exp();
             let mut next = if met {
                 s
+            } else if self.entry.is_steep() && s < STEEP && inside(log) {
+                log
             } else if inside(newton) {
                 newton
             } else if inside(linear) {
@@ -243,7 +254,9 @@ impl<E: ProximalEntry> Rows<'_, E> {
             if high.is_infinite() {
                 // D falls faster than its slope tells beyond kinks and entries at 0, and from too far away
                 // masses have lost the digits that would lead back.
-                next = next.min(4.0 * (1.0 / kappa + s) * (off / goal + 1.0).max(1.0).sqrt());
+                let most = if self.entry.is_steep() { 1e2 } else { f64::INFINITY };
+                let reach = (4.0 * (off / goal + 1.0).max(1.0).sqrt()).min(most);
+                next = next.min((1.0 / kappa + s) * reach);
             }
             for (k, sums) in self.sums.iter().enumerate() {
                 self.nu[k] += sums.shift(self.block.kappa(k) * (next - s));

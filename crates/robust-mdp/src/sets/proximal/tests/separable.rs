@@ -9,7 +9,10 @@ use crate::geometry::Geometry;
 use crate::instances::Xoshiro256;
 use crate::oracle::first_order::prox_of;
 use crate::sets::EntryData;
+use crate::sets::burg::Burg;
+use crate::sets::hellinger::Hellinger;
 use crate::sets::l1::NORM;
+use crate::sets::neyman::Neyman;
 use crate::sets::proximal::{Mirror, Prox, ProximalEntry, Separable};
 
 /// V(y) − zy + s·d(y, p), up to what is linear in y and the same for all entries of a row.
@@ -30,8 +33,8 @@ fn objective(entry: &dyn ProximalEntry, z: f64, p: f64, s: f64, y: f64) -> f64 {
 #[test]
 fn the_step_of_an_entry_is_the_best_one() {
     let mut rng = Xoshiro256::new(21);
-    let entries: [&dyn ProximalEntry; 6] =
-        [&NORM, &Chi2, &Ray, &Tilted, &KlEuclidean, &EllipsoidEntropy];
+    let entries: [&dyn ProximalEntry; 9] =
+        [&NORM, &Chi2, &Ray, &Tilted, &KlEuclidean, &EllipsoidEntropy, &Burg, &Hellinger, &Neyman];
     for entry in entries {
         for _ in 0..2000 {
             let z = 3.0 * (rng.uniform() - 0.5);
@@ -78,9 +81,15 @@ fn check(
     let used = view.spent(set, y);
     // y is known to the last bit of z, and so is y − p.
     let z = before.mirror.iter().zip(g).fold(1.0_f64, |m, (y, g)| m.max((y + g).abs()));
+    let farthest = |power| {
+        let ratios = y.iter().zip(&block.nominal).filter(|e| *e.1 > 0.0).map(|(y, p)| p / y);
+        ratios.fold(1.0_f64, f64::max).powi(power)
+    };
     let steepest = match set.name() {
         "chi2" => y.iter().zip(&block.nominal).fold(1.0_f64, |m, (y, p)| m.max(2.0 * y / p)),
         "ellipsoid" => block.radius.sqrt(),
+        "burg" => farthest(1),
+        "neyman" => farthest(2),
         _ => 1.0,
     };
     let bits = 1e-14 * z * steepest;
@@ -148,6 +157,9 @@ fn steps_by_entries_are_optimal() {
     check_steps(Tilted, 4);
     check_steps(KlEuclidean, 5);
     check_steps(EllipsoidEntropy, 6);
+    check_steps(Burg, 7);
+    check_steps(Hellinger, 8);
+    check_steps(Neyman, 9);
 }
 
 /// Warm steps are Newton's: all multipliers settle in a few passes, whatever the radius and the size.
