@@ -70,12 +70,16 @@ fn ways(seed: u64, problem: &Problem) -> Vec<Way> {
         (draw(), None, MOST_SWEEPS),
         (draw(), None, 1 + seed % 7),
     ];
+    let set = problem.set.distance.set();
+    let conic = set.is_none_or(|set| set.cone().is_some());
+    let proximal = set.is_none_or(|set| set.prox(set.geometry()).is_some());
     if problem.model.states() <= FEW_STATES {
-        ways.push(match seed % 4 {
-            0 => (draw(), Some(Oracle::InteriorPoint), FEW_SWEEPS),
-            1 => (draw(), Some(Oracle::FirstOrder), FEW_SWEEPS),
-            2 => (Method::FomVi, None, FEW_SWEEPS),
-            _ => (Method::Newton, Some(Oracle::InteriorPoint), FEW_SWEEPS),
+        ways.extend(match seed % 4 {
+            0 if conic => Some((draw(), Some(Oracle::InteriorPoint), FEW_SWEEPS)),
+            1 if proximal => Some((draw(), Some(Oracle::FirstOrder), FEW_SWEEPS)),
+            2 if proximal => Some((Method::FomVi, None, FEW_SWEEPS)),
+            3 if conic => Some((Method::Newton, Some(Oracle::InteriorPoint), FEW_SWEEPS)),
+            _ => None,
         });
     }
     ways

@@ -2,7 +2,7 @@
 //! vacuous, ties, terminal states, tiny probabilities, costs of all sizes and signs.
 
 use robust_mdp::instances::Xoshiro256;
-use robust_mdp::sets::{Distance, Radius, UncertaintySet};
+use robust_mdp::sets::{Distance, EntryWeights, Ground, Needs, Radius, Support, UncertaintySet};
 use robust_mdp::{Model, ModelBuilder, Objective};
 
 /// A problem and the gap to ask for.
@@ -42,6 +42,9 @@ struct Rows {
     costs: f64,
     shift: f64,
     on_next: bool,
+    /// Whether next states may come at two costs.
+    repeats: bool,
+    intervals: bool,
 }
 
 /// The problem of a seed.
@@ -53,6 +56,7 @@ pub fn problem(seed: u64) -> Problem {
     };
     let discount = one_of(&[0.0, 0.3, 0.8, 0.95, 0.99, 0.999, 0.9999], random);
     let near = chance(0.3, random);
+    let distance = one_of(Distance::ALL, random);
     let rows = Rows {
         most: if chance(0.5, random) { states } else { states.min(3) },
         reach: if near { 1 + states / 8 } else { states },
@@ -61,10 +65,12 @@ pub fn problem(seed: u64) -> Problem {
         costs: one_of(&[1.0, 1.0, 1.0, 10.0, 1e-8, 1e8], random),
         shift: if chance(0.2, random) { 1e3 } else { 0.0 },
         on_next: chance(0.25, random),
+        repeats: distance.needs() != Needs::Ground,
+        intervals: distance.needs() == Needs::Intervals,
     };
     let terminal = if chance(0.3, random) { 0.2 } else { 0.0 };
     let model = model(states, discount, &rows, terminal, random);
-    let set = set(&model, random);
+    let set = set(distance, &model, random);
     // Values of size c/(1 − λ) have roundings of a few 1e-16 of that, which grow by 1/(1 − λ) again.
     let gap = 1e-6 * model.largest_cost().max(1e-12);
     let label = format!(
@@ -133,26 +139,71 @@ fn add_row(
             false => 0.0,
         };
         // Some next states come at two costs.
-        let parts = if rows.on_next && chance(0.2, random) { 2 } else { 1 };
+        let repeats = rows.on_next && rows.repeats && chance(0.2, random);
+        let parts = if repeats { 2 } else { 1 };
         for _ in 0..parts {
-            builder.add_transition(next, weight / total / f64::from(parts), further(random));
+            let (p, further) = (weight / total / f64::from(parts), further(random));
+            match rows.intervals {
+                true => builder.add_interval(next, Some(p), bounds(p, random), further),
+                false => builder.add_transition(next, p, further),
+            }
         }
     }
 }
 
-fn set(model: &Model, random: &mut Xoshiro256) -> UncertaintySet {
+/// An interval around p: of no width, to an end, or anything between.
+fn bounds(p: f64, random: &mut Xoshiro256) -> [f64; 2] {
+    let mut way = || match random.below(4) {
+        0 => 0.0,
+        1 => 1.0,
+        _ => random.uniform(),
+    };
+    [p - way() * p, p + way() * (1.0 - p).max(0.0)]
+}
+
+/// What the set is told of entries.
+fn told(set: UncertaintySet, model: &Model, random: &mut Xoshiro256) -> UncertaintySet {
+    let states = model.states();
+    let weight = |random: &mut Xoshiro256| 10f64.powf(2.0 * random.uniform() - 1.0);
+    match set.distance.needs() {
+        Needs::Nothing | Needs::Intervals => set,
+        Needs::Weights if chance(0.3, random) => set,
+        Needs::Weights => {
+            let by_transition =
+                chance(0.5, random) && (model.is_dense() || set.support == Support::Nominal);
+            let count = if by_transition { model.transitions() } else { states };
+            let weights = (0..count).map(|_| weight(random)).collect();
+            set.with_entry_weights(match by_transition {
+                true => EntryWeights::PerTransition(weights),
+                false => EntryWeights::PerState(weights),
+            })
+        }
+        Needs::Ground if chance(0.6, random) => {
+            // Apart, in any order.
+            let place = |s: usize| (7919 * s % 1009) as f64 + 0.5 * random.uniform();
+            set.with_ground(Ground::line((0..states).map(place).collect()))
+        }
+        Needs::Ground => {
+            let mut cost = |k: usize| if k / states == k % states { 0.0 } else { weight(random) };
+            set.with_ground(Ground::Matrix((0..states * states).map(&mut cost).collect()))
+        }
+    }
+}
+
+fn set(distance: Distance, model: &Model, random: &mut Xoshiro256) -> UncertaintySet {
     let radius = match random.below(4) {
         0 => one_of(&[0.0, 1e-12, 1e-6, 1e3], random),
         _ => 10f64.powf(4.0 * random.uniform() - 3.0),
     };
-    let mut set = UncertaintySet::new(one_of(Distance::ALL, random), radius);
+    let mut set = UncertaintySet::new(distance, radius);
     if set.distance == Distance::None {
         return UncertaintySet::none();
     }
     if chance(0.5, random) {
         set = set.on_nominal_support();
     }
-    let by_action = chance(0.4, random);
+    let set = told(set, model, random);
+    let by_action = chance(0.4, random) || distance.set().is_some_and(|set| !set.adds_up());
     let set = match (by_action, chance(0.2, random)) {
         (true, _) => set.per_action(),
         (false, true) => {

@@ -14,13 +14,15 @@ use super::{Certificate, Claim, Multipliers, Rejection, Weight};
 use crate::error::{Error, name_of};
 use crate::io::write_atomically;
 use crate::model::{Model, Objective, checksum};
-use crate::sets::{Distance, Radius, Rectangularity, Support, UncertaintySet};
+use crate::sets::{
+    Distance, EntryWeights, Ground, Radius, Rectangularity, Support, UncertaintySet,
+};
 use crate::solve::{Method, Oracle};
 
 const MAGIC: [u8; 8] = *b"RMDPCERT";
-const VERSION: u32 = 5;
+const VERSION: u32 = 6;
 /// Bytes in front of the arrays, and of the checksum behind them.
-const HEADER: usize = 8 + 4 + 8 + 16 + 8 + 4 * 8 + 3 * 8;
+const HEADER: usize = 8 + 4 + 9 + 16 + 8 + 4 * 8 + 3 * 8;
 const CHECKSUM: usize = 8;
 
 // The place of a name is its code.
@@ -51,23 +53,85 @@ const RADII: [RadiusKind; 3] = [
     ("per row", Radius::PerRow),
 ];
 
+/// What the set is told of entries, in numbers.
+#[derive(Clone, Copy, PartialEq)]
+enum Told {
+    Nothing,
+    WeightsOfStates,
+    WeightsOfTransitions,
+    Places,
+    Distances,
+}
+
+const TOLD: [Told; 5] = [
+    Told::Nothing,
+    Told::WeightsOfStates,
+    Told::WeightsOfTransitions,
+    Told::Places,
+    Told::Distances,
+];
+
+impl Told {
+    /// What a set is told, and the numbers.
+    fn of(set: &UncertaintySet) -> (Told, &[f64]) {
+        match (set.entry_weights.as_deref(), set.ground.as_deref()) {
+            (Some(weights @ EntryWeights::PerState(_)), _) => {
+                (Told::WeightsOfStates, weights.numbers())
+            }
+            (Some(weights @ EntryWeights::PerTransition(_)), _) => {
+                (Told::WeightsOfTransitions, weights.numbers())
+            }
+            (None, Some(ground @ Ground::Line(_))) => (Told::Places, ground.numbers()),
+            (None, Some(ground @ Ground::Matrix(_))) => (Told::Distances, ground.numbers()),
+            (None, None) => (Told::Nothing, &[]),
+        }
+    }
+
+    /// How many numbers.
+    fn count(self, model: &Model) -> u64 {
+        let states = model.states() as u64;
+        match self {
+            Told::Nothing => 0,
+            Told::WeightsOfStates | Told::Places => states,
+            Told::WeightsOfTransitions => model.transitions() as u64,
+            Told::Distances => states.saturating_mul(states),
+        }
+    }
+
+    /// The set that is told these numbers.
+    fn tell(self, set: UncertaintySet, numbers: Vec<f64>) -> UncertaintySet {
+        match self {
+            Told::Nothing => set,
+            Told::WeightsOfStates => set.with_entry_weights(EntryWeights::PerState(numbers)),
+            Told::WeightsOfTransitions => {
+                set.with_entry_weights(EntryWeights::PerTransition(numbers))
+            }
+            Told::Places => set.with_ground(Ground::line(numbers)),
+            Told::Distances => set.with_ground(Ground::Matrix(numbers)),
+        }
+    }
+}
+
 fn code<T: PartialEq>(all: &[T], of: &T) -> u8 {
     all.iter().position(|x| x == of).map_or(u8::MAX, |at| at as u8)
 }
 
 /// Bytes of a file with a name of so many letters, so many `numbers`, weights (with second numbers where there
-/// is a set) and kernel rows. The counts are those of a model, so that there is no overflow.
+/// is a set) and kernel rows. The counts are those of a model, so that all but distances do not overflow.
 fn length(name: u64, numbers: u64, weights: u64, shifted: bool, kernel: u64) -> u64 {
     let weight = if shifted { 20 } else { 12 };
-    (HEADER + CHECKSUM) as u64 + name + 8 * numbers + weight * weights + 20 * kernel
+    let rest = (HEADER + CHECKSUM) as u64 + name + weight * weights + 20 * kernel;
+    numbers.saturating_mul(8).saturating_add(rest)
 }
 
 /// Bytes that no certificate about a model exceeds.
 fn longest(model: &Model) -> u64 {
     let (states, rows) = (model.states() as u64, model.rows() as u64);
     let either = states.max(rows).max(1);
+    let told = TOLD.iter().map(|told| told.count(model)).max().unwrap_or(0);
     // Radii, κ, v_U, v_L and scales.
-    length(u8::MAX.into(), either + rows + 2 * states + either, rows, true, rows)
+    let numbers = told.saturating_add(either + rows + 2 * states + either);
+    length(u8::MAX.into(), numbers, rows, true, rows)
 }
 
 /// Puts the checksum at the end of a certificate right, for the fuzzer.
@@ -91,6 +155,7 @@ impl Certificate {
         let joint = upper.eq(lower);
         let lower = if joint { &[][..] } else { &self.lower };
         let name = name_of(&set.distance);
+        let (told, data) = Told::of(set);
         let mut out = Vec::new();
         out.extend(MAGIC);
         out.extend(VERSION.to_le_bytes());
@@ -103,6 +168,7 @@ impl Certificate {
             code(&METHODS, &self.method),
             code(&ORACLES, &self.oracle),
             u8::from(joint),
+            code(&TOLD, &told),
         ]);
         out.extend(self.model.to_le_bytes());
         out.extend(self.discount.to_le_bytes());
@@ -113,7 +179,7 @@ impl Certificate {
         [claim.lower, claim.upper, claim.gap].iter().for_each(|x| out.extend(x.to_le_bytes()));
         out.extend(name.as_bytes());
         let kappa = set.weights.as_deref().unwrap_or_default();
-        for array in [radii, kappa, &self.upper, lower, &self.scale] {
+        for array in [radii, kappa, data, &self.upper, lower, &self.scale] {
             array.iter().for_each(|x| out.extend(x.to_le_bytes()));
         }
         let shifted = set.distance != Distance::None;
@@ -150,7 +216,7 @@ impl Certificate {
             let found = bytes.len();
             return malformed(format!("{found} bytes, expected at least {}", HEADER + CHECKSUM));
         }
-        let [objective, name, owner, support, kind, method, oracle, joint] = at.take();
+        let [objective, name, owner, support, kind, method, oracle, joint, told] = at.take();
         let objective = named(&OBJECTIVES, objective, "objective")?;
         let (rectangularity, weighted) = named(&OWNERS, owner, "rectangularity")?;
         let support = named(&SUPPORTS, support, "support")?;
@@ -158,6 +224,7 @@ impl Certificate {
         let method = named(&METHODS, method, "method")?;
         let oracle = named(&ORACLES, oracle, "oracle")?;
         let joint = named(&[false, true], joint, "place of the lower values")?;
+        let told = named(&TOLD, told, "what the set is told of entries")?;
         let fingerprint = u128::from_le_bytes(at.take());
         let discount = at.number();
         let [states, radii, weights, kernel] = [(); 4].map(|()| u64::from_le_bytes(at.take()));
@@ -185,7 +252,9 @@ impl Certificate {
         let kappa = if weighted { rows } else { 0 };
         // v_L may be v_U and left out.
         let values = if joint { states } else { 2 * states };
-        let expected = length(name, radii + kappa + values + scales, weights, shifted, kernel);
+        let data = told.count(model);
+        let numbers = data.saturating_add(radii + kappa + values + scales);
+        let expected = length(name, numbers, weights, shifted, kernel);
         if expected != bytes.len() as u64 {
             let found = bytes.len();
             return malformed(format!("{found} bytes, expected {expected} for its counts"));
@@ -199,6 +268,7 @@ impl Certificate {
         at.bytes = &bytes[HEADER + name as usize..];
         let radius = radius(at.numbers(radii));
         let kappa = weighted.then(|| at.numbers(kappa));
+        let data = at.numbers(data);
         let upper = at.numbers(states);
         let lower = if joint { upper.clone() } else { at.numbers(states) };
         let scale = at.numbers(scales);
@@ -219,7 +289,7 @@ impl Certificate {
             rectangularity,
             support,
             weights: kappa,
-            ..UncertaintySet::new(distance, 0.0)
+            ..told.tell(UncertaintySet::new(distance, 0.0), data)
         };
         let model = fingerprint;
         Ok(Certificate {
@@ -254,7 +324,7 @@ impl Certificate {
         let io = |source| Error::Io { path: path.to_owned(), source };
         let mut bytes = Vec::new();
         let file = File::open(path).map_err(io)?;
-        file.take(longest(model) + 1).read_to_end(&mut bytes).map_err(io)?;
+        file.take(longest(model).saturating_add(1)).read_to_end(&mut bytes).map_err(io)?;
         Certificate::from_bytes(&bytes, model)
             .map_err(|source| Error::Certificate { path: path.to_owned(), source: source.into() })
     }

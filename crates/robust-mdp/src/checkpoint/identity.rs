@@ -35,6 +35,13 @@ pub(super) fn of_run(
     if let Some(weights) = &set.weights {
         lines.push(("row weights", digest_of("of actions", weights)));
     }
+    if let Some(weights) = &set.entry_weights {
+        lines
+            .push(("weights of entries", digest_of("of states or transitions", weights.numbers())));
+    }
+    if let Some(ground) = &set.ground {
+        lines.push(("distances", digest_of("between states", ground.numbers())));
+    }
     let fom = options.fom.clone().unwrap_or_default();
     if chosen.oracle == Oracle::FirstOrder {
         lines.push(("setup", format!("{},{}", name_of(&setup.x), name_of(&setup.y))));

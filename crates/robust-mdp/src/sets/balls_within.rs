@@ -1,7 +1,8 @@
 //! The distances that may be taken [within](super::within) intervals, entry by entry.
 
 use super::exponential::{self, EXP_ERROR};
-use super::proximal::{Prox, Separable};
+use super::proximal::omega::KlEuclidean;
+use super::proximal::{Plain, Prox, Separable};
 use super::set::Set;
 use super::within::{Entrywise, Within};
 use super::{Distance, UncertaintySet, chi2, ellipsoid, kl, l2};
@@ -139,6 +140,13 @@ impl Entrywise for KlEntry {
 
     fn least(self, p: f64) -> f64 {
         1e-260 * p
+    }
+
+    fn prox(self, geometry: Geometry) -> Option<&'static dyn Prox> {
+        match geometry {
+            Geometry::Euclidean => Some(&Separable(Plain(KlEuclidean))),
+            Geometry::Entropy => None,
+        }
     }
 
     /// With L about ln(y/p) and e = pe^L, proven: L + 1 − e/y ≤ ln(y/p) ≤ L − 1 + y/e.

@@ -15,6 +15,7 @@ pub(crate) mod tilt;
 use crate::lanes::{kernels, ln};
 
 pub use block::{Block, Emit, Enclosure, Gain, Scratch, Warm};
+pub(crate) use separable::Plain;
 pub use separable::{EntrySums, ProximalEntry, Separable};
 
 /// Log-weights below this are as good as zero.

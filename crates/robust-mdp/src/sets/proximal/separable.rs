@@ -127,6 +127,32 @@ pub(super) fn positive(y: f64, slope: f64) -> (f64, f64) {
     if y > 0.0 { (y, slope) } else { (0.0, 0.0) }
 }
 
+/// An entry without its faster way for rows, which knows nothing of weights and bounds.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Plain<E>(pub(crate) E);
+
+impl<E: ProximalEntry> ProximalEntry for Plain<E> {
+    fn set(&self) -> &dyn Set {
+        self.0.set()
+    }
+
+    fn mirror(&self) -> Mirror {
+        self.0.mirror()
+    }
+
+    fn diameter(&self, budget: f64, rows: f64, width: f64) -> f64 {
+        self.0.diameter(budget, rows, width)
+    }
+
+    fn at(&self, z: f64, p: f64, s: f64) -> (f64, f64) {
+        self.0.at(z, p, s)
+    }
+
+    fn normal(&self, y: f64, p: f64) -> f64 {
+        self.0.normal(y, p)
+    }
+}
+
 /// The proximal steps of an [`ProximalEntry`].
 #[derive(Clone, Copy, Debug)]
 pub struct Separable<E>(pub E);
