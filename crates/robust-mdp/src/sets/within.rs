@@ -17,7 +17,7 @@ use crate::rows::Row;
 use crate::sets::order::falling;
 
 /// Steps before a shift must have settled.
-const STEPS: usize = 200;
+const STEPS: usize = 400;
 /// Joint steps in t and ν before t is bracketed.
 const JOINT: usize = 20;
 
@@ -113,10 +113,10 @@ impl<D: Entrywise> Within<D> {
     fn shift(self, row: &Row<'_>, t: f64, near: Option<f64>) -> ([f64; 2], f64) {
         let (mut low, mut high) = (f64::NEG_INFINITY, f64::INFINITY);
         let mut nu = near.unwrap_or(t * row.below_maximum());
-        let mut reach = 1.0;
+        let mut reach = 1.0_f64.max(1e-15 * t * row.range);
         let goal: f64 = row.p.iter().sum();
         let (mut above, mut below) = (f64::NAN, f64::NAN);
-        for _ in 0..STEPS {
+        for step in 0..STEPS {
             let Sums { mass, slope: [slope, ..], .. } = self.sums(row, t, nu);
             if (mass - goal).abs() <= 2.0 * UNIT {
                 return ([nu; 2], 0.0);
@@ -126,22 +126,25 @@ impl<D: Entrywise> Within<D> {
                 false => (high, below) = (nu, mass),
             }
             let newton = nu + (mass - goal) / slope;
-            let next = match (low.is_finite(), high.is_finite()) {
-                _ if newton > low && newton < high && (newton - nu).abs() < reach => newton,
-                (true, true) => 0.5 * (low + high),
+            let within = newton > low && newton < high && (newton - nu).abs() < reach;
+            nu = match (low.is_finite(), high.is_finite()) {
+                // Far from it Newton's steps may be short: every third one halves the bracket.
+                (true, true) if within && step % 3 < 2 => newton,
+                (true, true) => 0.5 * low + 0.5 * high,
+                _ if within => newton,
                 (true, false) => low + reach,
-                _ => high - reach,
+                (false, _) => high - reach,
             };
-            reach *= if low.is_finite() && high.is_finite() { 1.0 } else { 2.0 };
-            if next <= low || next >= high || next == nu {
+            reach *= 2.0;
+            if nu <= low || nu >= high {
                 break;
             }
-            nu = next;
         }
+        // No number lies between them.
         let share = (above - goal) / (above - below);
-        match low.is_finite() && high.is_finite() && share > 0.0 {
+        match share > 0.0 {
             true => ([low, high], share.min(1.0)),
-            false => ([nu; 2], 0.0),
+            false => ([if low.is_finite() { low } else { high }; 2], 0.0),
         }
     }
 

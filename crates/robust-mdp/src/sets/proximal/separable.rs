@@ -151,6 +151,10 @@ impl<E: ProximalEntry> ProximalEntry for Plain<E> {
     fn normal(&self, y: f64, p: f64) -> f64 {
         self.0.normal(y, p)
     }
+
+    fn is_steep(&self) -> bool {
+        self.0.is_steep()
+    }
 }
 
 /// The proximal steps of an [`ProximalEntry`].
