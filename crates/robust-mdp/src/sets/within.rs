@@ -411,7 +411,7 @@ impl<D: Entrywise> Proof for Within<D> {
         let dual = (total.wider(astray * square) / mass + offset + nu).hi();
         let goal: f64 = row.p.iter().sum();
         for _ in 0..2 {
-            bring_to(&mut y, goal, lower, &upper);
+            bring_to(&mut y, goal, row.p, lower, &upper);
         }
         let mut spent = self.spent(row, &y, mass);
         if spent.is_nan() {
@@ -490,16 +490,17 @@ impl<D: Entrywise> Within<D> {
     }
 }
 
-/// Moves entries towards their bounds, all by the same share of the way, to a sum.
-fn bring_to(y: &mut [f64], goal: f64, lower: &[f64], upper: &[f64]) {
-    let missing = goal - y.iter().sum::<f64>();
-    let to = if missing > 0.0 { upper } else { lower };
-    let room: f64 = y.iter().zip(to).map(|(y, to)| to - y).sum();
-    let share = missing / room;
-    if share > 0.0 {
-        let ends = lower.iter().zip(upper);
-        for ((y, to), (l, u)) in y.iter_mut().zip(to).zip(ends) {
-            *y = (*y + share.min(1.0) * (to - *y)).clamp(*l, *u);
+/// Brings the sum of y to a goal, at the expense of the entries of most nominal mass.
+fn bring_to(y: &mut [f64], goal: f64, p: &[f64], lower: &[f64], upper: &[f64]) {
+    let mut missing = goal - y.iter().sum::<f64>();
+    let mut order: Vec<usize> = (0..y.len()).collect();
+    order.sort_by(|&i, &j| p[j].total_cmp(&p[i]));
+    for j in order {
+        if missing == 0.0 {
+            break;
         }
+        let to = (y[j] + missing).clamp(lower[j], upper[j]);
+        missing -= to - y[j];
+        y[j] = to;
     }
 }
