@@ -110,10 +110,12 @@ impl<D: Entrywise> Within<D> {
     }
 
     /// The row of mass one at t: ν, where the mass leaps the next one too, and the share of the row there.
-    fn shift(self, row: &Row<'_>, t: f64, near: Option<f64>) -> ([f64; 2], f64) {
+    fn shift(self, row: &Row<'_>, t: f64, near: Option<Priced>) -> ([f64; 2], f64) {
         let (mut low, mut high) = (f64::NEG_INFINITY, f64::INFINITY);
+        // About proportional to t.
+        let near = near.map(|near| near.nu * (t / near.t)).filter(|nu| nu.is_finite());
         let mut nu = near.unwrap_or(t * row.below_maximum());
-        let mut reach = 1.0_f64.max(1e-15 * t * row.range);
+        let mut reach = 1.0_f64.max(1e-15 * (t * row.range).max(nu.abs()));
         let goal: f64 = row.p.iter().sum();
         let (mut above, mut below) = (f64::NAN, f64::NAN);
         for step in 0..STEPS {
@@ -298,7 +300,7 @@ impl<D: Entrywise> Set for Within<D> {
 
     fn at(&self, row: Row<'_>, t: f64, near: Option<Priced>) -> Priced {
         let near = near.filter(|near| near.t.is_finite() && near.t > 0.0);
-        let (nu, share) = self.shift(&row, t, near.map(|near| near.nu));
+        let (nu, share) = self.shift(&row, t, near);
         self.priced(&row, t, nu, share)
     }
 
@@ -326,7 +328,7 @@ impl<D: Entrywise> Set for Within<D> {
             return Beyond::Nothing;
         }
         // Where the mass leaps, the row is a mixture.
-        let (nu, share) = self.shift(&row, at.t, Some(at.nu));
+        let (nu, share) = self.shift(&row, at.t, Some(at));
         let bounds = bounds(row.data);
         for (j, y) in y.iter_mut().enumerate() {
             let of = |nu: f64| self.entry(&row, bounds, j, at.t * (row.w[j] - row.maximum) - nu)[0];
