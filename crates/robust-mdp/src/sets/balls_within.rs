@@ -59,6 +59,10 @@ impl Entrywise for EllipsoidEntry {
         [square(apart) * 0.5, apart]
     }
 
+    fn free(self, h: f64, p: f64) -> f64 {
+        (Interval::from(h) * p + square(h.into()) * 0.5).hi()
+    }
+
     fn prox(self, geometry: Geometry) -> Option<&'static dyn Prox> {
         match geometry {
             Geometry::Euclidean => Some(&Separable(l2::L2)),
@@ -100,6 +104,10 @@ impl Entrywise for Chi2Entry {
         [square(apart) / p, apart * 2.0 / p]
     }
 
+    fn free(self, h: f64, p: f64) -> f64 {
+        ((square(h.into()) * 0.25 + h) * p).hi()
+    }
+
     fn prox(self, geometry: Geometry) -> Option<&'static dyn Prox> {
         match geometry {
             Geometry::Euclidean => Some(&Separable(chi2::Chi2)),
@@ -136,6 +144,14 @@ impl Entrywise for KlEntry {
         }
         let log = if y > 0.5 * p { ((y - p) / p).ln_1p() } else { (y / p).ln() };
         [if y > 0.0 { y * log - (y - p) } else { p }, log]
+    }
+
+    /// p(e^h − 1).
+    fn free(self, h: f64, p: f64) -> f64 {
+        let lane = |x: f64| Lane { simd: pulp::Scalar, x };
+        let (moved, _, at) = exponential::exp(lane(p), lane(h));
+        let rad = 1.01 * EXP_ERROR * UNIT * moved.x.abs() + TINY;
+        if at.x == h { Interval { mid: moved.x, rad }.hi() } else { f64::INFINITY }
     }
 
     fn least(self, p: f64) -> f64 {

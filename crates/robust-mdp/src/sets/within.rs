@@ -38,6 +38,8 @@ pub(crate) trait Entrywise: Copy + Debug + Sync + 'static {
     fn at(self, y: f64, p: f64) -> [f64; 2];
     /// The same in outward-rounded arithmetic, for y > 0 where δ' is finite there alone.
     fn enclosed(self, y: f64, p: f64) -> [Interval; 2];
+    /// At least max_y hy − δ(y, p) over all y, whatever the interval: next to p it keeps the digits of small h.
+    fn free(self, h: f64, p: f64) -> f64;
     /// Proofs take δ' at no smaller y, where it is infinite at 0.
     fn least(self, _p: f64) -> f64 {
         0.0
@@ -404,7 +406,8 @@ impl<D: Entrywise> Proof for Within<D> {
             let excess = slope * -1.0 + h(j);
             let room = |to: f64| (excess * (to - at)).hi().max(0.0);
             let more = room(lower[j]).max(room(upper[j])) + 2.0 * size * (upper[j] - lower[j]);
-            ((Interval::from(h(j)) * at + price * -1.0) + more).hi() + size * at
+            let within = ((Interval::from(h(j)) * at + price * -1.0) + more).hi();
+            within.min(self.0.free(h(j), row.p[j])) + size * at
         });
         let total = Interval::sum(phi, 2.0);
         // Distances of the second degree are of p and y over σ.
