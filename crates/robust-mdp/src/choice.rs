@@ -1,7 +1,7 @@
 //! Which loop and which oracle run: what was asked for, or what the library chooses, and by which rule.
 
 use crate::error::Error;
-use crate::solve::{Method, Options, Oracle};
+use crate::solve::{Criterion, Method, Options, Oracle};
 
 /// What runs, and by which rule if the library chose it.
 #[derive(Clone, Debug)]
@@ -24,6 +24,25 @@ pub(crate) fn choose(options: &Options) -> Result<Chosen, Error> {
         reason: Some(reason.to_owned()),
         ..chosen(method, oracle)
     };
+    let exact = options.oracle.unwrap_or(Exact);
+    match (options.criterion, options.method) {
+        (Criterion::Discounted, _) => {}
+        (Criterion::Finite { .. }, Method::Auto | Method::Vi) => {
+            return Ok(automatic(Method::Vi, exact, "backward induction"));
+        }
+        (Criterion::Average, Method::Auto | Method::Newton) => {
+            return Ok(automatic(Method::Newton, exact, "the same for every model and set"));
+        }
+        (Criterion::Average, Method::Vi) => return Ok(chosen(Method::Vi, exact)),
+        (Criterion::Total, Method::Auto | Method::Newton) => {
+            return Ok(automatic(Method::Newton, exact, "the same for every model and set"));
+        }
+        (criterion, method) => {
+            return Err(Error::Input(format!(
+                "{method} is a method for discounted costs, but the objective is {criterion}: expected auto"
+            )));
+        }
+    }
     match (options.method, options.oracle) {
         (Method::FomVi, Some(Exact | InteriorPoint)) => Err(Error::Input(
             "fom-vi is value iteration with the first-order oracle; with another oracle ask for vi"

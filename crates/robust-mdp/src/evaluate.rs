@@ -15,7 +15,7 @@ use crate::pool::in_pool;
 use crate::sets::UncertaintySet;
 use crate::signal::Interrupt;
 use crate::solution::{Evaluated, PolicyValue};
-use crate::solve::{Status, Work, check_scale, target_gap};
+use crate::solve::{Criterion, Status, Work, check_scale, target_gap};
 
 /// Worst-case and nominal cost of a given policy (flat over rows), with bounds. An interrupt ends it
 /// with the bounds proved so far; costs alone bound what has not been swept.
@@ -28,9 +28,9 @@ pub fn evaluate(
     interrupt: &Interrupt,
 ) -> Result<Evaluated, Error> {
     set.validate(model)?;
-    check_scale(model)?;
+    check_scale(model, Criterion::Discounted)?;
     let policy = &normalised(model, policy)?;
-    let gap = target_gap(model, set, gap)?;
+    let gap = target_gap(model, set, Criterion::Discounted, gap)?;
     let started = Instant::now();
     let signal = interrupt.signal();
     let bound = |set: &UncertaintySet| {
@@ -89,7 +89,7 @@ fn walk_worst_kernel(
     visit: impl FnMut(usize, usize, f64) -> ControlFlow<()> + Send,
 ) -> Result<ControlFlow<()>, Error> {
     set.validate(model)?;
-    check_scale(model)?;
+    check_scale(model, Criterion::Average)?;
     let policy = &normalised(model, policy)?;
     let costs = &as_costs(model, values)?;
     let signal = interrupt.signal();

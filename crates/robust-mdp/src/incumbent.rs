@@ -30,6 +30,11 @@ impl Incumbent {
         self.adopt(policy, upper);
     }
 
+    /// Makes this the answer, with these bounds and no others.
+    pub(crate) fn replace_all(&mut self, policy: Vec<f64>, lower: Vec<f64>, upper: Vec<f64>) {
+        *self = Incumbent { policy, lower, upper };
+    }
+
     fn raise(&mut self, lower: &[f64]) {
         for (best, lower) in self.lower.iter_mut().zip(lower) {
             *best = best.max(*lower); // a NaN changes nothing

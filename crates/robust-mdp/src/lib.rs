@@ -79,7 +79,7 @@ pub use solution::{Evaluated, PolicyValue, Solution};
 #[doc(hidden)]
 pub use solve::Published;
 pub use solve::{
-    DualityGap, Method, Observer, Options, Oracle, Progress, Status, Stop, Work, solve,
+    Criterion, Direction, DualityGap, Method, Observer, Options, Oracle, Progress, Status, Stop, Work, solve,
     solve_checkpointed, solve_observed,
 };
 

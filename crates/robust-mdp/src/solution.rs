@@ -9,17 +9,46 @@ use crate::choice::Chosen;
 use crate::loops::bounds::Bounds;
 use crate::model::{Model, Objective};
 use crate::oracle::first_order::Setup;
-use crate::solve::{Method, Oracle, Run, Status, Work};
+use crate::solve::{Criterion, Direction, Method, Options, Oracle, Run, Status, Work};
 
 /// Kernel passes that a certificate takes to make and to verify, at most, on the models of the
 /// benchmark suite.
 const CERTIFICATE_PASSES: f64 = 15.0;
+
+/// One step of a finite horizon: what is left to pay from here on, and what to do now.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Stage {
+    /// Lower bounds, one a state.
+    pub lower: Vec<f64>,
+    /// Upper bounds, one a state.
+    pub upper: Vec<f64>,
+    /// Action probabilities at this step, flat over state–action pairs.
+    pub policy: Vec<f64>,
+}
+
+/// Why a total cost is finite: the model ends after `steps` on average at most, whatever nature does.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Ending {
+    /// Under every policy; else under the one returned.
+    pub surely: bool,
+    /// At least the mean number of steps to the end, one a state.
+    pub steps: Vec<f64>,
+}
 
 /// A policy with certified bounds. Values are in the model's own sign (rewards as rewards).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Solution {
     /// How the run ended.
     pub status: Status,
+    /// How costs over time count.
+    #[serde(default)]
+    pub criterion: Criterion,
+    /// Which kernel of the set counts.
+    #[serde(default)]
+    pub direction: Direction,
+    /// Whether only deterministic policies were looked at.
+    #[serde(default)]
+    pub deterministic: bool,
     /// The gap that was asked for.
     pub target_gap: f64,
     /// The certified gap: the largest upper − lower over states.
@@ -35,6 +64,15 @@ pub struct Solution {
     pub policy: Vec<f64>,
     /// Bounds of the value at the initial distribution: (lower, upper).
     pub initial_value: (f64, f64),
+    /// The steps of a finite horizon, the first one's bounds and policy being those above; else none.
+    #[serde(default)]
+    pub stages: Vec<Stage>,
+    /// Of an average: relative values h, with F(h) − h about the same in all states; else none.
+    #[serde(default)]
+    pub bias: Vec<f64>,
+    /// Of a total: why it is finite.
+    #[serde(default)]
+    pub ending: Option<Ending>,
     /// Work counts.
     pub work: Work,
     /// Wall-clock seconds.
@@ -63,13 +101,26 @@ impl Solution {
         chosen: Chosen,
         setup: Setup,
         warnings: Vec<String>,
+        options: &Options,
     ) -> Solution {
-        let Run { limits, incumbent, work, check_seconds, .. } = run;
+        let Run { limits, incumbent, work, check_seconds, stages, bias, ending, .. } = run;
+        let own_sign = |Stage { lower, upper, policy }| {
+            let PolicyValue { lower, upper, .. } =
+                PolicyValue::new(model, Bounds { lower, upper });
+            Stage { lower, upper, policy }
+        };
+        let sign = model.objective().sign();
         let gap = incumbent.gap();
         let bounds =
             PolicyValue::new(model, Bounds { lower: incumbent.lower, upper: incumbent.upper });
         Solution {
             status,
+            criterion: options.criterion,
+            direction: options.direction,
+            deterministic: options.deterministic,
+            stages: stages.into_iter().map(own_sign).collect(),
+            bias: bias.into_iter().map(|h| sign * h + 0.0).collect(),
+            ending,
             target_gap: limits.gap,
             gap,
             values: bounds.values,

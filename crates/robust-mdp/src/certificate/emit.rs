@@ -38,7 +38,7 @@ pub fn certify(
     threads: Option<usize>,
 ) -> Result<(Certificate, Verified), Error> {
     set.validate(model)?;
-    check_scale(model)?;
+    check_scale(model, solution.criterion)?;
     if let Some(set) = set.distance.set().filter(|set| set.proof().is_none()) {
         return Err(Error::Input(no_proof(set)));
     }

@@ -88,6 +88,12 @@ impl<'a> Bellman<'a> {
         self
     }
 
+    /// The same, with policies that maximise too if so.
+    pub(crate) fn cooperative(mut self, cooperative: bool) -> Bellman<'a> {
+        self.oracle.cooperative = cooperative;
+        self
+    }
+
     /// The same, at rows as the verifier of certificates makes them.
     pub(crate) fn referred(mut self) -> Bellman<'a> {
         self.values.refer();

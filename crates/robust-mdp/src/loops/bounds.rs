@@ -6,6 +6,7 @@
 
 use crate::model::Model;
 use crate::sets::UncertaintySet;
+use crate::solve::Criterion;
 
 /// Bounds of a value vector, state by state.
 #[derive(Clone, Debug, PartialEq)]
@@ -20,7 +21,7 @@ pub(crate) const UNKNOWN: (f64, f64) = (f64::NEG_INFINITY, f64::INFINITY);
 impl Bounds {
     /// Bounds that need no work, see [`value_range`].
     pub(crate) fn of_costs(model: &Model, set: &UncertaintySet) -> Bounds {
-        Bounds::within(model, value_range(model, set))
+        Bounds::within(model, value_range(model, set, Criterion::Discounted))
     }
 
     /// The same bounds in all states but terminal ones.
@@ -42,13 +43,20 @@ impl Bounds {
     }
 }
 
-/// min c/(1 − λ) and max c/(1 − λ): no policy's value is less or more under any kernel of the set. Every
+/// min c·n and max c·n, n the steps that values are worth, discounted 1/(1 − λ): no policy's value is less or more under any kernel of the set. Every
 /// step costs min c to max c over what can happen, and a model that may end has steps of cost 0 too.
-pub(crate) fn value_range(model: &Model, set: &UncertaintySet) -> (f64, f64) {
+pub(crate) fn value_range(
+    model: &Model,
+    set: &UncertaintySet,
+    criterion: Criterion,
+) -> (f64, f64) {
+    if criterion == Criterion::Total {
+        return UNKNOWN;
+    }
     let (low, high) = model.cost_range(set.leaves_support());
     // What rounding may have taken from a sum and a quotient.
     let outward = |cost: f64, sign: f64| {
-        let value = cost / (1.0 - model.discount());
+        let value = criterion.sum_of(cost, model.discount());
         value + sign * 4.0 * f64::EPSILON * value.abs()
     };
     (outward(low, -1.0), outward(high, 1.0))

@@ -8,6 +8,9 @@
 //! - [`pi`]: policy iteration in the form of Hoffman and Karp;
 //! - [`newton`]: Newton's method, safeguarded by it, and [`discount_continuation`], its first steps on
 //!   chains that mix slowly;
+//! - [`backward`]: backward induction over a finite horizon;
+//! - [`average`]: relative values, for the average cost of a step;
+//! - [`total`]: costs until the model ends;
 //! - [`fom_vi`]: value iteration with first-order steps (FOM-VI), its settings, checks and best responses.
 //!
 //! What they share:
@@ -19,7 +22,9 @@
 //! - [`bounds`]: what one sweep proves.
 
 pub(crate) mod anderson;
+pub(crate) mod average;
 mod avi;
+pub(crate) mod backward;
 pub(crate) mod bellman;
 pub(crate) mod bounds;
 mod course;
@@ -33,6 +38,7 @@ mod newton;
 pub(crate) mod operator;
 mod pi;
 pub(crate) mod sweep;
+pub(crate) mod total;
 mod vi;
 
 pub(crate) use course::run;

@@ -37,6 +37,12 @@ impl<'a> Operator<'a> {
         }
     }
 
+    /// The same, with policies that maximise too if so.
+    pub(crate) fn cooperative(mut self, cooperative: bool) -> Operator<'a> {
+        self.bellman = self.bellman.cooperative(cooperative);
+        self
+    }
+
     pub(crate) fn of_games(
         model: &'a Model,
         set: &'a UncertaintySet,
@@ -151,6 +157,27 @@ impl<'a> Operator<'a> {
         }
         for (v, step) in v.iter_mut().zip(&*step) {
             *v += step;
+        }
+    }
+
+    /// Δ = (I − λ'P)⁻¹(upper − v − middle) for the pair that the last sweep at v froze.
+    pub(crate) fn correct(
+        &mut self,
+        v: &[f64],
+        step: &mut [f64],
+        middle: f64,
+        discount: f64,
+        tolerance: f64,
+        signal: &Signal<'_>,
+    ) {
+        let chain = self.chain.as_mut().expect("choices are frozen first");
+        for ((cost, u), v) in chain.cost.iter_mut().zip(&self.bellman.upper).zip(v) {
+            *cost = u - v - middle;
+        }
+        step.copy_from_slice(&chain.cost);
+        chain.solve(discount, step, tolerance, &|| signal.raised());
+        if !step.iter().all(|step| step.is_finite()) {
+            step.copy_from_slice(&chain.cost);
         }
     }
 

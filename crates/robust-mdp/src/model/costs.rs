@@ -21,6 +21,12 @@ pub(crate) struct Facts {
 impl Model {
     /// The same model, with the pass over all transitions made anew.
     pub(crate) fn with_facts(mut self) -> Model {
+        self.refresh_facts();
+        self
+    }
+
+    /// Makes that pass again, for costs that have changed.
+    pub(crate) fn refresh_facts(&mut self) {
         self.facts = self.transition_cost.as_deref().map(|further| {
             let none = (f64::INFINITY, f64::NEG_INFINITY);
             let mut facts = Facts {
@@ -42,7 +48,6 @@ impl Model {
             }
             facts
         });
-        self
     }
 
     /// c_a + Σ p·c(s,a,s') of every row.

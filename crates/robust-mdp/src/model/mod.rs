@@ -228,7 +228,7 @@ impl Model {
         self.bounds.as_ref().map(|[lower, upper]| Bounds { lower, upper })
     }
 
-    /// The discount factor λ in [0,1).
+    /// The discount factor λ in [0,1]; 1: costs do not lose weight over time.
     pub fn discount(&self) -> f64 {
         self.discount
     }
@@ -238,6 +238,18 @@ impl Model {
         builder::check_discount(discount)?;
         self.discount = discount;
         Ok(self)
+    }
+
+    /// Turns costs into rewards and back: every cost changes its sign, inside and outside.
+    pub(crate) fn negate(&mut self) {
+        let negate = |c: &mut Vec<f64>| c.iter_mut().for_each(|c| *c = 0.0 - *c);
+        negate(&mut self.cost);
+        self.transition_cost.iter_mut().for_each(negate);
+        self.objective = match self.objective {
+            Objective::MinCost => Objective::MaxReward,
+            Objective::MaxReward => Objective::MinCost,
+        };
+        self.refresh_facts();
     }
 
     /// Minimise cost or maximise reward.

@@ -1,6 +1,7 @@
 //! What can be asked of a model and a set: gaps, settings, sizes of numbers and of memory.
 
-use super::{Options, Oracle};
+use super::{Criterion, Direction, Options, Oracle};
+use crate::choice::Chosen;
 use crate::error::{Error, MEMORY};
 use crate::geometry::Geometry;
 use crate::loops::fom_vi::FomSettings;
@@ -21,23 +22,23 @@ const UNDERFLOW: f64 = 1e-297;
 pub(crate) fn target_gap(
     model: &Model,
     set: &UncertaintySet,
+    criterion: Criterion,
     gap: Option<f64>,
 ) -> Result<f64, Error> {
     match gap {
-        None => Ok(default_gap(model, set)),
+        None => Ok(default_gap(model, set, criterion.steps(model.discount()))),
         Some(gap) if gap.is_finite() && gap > 0.0 => Ok(gap),
         Some(gap) => Err(Error::Input(format!("the gap must be a number > 0, not {gap}"))),
     }
 }
 
-/// 1e-7·(max c − min c)/(1 − λ), and no less than rounding allows.
+/// 1e-7·(max c − min c)·n, and no less than rounding allows; a value is worth `steps` n, discounted 1/(1 − λ).
 ///
-/// All values lie in an interval of length (max c − min c)/(1 − λ), over the costs of steps that the
+/// All values lie in an interval of length (max c − min c)·n, over the costs of steps that the
 /// set allows and 0 where there are terminal states. So the default asks for seven digits of it, in
 /// whatever unit costs are given and whatever is added to all of them.
-fn default_gap(model: &Model, set: &UncertaintySet) -> f64 {
+fn default_gap(model: &Model, set: &UncertaintySet, steps: f64) -> f64 {
     let (least, most) = model.cost_range(set.leaves_support());
-    let steps = 1.0 / (1.0 - model.discount());
     let rounding = ROUNDING * least.abs().max(most.abs()) * steps * steps;
     match (least, most) {
         // Where all costs are 0, so are all values.
@@ -71,6 +72,41 @@ pub(super) fn check_oracle(set: &UncertaintySet, oracle: Oracle) -> Result<(), E
     }
 }
 
+/// Whether what is asked for is something that a criterion and a direction can use.
+pub(super) fn check_criterion(
+    options: &Options,
+    chosen: &Chosen,
+    checkpointed: bool,
+) -> Result<(), Error> {
+    let Options { criterion, direction, .. } = options;
+    let refuse = |message: String| Err(Error::Input(message));
+    if let Criterion::Finite { horizon: 0 } = criterion {
+        return refuse("a horizon of 0 steps, expected at least 1".into());
+    }
+    let needs_exact = match criterion {
+        Criterion::Total | Criterion::Average => Some(criterion.name()),
+        Criterion::Discounted | Criterion::Finite { .. } => {
+            (*direction == Direction::Best).then_some(direction.name())
+        }
+    };
+    if let (Some(name), Oracle::FirstOrder | Oracle::InteriorPoint) = (needs_exact, chosen.oracle) {
+        let oracle = chosen.oracle;
+        return refuse(format!("the {name} case needs the exact oracle, not {oracle}"));
+    }
+    if *criterion == Criterion::Discounted {
+        return Ok(());
+    }
+    let unused = [
+        (checkpointed, "checkpoints are"),
+        (options.published.is_some(), "the published residual is"),
+        (options.start.is_some() && *criterion != Criterion::Average, "starting values are"),
+    ];
+    match unused.into_iter().find(|(given, _)| *given) {
+        Some((_, what)) => refuse(format!("{what} for discounted costs, but the objective is {criterion}")),
+        None => Ok(()),
+    }
+}
+
 impl Setup {
     /// The geometries that serve a set best: the policy is best kept Euclidean with every set, the
     /// kernel in the set's own geometry (`rmdp reproduce setups`, bench/kl-geometry.sh).
@@ -86,9 +122,17 @@ pub(crate) fn default_setup(set: &UncertaintySet) -> Setup {
 }
 
 /// Values are squared on the way; they must stay far from overflow.
-pub(crate) fn check_scale(model: &Model) -> Result<(), Error> {
+pub(crate) fn check_scale(model: &Model, criterion: Criterion) -> Result<(), Error> {
     const LARGEST: f64 = 1e100;
-    let (value, discount) = (farthest_value(model), model.discount());
+    let discount = model.discount();
+    if criterion == Criterion::Discounted && discount == 1.0 {
+        return Err(Error::Input(
+            "costs that are not discounted have no sum over all time: expected a discount factor below 1, or \
+             another objective (total, average, or a finite horizon)"
+                .into(),
+        ));
+    }
+    let value = farthest_value(model, criterion);
     if value <= LARGEST {
         return Ok(());
     }
@@ -102,10 +146,10 @@ pub(crate) fn check_scale(model: &Model) -> Result<(), Error> {
 }
 
 /// No value is farther from 0: no step costs more than the largest cost.
-pub(super) fn farthest_value(model: &Model) -> f64 {
+pub(super) fn farthest_value(model: &Model, criterion: Criterion) -> f64 {
     // Next states that a row does not list cost what the row costs.
     let cost = model.largest_cost().max(largest(&model.cost));
-    cost / (1.0 - model.discount())
+    criterion.sum_of(cost, model.discount())
 }
 
 /// Values to start from in the sign of costs, moved to where values can be.
@@ -126,7 +170,7 @@ pub(super) fn check_start(model: &Model, options: &Options) -> Result<Option<Vec
     if options.published.is_some() {
         return Err(Error::Input("value iteration as published starts from 0".into()));
     }
-    let (sign, far) = (model.objective().sign(), farthest_value(model));
+    let (sign, far) = (model.objective().sign(), farthest_value(model, options.criterion));
     let of = |(s, v): (usize, &f64)| match model.is_terminal(s) {
         true => 0.0,
         false => (sign * v).clamp(-far, far),

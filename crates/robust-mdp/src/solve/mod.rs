@@ -2,17 +2,21 @@
 //!
 //! No input or output is done here: a run tells its observer where it stands.
 
+mod criterion;
 mod limits;
 mod options;
+mod problem;
 mod run;
 mod unused;
 
+pub use self::criterion::{Criterion, Direction};
+pub(crate) use self::problem::Problem;
 pub(crate) use self::limits::{check_memory, check_scale, default_setup, target_gap};
 pub use self::options::{Method, Options, Oracle, Published, Status, Stop};
 pub(crate) use self::run::Run;
 pub use self::run::{DualityGap, Observer, Progress, Work};
 
-use self::limits::{check_fom, check_oracle, check_start};
+use self::limits::{check_criterion, check_fom, check_oracle, check_start};
 use self::run::Limits;
 use self::unused::refuse_unused;
 use crate::checkpoint::{Checkpointer, Checkpoints};
@@ -20,6 +24,7 @@ use crate::choice::{Chosen, choose};
 use crate::error::Error;
 use crate::loops;
 use crate::loops::bounds::value_range;
+use crate::loops::{average, backward, total};
 use crate::loops::fom_vi::{self, FomSettings};
 use crate::loops::games::Games;
 use crate::loops::operator::Operator;
@@ -77,56 +82,64 @@ fn solve_with<'a>(
     checkpointer: Option<&'a mut (dyn Checkpointer + 'a)>,
 ) -> Result<Solution, Error> {
     set.validate(model)?;
-    check_scale(model)?;
-    let gap = target_gap(model, set, options.stop.gap)?;
+    let criterion = options.criterion;
+    let problem =
+        Problem::new(model, set, criterion, options.direction, options.deterministic);
+    let warnings: Vec<String> = set.vacuity(model).into_iter().collect();
+    let (model, set): (&Model, &UncertaintySet) = (&problem.model, &problem.set);
+    check_scale(model, criterion)?;
+    let gap = target_gap(model, set, criterion, options.stop.gap)?;
     let fom = &options.fom.clone().unwrap_or_default();
     let setup = check_fom(set, fom)?;
     let start = check_start(model, options)?;
     let chosen = choose(options)?;
     refuse_unused(options, &chosen)?;
     check_oracle(set, chosen.oracle)?;
+    check_criterion(options, &chosen, checkpointer.is_some())?;
     if chosen.oracle == Oracle::FirstOrder {
         prox_of(set.distance.set(), setup.y)?;
     }
     if chosen.oracle != Oracle::Exact {
         check_memory(model, set, 2)?;
     }
-    let warnings: Vec<String> = set.vacuity(model).into_iter().collect();
     let checkpoints = match checkpointer {
         None => Checkpoints::none(),
         Some(to) => Checkpoints::begin(to, model, set, options, &chosen, setup, gap)?,
     };
     let limits = Limits {
         gap,
-        values: value_range(model, set),
+        values: value_range(model, set, criterion),
         max_sweeps: options.stop.max_sweeps,
+        cooperative: problem.cooperative,
         published: options.published,
     };
     let time_limit = options.stop.time_limit;
     let mut run = Run::new(model, limits, time_limit, interrupt, checkpoints, start, observer);
     let status =
-        in_pool(options.threads, || drive(model, set, setup, fom, options, &chosen, &mut run))??;
+        in_pool(options.threads, || drive(&problem, setup, fom, options, &chosen, &mut run))??;
     run.checkpoints.end(status);
     let seconds = run.seconds();
-    Ok(Solution::new(model, status, run, seconds, chosen, setup, warnings))
+    Ok(Solution::new(model, status, run, seconds, chosen, setup, warnings, options))
 }
 
 fn drive(
-    model: &Model,
-    set: &UncertaintySet,
+    problem: &Problem<'_>,
     setup: Setup,
     fom: &FomSettings,
     options: &Options,
     chosen: &Chosen,
     run: &mut Run<'_>,
 ) -> Result<Status, Error> {
+    let (model, set): (&Model, &UncertaintySet) = (&problem.model, &problem.set);
     if chosen.method == Method::FomVi {
         return fom_vi::run(model, set, setup, fom, run);
     }
     run.work.kernel_entries = model.transitions() as u64;
     run.width = widest_row(model, set);
     let operator = match chosen.oracle {
-        Oracle::Exact => Operator::exact(model, set, options.bracketed),
+        Oracle::Exact => {
+            Operator::exact(model, set, options.bracketed).cooperative(problem.cooperative)
+        }
         Oracle::InteriorPoint => {
             let games = Games::interior_point(model, set, options.whole_programs);
             Operator::of_games(model, set, games)
@@ -136,5 +149,10 @@ fn drive(
             Operator::of_games(model, set, games)
         }
     };
-    loops::run(chosen.method, options.anderson, operator, run)
+    match options.criterion {
+        Criterion::Discounted => loops::run(chosen.method, options.anderson, operator, run),
+        Criterion::Finite { horizon } => backward::run(horizon, operator, set, run),
+        Criterion::Average => average::run(chosen.method, operator, run),
+        Criterion::Total => total::run(problem, operator, run),
+    }
 }

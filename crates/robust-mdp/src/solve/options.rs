@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use super::{Criterion, Direction};
 use crate::loops::fom_vi::FomSettings;
 use crate::signal::Reason;
 
@@ -114,6 +115,13 @@ pub struct Options {
     pub method: Method,
     /// What solves the game of a state; `None` means the best the set offers.
     pub oracle: Option<Oracle>,
+    /// How costs over time count.
+    pub criterion: Criterion,
+    /// Which kernel of the set counts.
+    pub direction: Direction,
+    /// Deterministic policies only: the best of them. A set whose rows share budgets may have better ones
+    /// that randomise.
+    pub deterministic: bool,
     /// When it ends.
     pub stop: Stop,
     /// Threads; `None` means all cores. The answer does not depend on it.

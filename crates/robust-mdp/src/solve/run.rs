@@ -12,6 +12,7 @@ use crate::incumbent::{Incumbent, width};
 use crate::loops::bounds::{Bounds, rounding};
 use crate::model::Model;
 use crate::signal::{Interrupt, Signal};
+use crate::solution::{Ending, Stage};
 
 /// Work counted independently of the machine.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -83,6 +84,8 @@ pub(crate) struct Limits {
     /// No value is less than the first or more than the second, whatever anyone does.
     pub(crate) values: (f64, f64),
     pub(crate) max_sweeps: u64,
+    /// Policies maximise as nature does, so that a lower bound is a policy's own.
+    pub(crate) cooperative: bool,
     pub(crate) published: Option<Published>,
 }
 
@@ -102,6 +105,10 @@ pub(crate) struct Run<'a> {
     pub(crate) checkpoints: Checkpoints<'a>,
     /// Values to start from, if any were given.
     pub(crate) start: Option<Vec<f64>>,
+    /// What answers have beside bounds, by the criterion.
+    pub(crate) stages: Vec<Stage>,
+    pub(crate) bias: Vec<f64>,
+    pub(crate) ending: Option<Ending>,
     pub(crate) model: &'a Model,
     started: Instant,
     /// Seconds that the run took before it was interrupted and went on.
@@ -133,6 +140,9 @@ impl<'a> Run<'a> {
             output: None,
             checkpoints,
             start,
+            stages: Vec::new(),
+            bias: Vec::new(),
+            ending: None,
             model,
             started,
             seconds_before: 0.0,
@@ -155,7 +165,8 @@ impl<'a> Run<'a> {
         self.incumbent = Incumbent { policy, lower, upper };
     }
 
-    /// Offers lower + low ≤ v* ≤ v^policy ≤ upper + high as an answer.
+    /// Offers lower + low ≤ v* ≤ v^policy ≤ upper + high as an answer; where policies maximise too,
+    /// lower + low ≤ v^policy ≤ v* ≤ upper + high.
     pub(crate) fn offer(
         &mut self,
         lower: &[f64],
@@ -165,9 +176,22 @@ impl<'a> Run<'a> {
         policy: &[f64],
     ) {
         let terminal = |s: usize| self.model.is_terminal(s);
-        let most = self.limits.values.1;
+        let (least, most) = self.limits.values;
         let above = |s: usize, u: f64| if terminal(s) { 0.0 } else { (u + high).min(most) };
         let best = &mut self.incumbent;
+        if self.limits.cooperative {
+            let below = |s: usize, l: f64| if terminal(s) { 0.0 } else { (l + low).max(least) };
+            for (s, (best, upper)) in best.upper.iter_mut().zip(upper).enumerate() {
+                *best = best.min(above(s, *upper)); // a NaN changes nothing
+            }
+            let gap = (lower.iter().zip(&best.upper).enumerate())
+                .fold(0.0_f64, |m, (s, (&l, &u))| m.max(width(below(s, l), u)));
+            if gap < best.gap() {
+                best.policy.copy_from_slice(policy);
+                best.lower.iter_mut().zip(lower).enumerate().for_each(|(s, (b, l))| *b = below(s, *l));
+            }
+            return;
+        }
         for (s, (best, lower)) in best.lower.iter_mut().zip(lower).enumerate() {
             if !terminal(s) {
                 *best = best.max(lower + low); // a NaN changes nothing

@@ -315,9 +315,9 @@ impl ModelBuilder {
 /// Smaller positive probabilities lose their digits to underflow, and mean nothing.
 const LEAST_PROBABILITY: f64 = 1e-300;
 
-/// Refuses a discount factor outside [0,1).
+/// Refuses a discount factor outside [0,1].
 pub(crate) fn check_discount(value: f64) -> Result<(), ModelError> {
-    match (0.0..1.0).contains(&value) {
+    match (0.0..=1.0).contains(&value) {
         true => Ok(()),
         false => Err(ModelError::Discount { value }),
     }

@@ -44,7 +44,7 @@ fn states_discount_and_initial_are_checked() {
             "an action or a terminal mark comes before the first",
         ),
         (no_action, "state 0: a transition comes before the first action"),
-        (one(ModelBuilder::new(1.0)), "the discount factor is 1.0, expected a number in [0, 1)"),
+        (one(ModelBuilder::new(1.5)), "the discount factor is 1.5, expected a number in [0, 1]"),
         (one(ModelBuilder::new(-0.1)), "the discount factor is -0.1"),
         (one(ModelBuilder::new(f64::NAN)), "the discount factor is NaN"),
         (one(ModelBuilder::undiscounted()), "the discount factor is missing"),

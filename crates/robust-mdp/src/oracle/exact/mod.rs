@@ -59,6 +59,8 @@ pub(crate) struct Exact<'a> {
     largest: f64,
     /// Whether rows are priced one by one, whatever their kind.
     pub(crate) bracketed: bool,
+    /// Whether policies maximise too; rows have budgets of their own then.
+    pub(crate) cooperative: bool,
 }
 
 /// Working memory of a thread.
@@ -106,6 +108,7 @@ impl<'a> Exact<'a> {
             dearest,
             largest,
             bracketed: false,
+            cooperative: false,
         }
     }
 
@@ -210,9 +213,11 @@ impl<'a> Exact<'a> {
             return self.nominal_update(s, values, memory, x, &mut worker.entries);
         };
         let mut state = self.state(set, s, values, tolerance, memory, worker);
-        let value = match self.uncertainty.rectangularity {
-            Rectangularity::State if state.radius(0) > 0.0 => state.shared(x),
-            Rectangularity::State | Rectangularity::StateAction => state.separate(x),
+        let shares = self.uncertainty.rectangularity == Rectangularity::State;
+        let value = match self.cooperative {
+            true => state.greatest(x),
+            false if shares && state.radius(0) > 0.0 => state.shared(x),
+            false => state.separate(x),
         };
         state.count();
         value
@@ -344,6 +349,28 @@ impl State<'_> {
             }
         }
         best.lower = lower.min(best.upper);
+        x.fill(0.0);
+        x[chosen] = 1.0;
+        best
+    }
+
+    /// The row of the greatest worst case, where policies maximise too; rows whose maxima are lower are not read.
+    fn greatest(&mut self, x: &mut [f64]) -> Enclosure {
+        let rows = self.problem.rows.len();
+        let first = x.iter().position(|x| *x > 0.0).unwrap_or(0);
+        let (mut chosen, mut best) = (first, self.row_value(first));
+        for k in (0..rows).filter(|k| *k != first) {
+            let most = self.problem.largest(k);
+            if most + self.problem.noise(most) < best.lower {
+                self.memory.t[k] = 0.0;
+                continue;
+            }
+            let value = self.row_value(k);
+            best.upper = best.upper.max(value.upper);
+            if value.lower > best.lower {
+                (chosen, best.lower) = (k, value.lower);
+            }
+        }
         x.fill(0.0);
         x[chosen] = 1.0;
         best

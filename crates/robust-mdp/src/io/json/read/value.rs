@@ -40,7 +40,7 @@ impl Wanted {
             Format => "`format` must be \"robust-mdp\"",
             Version => "`version` must be 1",
             Objective => "`objective` must be \"min-cost\" or \"max-reward\"",
-            Discount => "`discount` must be a number in [0, 1)",
+            Discount => "`discount` must be a number in [0, 1]",
             Initial => "`initial` must be a list of one probability for each state, or null",
             InitialEntry => "`initial` must be a list of numbers",
             States => "`states` must be a list of states",

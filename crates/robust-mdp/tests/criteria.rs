@@ -1,0 +1,91 @@
+//! What is optimised other than discounted worst cases, against calculations by hand, brute force and limits.
+
+use robust_mdp::instances::{Costs, Garnet};
+use robust_mdp::sets::{Rectangularity, UncertaintySet};
+use robust_mdp::{
+    Criterion, Direction, Interrupt, Model, ModelBuilder, Options, Status, Stop, evaluate, solve,
+};
+
+fn asked(criterion: Criterion) -> Options {
+    Options { criterion, ..Options::default() }
+}
+
+fn garnet(states: usize, actions: usize, discount: f64, seed: u64) -> Model {
+    let costs = if seed.is_multiple_of(2) { Costs::Iid } else { Costs::StateDriven };
+    let garnet = Garnet { states, actions, branching: 0.6, costs, band: None, discount, seed };
+    garnet.model().expect("a model")
+}
+
+fn sets() -> Vec<UncertaintySet> {
+    vec![
+        UncertaintySet::kl(0.1),
+        UncertaintySet::ellipsoid(0.05),
+        UncertaintySet::l1(0.3).per_action(),
+        UncertaintySet::hellinger(0.05),
+        UncertaintySet::chi2(0.2).per_action(),
+    ]
+}
+
+/// Σ_a κ_a d ≤ α: the least expected value of the next costs over one row, by a fine search over mixtures with
+/// nothing but the definition of total variation.
+#[test]
+fn two_steps_by_hand() {
+    // One action a state; total variation 0.1 moves a tenth of the mass to the dearest state.
+    let model = ModelBuilder::new(0.5)
+        .state("a")
+        .action("go", 1.0, &[(0, 0.5), (1, 0.5)])
+        .state("b")
+        .action("go", 3.0, &[(0, 1.0)])
+        .build()
+        .unwrap();
+    let set = UncertaintySet::total_variation(0.1);
+    let solution = solve(&model, &set, &asked(Criterion::Finite { horizon: 2 })).unwrap();
+    // v_1 = c = (1, 3); v_0(a) = 1 + ½(0.4·1 + 0.6·3) = 2.1, v_0(b) = 3 + ½(0.9·1 + 0.1·3) = 3.6.
+    assert_eq!(solution.stages.len(), 2);
+    for (found, expected) in [(&solution.stages[1], [1.0, 3.0]), (&solution.stages[0], [2.1, 3.6])] {
+        for s in 0..2 {
+            assert!(found.lower[s] <= expected[s] && expected[s] <= found.upper[s], "{found:?}");
+            assert!(found.upper[s] - found.lower[s] < 1e-13);
+        }
+    }
+    assert_eq!(solution.status, Status::Certified);
+    assert_eq!(solution.lower, solution.stages[0].lower);
+}
+
+#[test]
+fn the_average_is_the_limit_of_discounted_costs() {
+    for (seed, set) in sets().into_iter().enumerate() {
+        let model = garnet(12, 4, 0.9, seed as u64);
+        let average = solve(&model, &set, &asked(Criterion::Average)).unwrap();
+        assert_eq!(average.status, Status::Certified, "{set:?}");
+        let at = |discount: f64| {
+            let model = model.clone().with_discount(discount).unwrap();
+            let found = solve(&model, &set, &Options::default()).unwrap();
+            (1.0 - discount) * found.values[0]
+        };
+        // (1 − λ)v_λ = g + (1 − λ)h + o(1 − λ): extrapolated.
+        let (near, nearer) = (at(1.0 - 2e-4), at(1.0 - 1e-4));
+        let limit = 2.0 * nearer - near;
+        let (low, high) = average.initial_value;
+        assert!(low - 1e-5 <= limit && limit <= high + 1e-5, "{set:?}: {low} to {high}, limit {limit}");
+        assert!(high - low <= average.target_gap);
+        assert!(average.lower.iter().all(|l| *l == average.lower[0]));
+        println!("{:?} {} sweeps", set.distance, average.work.sweeps);
+    }
+}
+
+#[test]
+fn the_best_case_is_that_of_one_row_with_the_whole_budget() {
+    for (seed, set) in sets().into_iter().enumerate() {
+        let model = garnet(8, 3, 0.9, seed as u64);
+        let best = Options { direction: Direction::Best, ..Options::default() };
+        let found = solve(&model, &set, &best).unwrap();
+        let worst = solve(&model, &set, &Options::default()).unwrap();
+        let nominal = solve(&model, &UncertaintySet::none(), &Options::default()).unwrap();
+        assert_eq!(found.status, Status::Certified);
+        for s in 0..model.states() {
+            assert!(found.upper[s] < nominal.lower[s] && nominal.upper[s] < worst.lower[s]);
+        }
+        println!("{:?}: {} {} sweeps", set.distance, found.values[0], found.work.sweeps);
+    }
+}
