@@ -89,3 +89,40 @@ fn the_best_case_is_that_of_one_row_with_the_whole_budget() {
         println!("{:?}: {} {} sweeps", set.distance, found.values[0], found.work.sweeps);
     }
 }
+
+/// A walk on a line that ends at 0: a step costs 1 and goes left with probability p, else right.
+fn walk(states: usize, options: &[f64]) -> Model {
+    let mut model = ModelBuilder::new(1.0).terminal("0");
+    for s in 1..states {
+        model = model.state(&s.to_string());
+        for (a, &p) in options.iter().enumerate() {
+            let right = (s + 1).min(states - 1);
+            model = model.action(&a.to_string(), 1.0, &[(s - 1, p), (right, 1.0 - p)]);
+        }
+    }
+    model.build().unwrap()
+}
+
+#[test]
+fn the_total_cost_of_a_walk_is_its_number_of_steps() {
+    let model = walk(6, &[0.8]);
+    let total = solve(&model, &UncertaintySet::none(), &asked(Criterion::Total)).unwrap();
+    // With total variation 0.1 nature always goes right more often.
+    let robust = UncertaintySet::total_variation(0.1).on_nominal_support();
+    let robust = solve(&model, &robust, &asked(Criterion::Total)).unwrap();
+    for (p, found) in [(0.8, total), (0.7, robust)] {
+        // v_s = v_{s−1} + d_s, d_S = 1/p, d_s = (1 + (1 − p)d_{s+1})/p.
+        let mut difference = vec![1.0 / p; 6];
+        for s in (1..5).rev() {
+            difference[s] = (1.0 + (1.0 - p) * difference[s + 1]) / p;
+        }
+        let mut value = 0.0;
+        for s in 1..6 {
+            value += difference[s];
+            assert!(found.lower[s] <= value && value <= found.upper[s], "{s}: {value}, {found:?}");
+            assert!(found.upper[s] - found.lower[s] < 1e-7);
+        }
+        assert_eq!(found.status, Status::Certified);
+        assert!(found.ending.unwrap().surely);
+    }
+}

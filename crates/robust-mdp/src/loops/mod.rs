@@ -10,7 +10,6 @@
 //!   chains that mix slowly;
 //! - [`backward`]: backward induction over a finite horizon;
 //! - [`average`]: relative values, for the average cost of a step;
-//! - [`total`]: costs until the model ends;
 //! - [`fom_vi`]: value iteration with first-order steps (FOM-VI), its settings, checks and best responses.
 //!
 //! What they share:
@@ -38,7 +37,6 @@ mod newton;
 pub(crate) mod operator;
 mod pi;
 pub(crate) mod sweep;
-pub(crate) mod total;
 mod vi;
 
 pub(crate) use course::run;

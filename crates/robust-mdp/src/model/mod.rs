@@ -240,6 +240,14 @@ impl Model {
         Ok(self)
     }
 
+    /// Every step costs 1.
+    pub(crate) fn count_steps(&mut self) {
+        self.cost.fill(1.0);
+        self.transition_cost = None;
+        self.objective = Objective::MinCost;
+        self.refresh_facts();
+    }
+
     /// Turns costs into rewards and back: every cost changes its sign, inside and outside.
     pub(crate) fn negate(&mut self) {
         let negate = |c: &mut Vec<f64>| c.iter_mut().for_each(|c| *c = 0.0 - *c);

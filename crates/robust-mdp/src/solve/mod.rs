@@ -7,6 +7,7 @@ mod limits;
 mod options;
 mod problem;
 mod run;
+mod total;
 mod unused;
 
 pub use self::criterion::{Criterion, Direction};
@@ -24,7 +25,7 @@ use crate::choice::{Chosen, choose};
 use crate::error::Error;
 use crate::loops;
 use crate::loops::bounds::value_range;
-use crate::loops::{average, backward, total};
+use crate::loops::{average, backward};
 use crate::loops::fom_vi::{self, FomSettings};
 use crate::loops::games::Games;
 use crate::loops::operator::Operator;
@@ -116,7 +117,7 @@ fn solve_with<'a>(
     let time_limit = options.stop.time_limit;
     let mut run = Run::new(model, limits, time_limit, interrupt, checkpoints, start, observer);
     let status =
-        in_pool(options.threads, || drive(&problem, setup, fom, options, &chosen, &mut run))??;
+        in_pool(options.threads, || drive(&problem, setup, fom, options, &chosen, interrupt, &mut run))??;
     run.checkpoints.end(status);
     let seconds = run.seconds();
     Ok(Solution::new(model, status, run, seconds, chosen, setup, warnings, options))
@@ -128,6 +129,7 @@ fn drive(
     fom: &FomSettings,
     options: &Options,
     chosen: &Chosen,
+    interrupt: &Interrupt,
     run: &mut Run<'_>,
 ) -> Result<Status, Error> {
     let (model, set): (&Model, &UncertaintySet) = (&problem.model, &problem.set);
@@ -153,6 +155,6 @@ fn drive(
         Criterion::Discounted => loops::run(chosen.method, options.anderson, operator, run),
         Criterion::Finite { horizon } => backward::run(horizon, operator, set, run),
         Criterion::Average => average::run(chosen.method, operator, run),
-        Criterion::Total => total::run(problem, operator, run),
+        Criterion::Total => total::run(problem, interrupt, run),
     }
 }

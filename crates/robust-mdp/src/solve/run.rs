@@ -32,6 +32,15 @@ pub struct Work {
 }
 
 impl Work {
+    /// Adds work done on the way to an answer.
+    pub(crate) fn add(&mut self, other: &Work) {
+        self.sweeps += other.sweeps;
+        self.evaluations += other.evaluations;
+        self.oracle_calls += other.oracle_calls;
+        self.first_order_steps += other.first_order_steps;
+        self.entries += other.entries;
+    }
+
     /// Entries visited, in kernels.
     pub fn kernel_passes(&self) -> f64 {
         self.entries as f64 / self.kernel_entries.max(1) as f64
@@ -111,6 +120,7 @@ pub(crate) struct Run<'a> {
     pub(crate) ending: Option<Ending>,
     pub(crate) model: &'a Model,
     started: Instant,
+    deadline: Option<Instant>,
     /// Seconds that the run took before it was interrupted and went on.
     seconds_before: f64,
     observer: &'a mut (dyn Observer + Send),
@@ -145,6 +155,7 @@ impl<'a> Run<'a> {
             ending: None,
             model,
             started,
+            deadline,
             seconds_before: 0.0,
             observer,
         }
@@ -211,6 +222,11 @@ impl<'a> Run<'a> {
     pub(crate) fn rounding_floor(&self) -> f64 {
         let scale = self.incumbent.scale().max(self.largest_term);
         4.0 * rounding(scale, self.model.discount(), self.width)
+    }
+
+    /// Until the deadline, if there is one.
+    pub(super) fn time_left(&self) -> Option<Duration> {
+        self.deadline.map(|at| at.saturating_duration_since(Instant::now()))
     }
 
     pub(super) fn seconds(&self) -> f64 {

@@ -1,0 +1,256 @@
+//! The total cost until the model ends in a terminal state, by proofs that it ends.
+//!
+//! A vector τ ≥ 1 with τ ≥ 1 + ⟨y, τ⟩ for every row of the set bounds the mean number of steps to the end, whatever
+//! anyone does; with P of the rows of one policy alone, if that policy is followed. It weighs what a sweep proves:
+//! where |F(v) − v| ≤ δ,
+//!   v − δτ ≤ v* ≤ v^x ≤ v + δτ,
+//! because F(v + δτ) ≤ F(v) + δ(τ − 1) ≤ v + δτ, and values that rise no further bound all later sums.
+//!
+//! - First τ for every policy and kernel: the values of a step that costs 1, at a discount λ' next to 1, where both
+//!   players prolong. If they are far below 1/(1 − λ'), a little more of them satisfies the inequality without a
+//!   discount, which is checked.
+//! - Then v: the values at λ', and Newton's steps without a discount from there.
+//! - Where some policy may never end, only the one found must: its τ proves the upper bounds. Lower ones
+//!   hold if every step costs something, since those who never end pay without end:
+//!   F(v) ≥ v − δ gives F(v − ηv) ≥ v − ηv for η = δ/min c.
+
+use super::{Limits, Problem, Run, Status};
+use crate::checkpoint::Checkpoints;
+use crate::error::Error;
+use crate::incumbent::Incumbent;
+use crate::loops;
+use crate::loops::bounds::{Bounds, rounding, value_range};
+use crate::loops::evaluation::Evaluation;
+use crate::loops::operator::Operator;
+use crate::model::Model;
+use crate::sets::{Rectangularity, UncertaintySet};
+use crate::signal::Interrupt;
+use crate::solution::Ending;
+use crate::solve::problem::row_by_row;
+use crate::solve::{Criterion, Method};
+
+/// λ'. A model that takes more than about 1/(1 − λ') steps cannot be told from one that never ends.
+const NEAR: f64 = 1.0 - 1e-7;
+/// The part of 1/(1 − λ') that values of steps must stay below.
+const SHORT: f64 = 0.5;
+/// What a step is worth more than 1 in τ, so that roundings do not matter.
+const MARGIN: f64 = 0.01;
+/// Discount of linear systems, next to 1: chains of policies that end surely need none.
+const NEWTON: f64 = 1.0 - 1e-10;
+/// Residual of linear systems against that of the sweep.
+const LINEAR: f64 = 1e-4;
+/// Sweeps that do not make bounds narrower before they are taken to be as narrow as they get.
+const PATIENCE: u32 = 5;
+
+/// How bounds are proved on the side that speaks of all policies.
+enum Outer {
+    /// All end surely.
+    Ending,
+    /// Every step costs at least this much.
+    Costly(f64),
+}
+
+pub(super) fn run(
+    problem: &Problem<'_>,
+    interrupt: &Interrupt,
+    run: &mut Run<'_>,
+) -> Result<Status, Error> {
+    let (model, cooperative) = (&*problem.model, problem.cooperative);
+    let states = model.states();
+    run.begin(model);
+    if (0..states).all(|s| !model.is_terminal(s)) {
+        return Err(endless("it has no terminal states"));
+    }
+    let mut operator = Operator::exact(model, &problem.set, false).cooperative(cooperative);
+    let Some(Start { mut v, x, ending, outer }) = start(problem, interrupt, run)? else {
+        return Ok(run.stopped().unwrap_or(Status::PrecisionLimit));
+    };
+    let mut step = vec![0.0; states];
+    let (mut least, mut stalled) = (f64::INFINITY, 0);
+    loop {
+        let spent = run.work.sweeps >= run.limits.max_sweeps;
+        if let Some(status) = run.stopped().or(spent.then_some(Status::SweepLimit)) {
+            return Ok(status);
+        }
+        let slack = {
+            let scale = v.iter().fold(run.largest_term, |m, v| m.max(v.abs()));
+            rounding(scale, 0.0, run.width)
+        };
+        // How far F(v) lies below v, and above.
+        let excess = |operator: &Operator<'_>| {
+            [(&v[..], operator.lower()), (operator.upper(), &v[..])].map(|(a, b)| most(a, b) + slack)
+        };
+        operator.sweep(&v, 0.0, &run.signal);
+        let [mut below, mut above] = excess(&operator);
+        match outer {
+            Outer::Ending => operator.freeze(&v, &run.signal),
+            Outer::Costly(_) => {
+                operator.adopt(&x);
+                operator.respond(&v, 0.0, &run.signal);
+                let own = excess(&operator);
+                *(if cooperative { &mut below } else { &mut above }) = own[usize::from(!cooperative)];
+            }
+        }
+        if let Some(status) = run.stopped() {
+            return Ok(status);
+        }
+        let far = |s: usize, excess: f64, own: bool| match outer {
+            Outer::Costly(cost) if !own => excess / cost * v[s].abs(),
+            Outer::Ending | Outer::Costly(_) => excess * ending.steps[s],
+        };
+        let acting = |s: usize, bound: f64| if model.is_terminal(s) { 0.0 } else { bound };
+        let lower = (0..states).map(|s| acting(s, v[s] - far(s, below, cooperative)));
+        let upper = (0..states).map(|s| acting(s, v[s] + far(s, above, !cooperative)));
+        let found = Incumbent {
+            policy: operator.policy().to_vec(),
+            lower: lower.collect(),
+            upper: upper.collect(),
+        };
+        run.work.sweeps += 1;
+        run.work.oracle_calls += states as u64;
+        operator.account(&mut run.work);
+        let gap = found.gap();
+        stalled = if gap < 0.9 * least { 0 } else { stalled + 1 };
+        if gap < least {
+            least = gap;
+            run.incumbent = found;
+            run.ending = Some(ending.clone());
+        }
+        run.report(below.max(above));
+        if gap <= run.limits.gap {
+            return Ok(Status::Certified);
+        }
+        if stalled > PATIENCE {
+            return Ok(Status::PrecisionLimit);
+        }
+        operator.correct(&v, &mut step, 0.0, NEWTON, LINEAR * below.max(above), &run.signal);
+        v.iter_mut().zip(&step).enumerate().for_each(|(s, (v, step))| *v = acting(s, *v + step));
+    }
+}
+
+/// Values and a policy to start from, and why bounds follow.
+struct Start {
+    v: Vec<f64>,
+    x: Vec<f64>,
+    ending: Ending,
+    outer: Outer,
+}
+
+fn start(
+    problem: &Problem<'_>,
+    interrupt: &Interrupt,
+    run: &mut Run<'_>,
+) -> Result<Option<Start>, Error> {
+    let (model, set) = (&*problem.model, &*problem.set);
+    let mut steps = model.clone();
+    steps.count_steps();
+    let alone;
+    let any = match set.rectangularity {
+        Rectangularity::State => {
+            alone = row_by_row(model, set);
+            &alone
+        }
+        Rectangularity::StateAction => set,
+    };
+    let longest = at_discount(&steps, any, true, 1.0, interrupt, run)?;
+    let surely = proper(&steps, &longest.upper, |tau| {
+        let mut operator = Operator::exact(&steps, any, false).cooperative(true);
+        operator.sweep(tau, 0.0, &run.signal);
+        operator.upper().to_vec()
+    });
+    let gap = run.limits.gap;
+    let Incumbent { policy: x, lower, upper } =
+        at_discount(model, set, problem.cooperative, gap, interrupt, run)?;
+    if run.stopped().is_some() {
+        return Ok(None);
+    }
+    let v = lower.iter().zip(&upper).map(|(l, u)| 0.5 * (l + u)).collect();
+    if let Some(steps) = surely {
+        let ending = Ending { surely: true, steps };
+        return Ok(Some(Start { v, x, ending, outer: Outer::Ending }));
+    }
+    let near = Model { discount: NEAR, ..steps.clone() };
+    let Bounds { upper, .. } =
+        Evaluation::new(&near, set).run(&x, &mut vec![0.0; model.states()], 1.0, &run.signal);
+    let own = proper(&steps, &upper, |tau| Evaluation::new(&steps, set).image_of(&x, tau));
+    if run.stopped().is_some() {
+        return Ok(None);
+    }
+    let Some(steps) = own else {
+        return Err(endless("the policy found may go on for millions of steps, or without end"));
+    };
+    let (least, most) = acting_costs(model, set);
+    let cost = if problem.cooperative { -most } else { least };
+    if cost <= 0.0 || cost.is_nan() {
+        return Err(endless(
+            "some policies may go on without end, and not every step costs something, which would rule them out",
+        ));
+    }
+    let ending = Ending { surely: false, steps };
+    Ok(Some(Start { v, x, ending, outer: Outer::Costly(cost) }))
+}
+
+/// The answer at discount λ'.
+fn at_discount(
+    model: &Model,
+    set: &UncertaintySet,
+    cooperative: bool,
+    gap: f64,
+    interrupt: &Interrupt,
+    outer: &mut Run<'_>,
+) -> Result<Incumbent, Error> {
+    let near = &Model { discount: NEAR, ..model.clone() };
+    let limits = Limits {
+        gap,
+        values: value_range(near, set, Criterion::Discounted),
+        max_sweeps: outer.limits.max_sweeps.saturating_sub(outer.work.sweeps),
+        cooperative,
+        published: None,
+    };
+    let left = outer.time_left();
+    let observer = &mut ();
+    let mut run = Run::new(near, limits, left, interrupt, Checkpoints::none(), None, observer);
+    run.width = outer.width;
+    let operator = Operator::exact(near, set, false).cooperative(cooperative);
+    loops::run(Method::Newton, None, operator, &mut run)?;
+    outer.work.add(&run.work);
+    Ok(run.incumbent)
+}
+
+/// τ with τ ≥ 1 + Pτ by the image of it under T = 1 + P, made of bounds of the values at λ'.
+fn proper(
+    steps: &Model,
+    near: &[f64],
+    image: impl FnOnce(&[f64]) -> Vec<f64>,
+) -> Option<Vec<f64>> {
+    let longest = near.iter().fold(0.0_f64, |m, t| m.max(*t));
+    // P τ ≤ (τ − 1)/λ', so that k·τ − 1 − kPτ ≥ k/λ' − k·τ(1/λ' − 1) − 1.
+    let rest = 1.0 / NEAR - longest * (1.0 / NEAR - 1.0);
+    if rest.is_nan() || rest < 1.0 - SHORT {
+        return None;
+    }
+    let tau: Vec<f64> = near.iter().map(|t| (1.0 + MARGIN) / rest * t).collect();
+    let image = image(&tau);
+    let slack = rounding(longest, 0.0, steps.states());
+    let holds = |s: usize| steps.is_terminal(s) || image[s] + slack <= tau[s];
+    (0..tau.len()).all(holds).then_some(tau)
+}
+
+/// Least and largest cost of a step that is taken.
+fn acting_costs(model: &Model, set: &UncertaintySet) -> (f64, f64) {
+    let none = (f64::INFINITY, f64::NEG_INFINITY);
+    let rows = (0..model.rows()).map(|r| model.row(r).cost_range(set.leaves_support(), model.states()));
+    rows.fold(none, |(low, high), (l, h)| (low.min(l), high.max(h)))
+}
+
+fn endless(why: &str) -> Error {
+    Error::Input(format!(
+        "the total cost may have no bounds, because the model may not end: {why}; expected a model that ends in a \
+         terminal state, or another objective (discounted, average, or a finite horizon)"
+    ))
+}
+
+/// max(a − b), at least 0.
+fn most(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).fold(0.0_f64, |m, (a, b)| m.max(a - b))
+}
