@@ -240,9 +240,12 @@ impl Model {
         Ok(self)
     }
 
-    /// Every step costs 1.
-    pub(crate) fn count_steps(&mut self) {
-        self.cost.fill(1.0);
+    /// Every step costs 1, but in states where all is `over`.
+    pub(crate) fn count_steps(&mut self, over: &[bool]) {
+        for s in 0..self.states() {
+            let rows = self.rows_of(s);
+            self.cost[rows].fill(if over[s] { 0.0 } else { 1.0 });
+        }
         self.transition_cost = None;
         self.objective = Objective::MinCost;
         self.refresh_facts();

@@ -3,14 +3,17 @@
 //! No input or output is done here: a run tells its observer where it stands.
 
 mod criterion;
+mod ended;
 mod limits;
 mod options;
+mod potential;
 mod problem;
 mod run;
 mod total;
 mod unused;
 
 pub use self::criterion::{Criterion, Direction};
+pub(crate) use self::ended::ended;
 pub(crate) use self::problem::Problem;
 pub(crate) use self::limits::{check_memory, check_scale, default_setup, target_gap};
 pub use self::options::{Method, Options, Oracle, Published, Status, Stop};

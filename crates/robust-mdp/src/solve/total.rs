@@ -14,7 +14,8 @@
 //!   hold if every step costs something, since those who never end pay without end:
 //!   F(v) ≥ v − δ gives F(v − ηv) ≥ v − ηv for η = δ/min c.
 
-use super::{Limits, Problem, Run, Status};
+use super::potential::Potential;
+use super::{Limits, Problem, Run, Status, ended};
 use crate::checkpoint::Checkpoints;
 use crate::error::Error;
 use crate::incumbent::Incumbent;
@@ -48,6 +49,8 @@ enum Outer {
     Ending,
     /// Every step costs at least this much.
     Costly(f64),
+    /// No step costs anything, and those that would never end bring nothing.
+    Free(Potential),
 }
 
 pub(super) fn run(
@@ -58,11 +61,12 @@ pub(super) fn run(
     let (model, cooperative) = (&*problem.model, problem.cooperative);
     let states = model.states();
     run.begin(model);
-    if (0..states).all(|s| !model.is_terminal(s)) {
-        return Err(endless("it has no terminal states"));
+    let over = ended(model, &problem.set);
+    if over.iter().all(|over| !over) {
+        return Err(endless("there are no terminal states, nor others where all is over"));
     }
     let mut operator = Operator::exact(model, &problem.set, false).cooperative(cooperative);
-    let Some(Start { mut v, x, ending, outer }) = start(problem, interrupt, run)? else {
+    let Some(Start { mut v, x, ending, outer }) = start(problem, &over, interrupt, run)? else {
         return Ok(run.stopped().unwrap_or(Status::PrecisionLimit));
     };
     let mut step = vec![0.0; states];
@@ -77,30 +81,45 @@ pub(super) fn run(
             rounding(scale, 0.0, run.width)
         };
         // How far F(v) lies below v, and above.
-        let excess = |operator: &Operator<'_>| {
-            [(&v[..], operator.lower()), (operator.upper(), &v[..])].map(|(a, b)| most(a, b) + slack)
+        let excess = |operator: &Operator<'_>, v: &[f64]| {
+            [(v, operator.lower()), (operator.upper(), v)].map(|(a, b)| most(a, b) + slack)
         };
-        operator.sweep(&v, 0.0, &run.signal);
-        let [mut below, mut above] = excess(&operator);
+        // Values that bounds over all policies are counted from.
+        let mut base = v.clone();
+        if let Outer::Free(potential) = &outer {
+            potential.join(&mut base, if cooperative { f64::max } else { f64::min });
+        }
+        operator.sweep(&base, 0.0, &run.signal);
+        let [mut below, mut above] = excess(&operator, &base);
         match outer {
             Outer::Ending => operator.freeze(&v, &run.signal),
-            Outer::Costly(_) => {
+            Outer::Costly(_) | Outer::Free(_) => {
                 operator.adopt(&x);
                 operator.respond(&v, 0.0, &run.signal);
-                let own = excess(&operator);
+                let own = excess(&operator, &v);
                 *(if cooperative { &mut below } else { &mut above }) = own[usize::from(!cooperative)];
             }
         }
         if let Some(status) = run.stopped() {
             return Ok(status);
         }
-        let far = |s: usize, excess: f64, own: bool| match outer {
-            Outer::Costly(cost) if !own => excess / cost * v[s].abs(),
-            Outer::Ending | Outer::Costly(_) => excess * ending.steps[s],
+        let own = |s: usize, excess: f64| excess * ending.steps[s];
+        let of_all = |s: usize, excess: f64| match &outer {
+            Outer::Ending => own(s, excess),
+            Outer::Costly(cost) => excess / cost * v[s].abs(),
+            Outer::Free(potential) => 2.0 * excess * potential.h[s],
         };
-        let acting = |s: usize, bound: f64| if model.is_terminal(s) { 0.0 } else { bound };
-        let lower = (0..states).map(|s| acting(s, v[s] - far(s, below, cooperative)));
-        let upper = (0..states).map(|s| acting(s, v[s] + far(s, above, !cooperative)));
+        let acting = |s: usize, bound: f64| if over[s] { 0.0 } else { bound };
+        let lower = |s: usize| match cooperative {
+            true => v[s] - own(s, below),
+            false => base[s] - of_all(s, below),
+        };
+        let upper = |s: usize| match cooperative {
+            true => base[s] + of_all(s, above),
+            false => v[s] + own(s, above),
+        };
+        let lower = (0..states).map(|s| acting(s, lower(s)));
+        let upper = (0..states).map(|s| acting(s, upper(s)));
         let found = Incumbent {
             policy: operator.policy().to_vec(),
             lower: lower.collect(),
@@ -138,12 +157,13 @@ struct Start {
 
 fn start(
     problem: &Problem<'_>,
+    over: &[bool],
     interrupt: &Interrupt,
     run: &mut Run<'_>,
 ) -> Result<Option<Start>, Error> {
     let (model, set) = (&*problem.model, &*problem.set);
     let mut steps = model.clone();
-    steps.count_steps();
+    steps.count_steps(over);
     let alone;
     let any = match set.rectangularity {
         Rectangularity::State => {
@@ -152,19 +172,21 @@ fn start(
         }
         Rectangularity::StateAction => set,
     };
-    let longest = at_discount(&steps, any, true, 1.0, interrupt, run)?;
-    let surely = proper(&steps, &longest.upper, |tau| {
+    let mut inner = Inner { interrupt, run };
+    let longest = inner.at_discount(&steps, any, true, 1.0)?;
+    let surely = proper(over, &longest.upper, |tau| {
         let mut operator = Operator::exact(&steps, any, false).cooperative(true);
-        operator.sweep(tau, 0.0, &run.signal);
+        operator.sweep(tau, 0.0, &inner.run.signal);
         operator.upper().to_vec()
     });
-    let gap = run.limits.gap;
+    let gap = inner.run.limits.gap;
     let Incumbent { policy: x, lower, upper } =
-        at_discount(model, set, problem.cooperative, gap, interrupt, run)?;
+        inner.at_discount(model, set, problem.cooperative, gap)?;
+    let run = inner.run;
     if run.stopped().is_some() {
         return Ok(None);
     }
-    let v = lower.iter().zip(&upper).map(|(l, u)| 0.5 * (l + u)).collect();
+    let mut v: Vec<f64> = lower.iter().zip(&upper).map(|(l, u)| 0.5 * (l + u)).collect();
     if let Some(steps) = surely {
         let ending = Ending { surely: true, steps };
         return Ok(Some(Start { v, x, ending, outer: Outer::Ending }));
@@ -172,54 +194,96 @@ fn start(
     let near = Model { discount: NEAR, ..steps.clone() };
     let Bounds { upper, .. } =
         Evaluation::new(&near, set).run(&x, &mut vec![0.0; model.states()], 1.0, &run.signal);
-    let own = proper(&steps, &upper, |tau| Evaluation::new(&steps, set).image_of(&x, tau));
+    let own = proper(over, &upper, |tau| Evaluation::new(&steps, set).image_of(&x, tau));
     if run.stopped().is_some() {
         return Ok(None);
     }
     let Some(steps) = own else {
         return Err(endless("the policy found may go on for millions of steps, or without end"));
     };
-    let (least, most) = acting_costs(model, set);
-    let cost = if problem.cooperative { -most } else { least };
-    if cost <= 0.0 || cost.is_nan() {
-        return Err(endless(
-            "some policies may go on without end, and not every step costs something, which would rule them out",
-        ));
-    }
+    let (least, most) = match acting_costs(model, set, over) {
+        (low, high) if problem.cooperative => (-high, -low),
+        range => range,
+    };
     let ending = Ending { surely: false, steps };
-    Ok(Some(Start { v, x, ending, outer: Outer::Costly(cost) }))
+    if least > 0.0 {
+        return Ok(Some(Start { v, x, ending, outer: Outer::Costly(least) }));
+    }
+    polish(problem, over, &x, &mut v, run);
+    let mut inner = Inner { interrupt, run };
+    let potential = match most <= 0.0 {
+        true => Potential::new(model, set, over, problem.cooperative, &v, &mut inner)?,
+        false => None,
+    };
+    match potential {
+        _ if inner.run.stopped().is_some() => Ok(None),
+        Some(potential) => Ok(Some(Start { v, x, ending, outer: Outer::Free(potential) })),
+        None => Err(endless(
+            "some policies may go on without end; bounds over all policies are known where every step costs something, \
+             or none does and it pays to end",
+        )),
+    }
 }
 
-/// The answer at discount λ'.
-fn at_discount(
-    model: &Model,
-    set: &UncertaintySet,
-    cooperative: bool,
-    gap: f64,
-    interrupt: &Interrupt,
-    outer: &mut Run<'_>,
-) -> Result<Incumbent, Error> {
-    let near = &Model { discount: NEAR, ..model.clone() };
-    let limits = Limits {
-        gap,
-        values: value_range(near, set, Criterion::Discounted),
-        max_sweeps: outer.limits.max_sweeps.saturating_sub(outer.work.sweeps),
-        cooperative,
-        published: None,
-    };
-    let left = outer.time_left();
-    let observer = &mut ();
-    let mut run = Run::new(near, limits, left, interrupt, Checkpoints::none(), None, observer);
-    run.width = outer.width;
-    let operator = Operator::exact(near, set, false).cooperative(cooperative);
-    loops::run(Method::Newton, None, operator, &mut run)?;
-    outer.work.add(&run.work);
-    Ok(run.incumbent)
+/// Brings v to the worst case of a policy that ends, without a discount.
+fn polish(problem: &Problem<'_>, over: &[bool], x: &[f64], v: &mut [f64], run: &Run<'_>) {
+    let model = &*problem.model;
+    let mut operator = Operator::exact(model, &problem.set, false);
+    let mut step = vec![0.0; v.len()];
+    let mut least = f64::INFINITY;
+    v.iter_mut().zip(over).filter(|(_, over)| **over).for_each(|(v, _)| *v = 0.0);
+    loop {
+        operator.adopt(x);
+        operator.respond(v, 0.0, &run.signal);
+        let excess = most(v, operator.lower()).max(most(operator.upper(), v));
+        if excess >= 0.5 * least || run.signal.raised() {
+            return;
+        }
+        least = excess;
+        operator.correct(v, &mut step, 0.0, NEWTON, LINEAR * excess, &run.signal);
+        let acting = v.iter_mut().zip(&step).zip(over).filter(|(_, over)| !**over);
+        acting.for_each(|((v, step), _)| *v += step);
+    }
+}
+
+/// Runs on the way to the answer, for the account of the run that needs them.
+pub(super) struct Inner<'i, 'r> {
+    pub(super) interrupt: &'i Interrupt,
+    pub(super) run: &'i mut Run<'r>,
+}
+
+impl Inner<'_, '_> {
+    /// The answer at discount λ'.
+    pub(super) fn at_discount(
+        &mut self,
+        model: &Model,
+        set: &UncertaintySet,
+        cooperative: bool,
+        gap: f64,
+    ) -> Result<Incumbent, Error> {
+        let outer = &mut *self.run;
+        let near = &Model { discount: NEAR, ..model.clone() };
+        let limits = Limits {
+            gap,
+            values: value_range(near, set, Criterion::Discounted),
+            max_sweeps: outer.limits.max_sweeps.saturating_sub(outer.work.sweeps),
+            cooperative,
+            published: None,
+        };
+        let (left, observer) = (outer.time_left(), &mut ());
+        let checkpoints = Checkpoints::none();
+        let mut run = Run::new(near, limits, left, self.interrupt, checkpoints, None, observer);
+        run.width = outer.width;
+        let operator = Operator::exact(near, set, false).cooperative(cooperative);
+        loops::run(Method::Newton, None, operator, &mut run)?;
+        outer.work.add(&run.work);
+        Ok(run.incumbent)
+    }
 }
 
 /// τ with τ ≥ 1 + Pτ by the image of it under T = 1 + P, made of bounds of the values at λ'.
-fn proper(
-    steps: &Model,
+pub(super) fn proper(
+    over: &[bool],
     near: &[f64],
     image: impl FnOnce(&[f64]) -> Vec<f64>,
 ) -> Option<Vec<f64>> {
@@ -229,17 +293,19 @@ fn proper(
     if rest.is_nan() || rest < 1.0 - SHORT {
         return None;
     }
-    let tau: Vec<f64> = near.iter().map(|t| (1.0 + MARGIN) / rest * t).collect();
+    let scaled = near.iter().map(|t| (1.0 + MARGIN) / rest * t);
+    let tau: Vec<f64> = scaled.zip(over).map(|(t, over)| if *over { 0.0 } else { t }).collect();
     let image = image(&tau);
-    let slack = rounding(longest, 0.0, steps.states());
-    let holds = |s: usize| steps.is_terminal(s) || image[s] + slack <= tau[s];
+    let slack = rounding(longest, 0.0, over.len());
+    let holds = |s: usize| over[s] || image[s] + slack <= tau[s];
     (0..tau.len()).all(holds).then_some(tau)
 }
 
 /// Least and largest cost of a step that is taken.
-fn acting_costs(model: &Model, set: &UncertaintySet) -> (f64, f64) {
+fn acting_costs(model: &Model, set: &UncertaintySet, over: &[bool]) -> (f64, f64) {
     let none = (f64::INFINITY, f64::NEG_INFINITY);
-    let rows = (0..model.rows()).map(|r| model.row(r).cost_range(set.leaves_support(), model.states()));
+    let acting = (0..model.states()).filter(|&s| !over[s]);
+    let rows = acting.flat_map(|s| model.rows_of(s)).map(|r| model.row(r).cost_range(set.leaves_support(), model.states()));
     rows.fold(none, |(low, high), (l, h)| (low.min(l), high.max(h)))
 }
 
