@@ -17,6 +17,9 @@ pub(crate) struct Choice<T: 'static> {
     pub(crate) later: &'static [&'static str],
 }
 
+/// Sets to come, by the names that they will have.
+const LATER: &[&str] = &["scenarios"];
+
 /// The uncertainty sets by the library's names, and none.
 pub(crate) fn sets() -> Choice<Distance> {
     static NAMES: LazyLock<Vec<(&'static str, Distance, &'static str)>> = LazyLock::new(|| {
@@ -32,7 +35,7 @@ pub(crate) fn sets() -> Choice<Distance> {
         };
         Distance::ALL.iter().map(named).collect()
     });
-    Choice { names: &NAMES, later: &[] }
+    Choice { names: &NAMES, later: LATER }
 }
 
 /// The uncertainty sets whose radii can be found from sampled kernels.
