@@ -24,13 +24,7 @@ const LATER: &[&str] = &["scenarios"];
 pub(crate) fn sets() -> Choice<Distance> {
     static NAMES: LazyLock<Vec<(&'static str, Distance, &'static str)>> = LazyLock::new(|| {
         let named = |&distance: &Distance| {
-            let help = match distance.set() {
-                Some(set) => {
-                    let sum = if set.adds_up() { "Σ " } else { "" };
-                    format!("{sum}{} ≤ radius", set.formula()).leak()
-                }
-                None => "the nominal kernel only",
-            };
+            let help = distance.set().map_or("the nominal kernel only", |set| set.formula());
             (distance.name(), distance, help)
         };
         Distance::ALL.iter().map(named).collect()

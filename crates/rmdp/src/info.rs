@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use robust_mdp::sets::{Distance, Needs, UncertaintySet};
+use robust_mdp::sets::{Distance, Needs, Rectangularity, UncertaintySet};
 use robust_mdp::{Model, Objective};
 use robust_mdp_page::number::{grouped, plain, short};
 use serde::{Serialize, Serializer};
@@ -171,10 +171,18 @@ impl Info {
     /// Some sets a line; then what others need.
     fn radii_in_words(&self) -> Vec<(&'static str, String)> {
         let radii: Vec<String> = (self.largest_useful_radius.iter())
-            .map(|(set, radius)| format!("{} {}", set.name(), short(*radius)))
+            .map(|(set, radius)| {
+                let number = if radius.is_finite() { short(*radius) } else { "∞".into() };
+                let shared =
+                    set.set().is_none_or(|set| set.rectangularity() == Rectangularity::State);
+                let owner = if shared { "" } else { " (sa)" };
+                format!("{} {number}{owner}", set.name())
+            })
             .collect();
         let lines = radii.chunks(6).map(|line| ("", line.join(", ")));
         let mut lines: Vec<_> = lines.collect();
+        let last = lines.len().saturating_sub(1);
+        lines[..last].iter_mut().for_each(|line| line.1.push(','));
         if let Some(first) = lines.first_mut() {
             first.0 = "largest useful radius";
         }

@@ -36,13 +36,13 @@ const SUPPORT: Choice<Support> = Choice {
 pub(crate) struct SetArgs {
     #[arg(long, value_name = "SET", value_parser = choice::sets())]
     #[arg(help = format!(
-        "Uncertainty set around the nominal kernel y⁰ [default: {}]",
+        "Uncertainty set around the nominal kernel y⁰, by its distance d(y, y⁰) [default: {}]",
         Distance::default().name()
     ))]
     set: Option<Distance>,
     #[arg(long, value_name = "R", value_parser = non_negative, allow_hyphen_values = true)]
     #[arg(help = format!(
-        "One budget ≥ 0 for every state; a MODEL needs this or --radius-file{}",
+        "One budget ≥ 0 for every state, Σ d ≤ R over its actions; a MODEL needs this or --radius-file{}",
         usual_radii()
     ))]
     radius: Option<f64>,
@@ -52,7 +52,8 @@ pub(crate) struct SetArgs {
     #[arg(long, value_name = "β", value_parser = level, allow_hyphen_values = true)]
     #[arg(conflicts_with_all = ["radius", "radius_file"])]
     #[arg(help = format!(
-        "In place of the radius β/(1 − β), the level β: the mean of the worst share 1 − β (--set {})",
+        "Level of risk in place of the radius β/(1 − β): actions are worth the mean of their worst share \
+         1 − β (--set {})",
         in_a_row(&sets_with_levels(), "or")
     ))]
     level: Option<f64>,
@@ -262,6 +263,7 @@ pub(crate) fn spoken(distance: Distance, owner: Rectangularity, radius: f64) -> 
     match (set.level_of_radius(radius), usual) {
         (Some(level), _) => format!("{number} (level {})", short(level)),
         (None, Some((usual, meaning))) if usual == radius => format!("{number} ({meaning})"),
+        (None, _) if set.needs() == Needs::Ground => format!("{number} (mass × distance)"),
         (None, _) => number,
     }
 }

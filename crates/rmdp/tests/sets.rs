@@ -84,8 +84,7 @@ fn every_set_is_solved_proved_evaluated_and_reported() {
         let worst = bounds(&folder.json("e.json")["worst"]["value"]);
         assert!(worst[0] <= robust[1] && robust[0] <= worst[1], "{name}: {worst:?} {robust:?}");
         // A report solves again from what the result keeps.
-        let line =
-            format!("report r.json --model {model} --discount 0.8 --radii 0.01:0.1:3 -o page.html");
+        let line = format!("report r.json --model {model} --radii 0.01:0.1:3 -o page.html");
         run(&folder, &line).expect(0);
         assert!(folder.read("page.html").contains(distance.title()), "{name}");
     }
