@@ -30,7 +30,7 @@ pub struct Reader {
 }
 
 /// All of them.
-pub const READERS: [Reader; 16] = [
+pub const READERS: [Reader; 18] = [
     Reader { name: "json", shape: Shape::Json, read: |bytes| model(bytes, Format::Json) },
     Reader { name: "csv", shape: Shape::Lines, read: |bytes| model(bytes, Format::Csv) },
     Reader { name: "npz", shape: Shape::Archive, read: |bytes| model(bytes, Format::Npz) },

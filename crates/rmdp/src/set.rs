@@ -127,26 +127,32 @@ impl SetArgs {
     /// What needs no model to be checked.
     pub(crate) fn check(&self, embedded: bool) -> Result<(), Failure> {
         let given = self.has_radius();
+        // The embedded example comes with kernels to find a radius from.
+        let brings = embedded && Calibration::knows(self.distance());
         if self.distance() == Distance::None {
+            let not_one = |flags: &str| {
+                let message =
+                    format!("--set none is the nominal kernel alone, expected no {flags}");
+                Err(Failure::usage(message))
+            };
+            if self.level.is_some() {
+                return not_one("--level");
+            }
             if given || self.support.is_some() || self.rectangular.is_some() {
-                return Err(Failure::usage(
-                    "--set none is the nominal kernel alone, expected no --radius, --radius-file, --level, \
-                     --rectangular or --support",
-                ));
+                return not_one("--radius, --radius-file, --rectangular or --support");
             }
             if self.weights_file.is_some() {
-                return Err(Failure::usage(
-                    "--set none is the nominal kernel alone, expected no --weights-file",
-                ));
+                return not_one("--weights-file");
             }
-        } else if !given
-            && !(embedded && Calibration::knows(self.distance()))
-            && self.usual_radius().is_none()
-        {
-            return Err(Failure::usage(
-                "a MODEL needs a radius: give --radius R or --radius-file CSV, \
-                 or --set none for the nominal problem",
-            )
+        } else if !(given || brings || self.usual_radius().is_some()) {
+            let who = match embedded {
+                false => "a MODEL".to_owned(),
+                true => format!("--set {}", self.distance().name()),
+            };
+            return Err(Failure::usage(format!(
+                "{who} needs a radius: give --radius R or --radius-file CSV, \
+                 or --set none for the nominal problem"
+            ))
             .hint("`rmdp info MODEL` says from which radius on every kernel is allowed"));
         }
         let (name, set) = (self.distance().name(), self.distance().set());

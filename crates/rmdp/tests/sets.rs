@@ -159,6 +159,7 @@ fn what_sets_are_told_is_checked() {
             "--set kl does not read, expected --set l1, l2 or linf",
         ),
         ("--set none --ground-file x.csv", "--set none does not read"),
+        ("--set none --level 0.5", "the nominal kernel alone, expected no --level"),
         (
             "--set interval",
             "--set interval needs intervals of probabilities, and the model has none",
