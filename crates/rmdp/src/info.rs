@@ -33,6 +33,9 @@ Examples:
   rmdp info m.json
   rmdp info m.npz --json | jq .transitions";
 
+/// Most letters of a list on a line.
+const WIDTH: usize = 72;
+
 /// All that is known without solving anything.
 #[derive(Debug, Serialize)]
 struct Info {
@@ -179,10 +182,19 @@ impl Info {
                 format!("{} {number}{owner}", set.name())
             })
             .collect();
-        let lines = radii.chunks(6).map(|line| ("", line.join(", ")));
-        let mut lines: Vec<_> = lines.collect();
-        let last = lines.len().saturating_sub(1);
-        lines[..last].iter_mut().for_each(|line| line.1.push(','));
+        let mut lines: Vec<(&str, String)> = Vec::new();
+        for radius in radii {
+            match lines.last_mut() {
+                Some((_, line)) if line.chars().count() + radius.chars().count() < WIDTH => {
+                    *line = format!("{line}, {radius}");
+                }
+                Some((_, line)) => {
+                    line.push(',');
+                    lines.push(("", radius));
+                }
+                None => lines.push(("", radius)),
+            }
+        }
         if let Some(first) = lines.first_mut() {
             first.0 = "largest useful radius";
         }

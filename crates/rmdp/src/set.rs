@@ -311,16 +311,16 @@ impl ChosenSet {
         let weighted = if self.set.weights.is_some() { ", actions weighted" } else { "" };
         let told = SetData::of(&self.set).map_or("", |data| data.in_words());
         let support = support_in_words(self.set.distance, self.set.support);
-        format!("{name}, radius {}, {owner}, {support}{weighted}{told}", self.radius)
+        format!("{name}, radius {}, {owner}{support}{weighted}{told}", self.radius)
     }
 }
 
-/// Where kernels may have mass.
+/// “, support all”: where kernels may have mass, which intervals say themselves.
 pub(crate) fn support_in_words(distance: Distance, support: Support) -> &'static str {
     match (distance.needs(), support) {
-        (Needs::Intervals, _) => "within the model's intervals",
-        (_, Support::Nominal) => "support nominal",
-        (_, Support::All) => "support all",
+        (Needs::Intervals, _) => "",
+        (Needs::Nothing | Needs::Weights | Needs::Ground, Support::Nominal) => ", support nominal",
+        (Needs::Nothing | Needs::Weights | Needs::Ground, Support::All) => ", support all",
     }
 }
 

@@ -120,7 +120,9 @@ fn sets_have_their_own_defaults() {
         page.contains("interval, radius 1 (the intervals as they are), (s,a)-rectangular"),
         "{page}"
     );
-    assert!(page.contains("within the model's intervals"), "{page}");
+    let said =
+        run(&folder, "solve i.csv --set interval --support all --discount 0.8").expect(2).stderr;
+    assert!(said.contains("the interval set keeps to the model's intervals"), "{said}");
     assert_eq!(folder.json("r.json")["rectangular"], "sa");
     // Two actions a state: a shared budget of 2 allows as much.
     let (page, shared) = value("solve i.csv --set interval --rectangular s --radius 2");

@@ -189,7 +189,7 @@ impl Solved {
         let support = support_in_words(self.file.set, self.file.support);
         let weighted = if self.file.weights.is_some() { ", actions weighted" } else { "" };
         let told = self.file.set_data.as_ref().map_or("", SetData::in_words);
-        Some((name, format!("{owner}, {support}{weighted}{told}")))
+        Some((name, format!("{owner}{support}{weighted}{told}")))
     }
 
     /// The set of the result, for a model.

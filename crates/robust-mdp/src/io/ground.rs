@@ -33,7 +33,17 @@ pub fn read_ground<'a>(source: impl Into<Source<'a>>, model: &Model) -> Result<G
             let message = format!("no place for {place}, expected one for every state");
             return Err(parse_error(path, None, message));
         }
-        return Ok(Ground::line(places));
+        let ground = Ground::line(places);
+        if let Some([one, other]) = ground.same_place() {
+            let names = Names::new(model);
+            let [one, other] = [one, other].map(|s| names.place(s, None));
+            let message = format!(
+                "{one} and {other} are at the same place, expected a distance above 0: mass would move between \
+                 them for nothing"
+            );
+            return Err(parse_error(path, None, message));
+        }
+        return Ok(ground);
     }
     let columns = [table.require(&["from"])?, table.require(&["to"])?];
     let distance = table.require(&["distance"])?;

@@ -229,6 +229,10 @@ fn what_sets_are_told() {
     for (text, expected) in [
         ("state,x\na,1\n", ": no place for state “b”, expected one for every state"),
         ("state,x\na,inf\n", ", line 2: state “a”: the place is inf, expected a finite number"),
+        (
+            "state,x\na,1\nb,2\nend,1\n",
+            ": state “a” and state “end” are at the same place, expected a",
+        ),
         ("state,y\na,1\n", ", line 1: the header has no column “x” or “place”; it has: state, y"),
         ("from,to,distance\na,b,0\n", ", line 2: from state “a” to state “b”: the distance is 0.0"),
         (
