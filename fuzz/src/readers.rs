@@ -7,10 +7,10 @@ use std::sync::LazyLock;
 use robust_mdp::certificate::seal_certificate;
 use robust_mdp::instances::Garnet;
 use robust_mdp::io::{
-    Format, ModelFile, RadiusTable, ReadOptions, Source, read_model, read_model_file, read_policy,
-    read_radii, write_json, write_model_to,
+    Format, ModelFile, RadiusTable, ReadOptions, Source, read_entry_weights, read_ground,
+    read_model, read_model_file, read_policy, read_radii, write_json, write_model_to,
 };
-use robust_mdp::sets::UncertaintySet;
+use robust_mdp::sets::{EntryWeights, Ground, Support, UncertaintySet};
 use robust_mdp::{
     Certificate, Checkpointer, Error, Interrupt, Method, Model, ModelBuilder, Options, Oracle,
     Stop, certify, seal_checkpoint, solve, solve_checkpointed, verify,
@@ -30,7 +30,7 @@ pub struct Reader {
 }
 
 /// All of them.
-pub const READERS: [Reader; 16] = [
+pub const READERS: [Reader; 18] = [
     Reader { name: "json", shape: Shape::Json, read: |bytes| model(bytes, Format::Json) },
     Reader { name: "csv", shape: Shape::Lines, read: |bytes| model(bytes, Format::Csv) },
     Reader { name: "npz", shape: Shape::Archive, read: |bytes| model(bytes, Format::Npz) },
@@ -43,6 +43,8 @@ pub const READERS: [Reader; 16] = [
     Reader { name: "gzip", shape: Shape::Sealed(|_| {}), read: |bytes| model(bytes, Format::Csv) },
     Reader { name: "policy", shape: Shape::Lines, read: policy },
     Reader { name: "radii", shape: Shape::Lines, read: radii },
+    Reader { name: "entry-weights", shape: Shape::Lines, read: entry_weights },
+    Reader { name: "ground", shape: Shape::Lines, read: ground },
     Reader { name: "result", shape: Shape::Json, read: |bytes| said(rmdp::readers::result(bytes)) },
     Reader { name: "trace", shape: Shape::Json, read: |bytes| said(rmdp::readers::trace(bytes)) },
     Reader { name: "journal", shape: Shape::Json, read: |b| said(rmdp::readers::journal(b)) },
@@ -151,6 +153,28 @@ fn radii(bytes: &[u8]) -> Result<String, String> {
     match read_radii(input(bytes), &NAMED).map_err(|e| e.to_string())? {
         RadiusTable::PerState(radii) => Ok(format!("{} of states", radii.len())),
         RadiusTable::PerRow(radii) => Ok(format!("{} of rows", radii.len())),
+    }
+}
+
+/// Both supports must read the same but for what is missing.
+fn entry_weights(bytes: &[u8]) -> Result<String, String> {
+    let read =
+        |support| read_entry_weights(input(bytes), &NAMED, support).map_err(|e| e.to_string());
+    let (nominal, all) = (read(Support::Nominal)?, read(Support::All));
+    assert!(
+        all.is_err_and(|e| e.contains("no weight for"))
+            || read(Support::All) == Ok(nominal.clone())
+    );
+    match nominal {
+        EntryWeights::PerState(weights) => Ok(format!("{} of states", weights.len())),
+        EntryWeights::PerTransition(weights) => Ok(format!("{} of transitions", weights.len())),
+    }
+}
+
+fn ground(bytes: &[u8]) -> Result<String, String> {
+    match read_ground(input(bytes), &NAMED).map_err(|e| e.to_string())? {
+        Ground::Line(_) => Ok("places".to_owned()),
+        Ground::Matrix(costs) => Ok(format!("{} distances", costs.len())),
     }
 }
 

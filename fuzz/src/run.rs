@@ -76,7 +76,10 @@ impl Tested {
             kept: Vec::new(),
             said: HashSet::new(),
             random: Xoshiro256::new(
-                seed ^ reader.name.bytes().fold(0, |n, b| n * 31 + u64::from(b)),
+                seed ^ reader
+                    .name
+                    .bytes()
+                    .fold(0, |n: u64, b| n.wrapping_mul(31).wrapping_add(b.into())),
             ),
         };
         guard::idle(false);

@@ -82,6 +82,11 @@ pub(crate) fn fraction(text: &str) -> Result<f64, String> {
     number(text, "a number in (0, 1]", |x| x > 0.0 && x <= 1.0)
 }
 
+/// A level of risk.
+pub(crate) fn level(text: &str) -> Result<f64, String> {
+    number(text, "a number in [0, 1)", |x| (0.0..1.0).contains(&x)).map(|x| x + 0.0)
+}
+
 /// The exponent of a schedule.
 pub(crate) fn exponent(text: &str) -> Result<f64, String> {
     number(text, "a number from 0 to 10", |x| (0.0..=10.0).contains(&x)).map(|x| x + 0.0)

@@ -6,7 +6,8 @@ use std::sync::LazyLock;
 use clap::Arg;
 use clap::builder::{PossibleValue, TypedValueParser};
 use clap::error::Error;
-use robust_mdp::sets::Distance;
+use robust_mdp::instances::Calibration;
+use robust_mdp::sets::{Distance, Needs};
 
 /// Parses one of `names`; says of those in `later` that they are known but not here yet.
 #[derive(Clone, Debug)]
@@ -17,41 +18,30 @@ pub(crate) struct Choice<T: 'static> {
 }
 
 /// Sets to come, by the names that they will have.
-const LATER: &[&str] = &["l1", "linf", "chi2", "burg", "interval"];
+const LATER: &[&str] = &["scenarios"];
 
 /// The uncertainty sets by the library's names, and none.
 pub(crate) fn sets() -> Choice<Distance> {
     static NAMES: LazyLock<Vec<(&'static str, Distance, &'static str)>> = LazyLock::new(|| {
         let named = |&distance: &Distance| {
-            let help = match distance.set() {
-                Some(set) => format!("Σ {} ≤ radius", set.formula()).leak(),
-                None => "the nominal kernel only",
-            };
+            let help = distance.set().map_or("the nominal kernel only", |set| set.formula());
             (distance.name(), distance, help)
         };
         Distance::ALL.iter().map(named).collect()
     });
-    Choice { names: &NAMES, later: later() }
+    Choice { names: &NAMES, later: LATER }
 }
 
-/// The uncertainty sets that have a radius.
-pub(crate) fn sets_with_radius() -> Choice<Distance> {
+/// The uncertainty sets whose radii can be found from sampled kernels.
+pub(crate) fn calibrated_sets() -> Choice<Distance> {
     static NAMES: LazyLock<Vec<(&'static str, Distance, &'static str)>> = LazyLock::new(|| {
-        let names = Distance::ALL.iter().filter(|d| d.set().is_some());
+        let names = Distance::ALL.iter().filter(|d| d.set().is_some() && Calibration::knows(**d));
         names.map(|&d| (d.name(), d, "")).collect()
     });
-    Choice { names: &NAMES, later: later() }
+    Choice { names: &NAMES, later: &[] }
 }
 
-/// Those of [`LATER`] that are not here.
-fn later() -> &'static [&'static str] {
-    static NAMES: LazyLock<Vec<&'static str>> = LazyLock::new(|| {
-        LATER.iter().copied().filter(|name| Distance::of_name(name).is_none()).collect()
-    });
-    &NAMES
-}
-
-/// “[default: A for ellipsoid, B for kl]”, by what each set has.
+/// “[default: A, but B for kl]”, by what each set has; what most have comes first.
 pub(crate) fn default_by_set(of: impl Fn(Distance) -> &'static str) -> String {
     let mut groups: Vec<(&str, Vec<&str>)> = Vec::new();
     for &distance in Distance::ALL.iter().filter(|d| d.set().is_some()) {
@@ -61,9 +51,18 @@ pub(crate) fn default_by_set(of: impl Fn(Distance) -> &'static str) -> String {
             None => groups.push((default, vec![distance.name()])),
         }
     }
-    let groups =
-        groups.iter().map(|(default, names)| format!("{default} for {}", in_a_row(names, "and")));
-    format!("[default: {}]", groups.collect::<Vec<_>>().join(", "))
+    groups.sort_by_key(|(_, names)| std::cmp::Reverse(names.len()));
+    let Some((most, others)) = groups.split_first() else { return String::new() };
+    let others = others
+        .iter()
+        .map(|(default, names)| format!(", but {default} for {}", in_a_row(names, "and")));
+    format!("[default: {}{}]", most.0, others.collect::<String>())
+}
+
+/// The names of the sets that are told something of entries.
+pub(crate) fn sets_with(needs: Needs) -> Vec<&'static str> {
+    let told = Distance::ALL.iter().filter(|distance| distance.needs() == needs);
+    told.map(|distance| distance.name()).collect()
 }
 
 impl<T: Copy> Choice<T> {

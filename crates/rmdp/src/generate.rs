@@ -109,7 +109,7 @@ struct Common {
     /// Write a radius for every state, the largest distance of 60 sampled kernels
     #[arg(long, value_name = "CSV")]
     radii: Option<PathBuf>,
-    #[arg(long, value_name = "SET", value_parser = choice::sets_with_radius())]
+    #[arg(long, value_name = "SET", value_parser = choice::calibrated_sets())]
     #[arg(help = format!("The set that radii are for [default: {}]", Distance::default().name()))]
     set: Option<Distance>,
     #[arg(long, short, help = args::QUIET)]

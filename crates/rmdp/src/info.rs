@@ -2,12 +2,13 @@
 
 use std::path::PathBuf;
 
-use robust_mdp::sets::{Distance, UncertaintySet};
+use robust_mdp::sets::{Distance, Needs, Rectangularity, UncertaintySet};
 use robust_mdp::{Model, Objective};
 use robust_mdp_page::number::{grouped, plain, short};
 use serde::{Serialize, Serializer};
 
 use crate::args;
+use crate::choice::{in_a_row, sets_with};
 use crate::failure::{Ending, Failure};
 use crate::model::ReadArgs;
 use crate::output::{self, Sink};
@@ -31,6 +32,9 @@ const EXAMPLES: &str = "\
 Examples:
   rmdp info m.json
   rmdp info m.npz --json | jq .transitions";
+
+/// Most letters of a list on a line.
+const WIDTH: usize = 72;
 
 /// All that is known without solving anything.
 #[derive(Debug, Serialize)]
@@ -57,7 +61,9 @@ struct Info {
     unlisted_costs: Option<(f64, f64)>,
     /// States of positive initial probability; none where the start is uniform by default.
     initial_states: Option<usize>,
-    /// Of every set; a larger s-rectangular radius changes nothing: nature may choose any kernel.
+    /// Whether probabilities have intervals.
+    intervals: bool,
+    /// Of the sets that need no more than the model: a larger radius changes nothing, nature may choose any kernel.
     #[serde(serialize_with = "by_set")]
     largest_useful_radius: Vec<(Distance, f64)>,
 }
@@ -96,10 +102,9 @@ impl Info {
             costs_on_transitions: model.has_transition_costs(),
             unlisted_costs: model.unlisted_costs(),
             initial_states: positive,
-            largest_useful_radius: Distance::ALL
-                .iter()
-                .filter(|distance| distance.set().is_some())
-                .map(|&d| (d, UncertaintySet::new(d, 0.0).largest_useful_radius(model)))
+            intervals: model.has_intervals(),
+            largest_useful_radius: (Distance::ALL.iter().copied())
+                .filter_map(|distance| Some((distance, largest_useful_radius(model, distance)?)))
                 .collect(),
         }
     }
@@ -142,14 +147,11 @@ impl Info {
         let what = format!("{}s", self.objective.noun());
         let unlisted = format!("{what} if unlisted");
         let on = if self.costs_on_transitions { ", some on transitions" } else { "" };
-        let useful = self.largest_useful_radius.iter();
-        let useful: Vec<String> =
-            useful.map(|(set, radius)| format!("{} {}", set.name(), short(*radius))).collect();
         let discount = match self.discount {
             Some(discount) => short(discount),
             None => "none in the file: give --discount to solve".into(),
         };
-        facts(&[
+        let mut all = vec![
             ("model", name.to_owned()),
             ("objective", self.objective.name().into()),
             ("discount", discount),
@@ -158,12 +160,65 @@ impl Info {
             ("state-action pairs", many(self.state_action_pairs)),
             ("transitions", self.transitions_in_words()),
             ("storage", self.storage.into()),
-            (&what, format!("{} to {}{on}", short(self.costs[0]), short(self.costs[1]))),
-            (&unlisted, self.unlisted_in_words()),
+            (what.as_str(), format!("{} to {}{on}", short(self.costs[0]), short(self.costs[1]))),
+            (unlisted.as_str(), self.unlisted_in_words()),
             ("initial distribution", self.initial_in_words()),
-            ("largest useful radius", useful.join(", ")),
-        ])
+        ];
+        if self.intervals {
+            all.push(("probabilities", "with intervals".into()));
+        }
+        all.extend(self.radii_in_words());
+        facts(&all)
     }
+
+    /// Some sets a line; then what others need.
+    fn radii_in_words(&self) -> Vec<(&'static str, String)> {
+        let radii: Vec<String> = (self.largest_useful_radius.iter())
+            .map(|(set, radius)| {
+                let number = if radius.is_finite() { short(*radius) } else { "∞".into() };
+                let shared =
+                    set.set().is_none_or(|set| set.rectangularity() == Rectangularity::State);
+                let owner = if shared { "" } else { " (sa)" };
+                format!("{} {number}{owner}", set.name())
+            })
+            .collect();
+        let mut lines: Vec<(&str, String)> = Vec::new();
+        for radius in radii {
+            match lines.last_mut() {
+                Some((_, line)) if line.chars().count() + radius.chars().count() < WIDTH => {
+                    *line = format!("{line}, {radius}");
+                }
+                Some((_, line)) => {
+                    line.push(',');
+                    lines.push(("", radius));
+                }
+                None => lines.push(("", radius)),
+            }
+        }
+        if let Some(first) = lines.first_mut() {
+            first.0 = "largest useful radius";
+        }
+        if !self.intervals {
+            let sets = in_a_row(&sets_with(Needs::Intervals), "and");
+            lines.push(("", format!("a model with intervals would have {sets} too")));
+        }
+        let sets = in_a_row(&sets_with(Needs::Ground), "and");
+        lines.push(("", format!("that of {sets} depends on distances between states")));
+        lines
+    }
+}
+
+/// None for sets that need to be told more than the model says.
+fn largest_useful_radius(model: &Model, distance: Distance) -> Option<f64> {
+    let set = distance.set()?;
+    let told = match set.needs() {
+        Needs::Nothing | Needs::Weights => true,
+        Needs::Intervals => model.has_intervals(),
+        Needs::Ground => false,
+    };
+    let rectangularity = set.rectangularity();
+    let around = UncertaintySet { rectangularity, ..UncertaintySet::new(distance, 0.0) };
+    told.then(|| around.largest_useful_radius(model))
 }
 
 fn by_name<S: Serializer>(objective: &Objective, serializer: S) -> Result<S::Ok, S::Error> {

@@ -27,6 +27,7 @@ mod report;
 mod reproduce;
 mod result;
 mod set;
+mod set_data;
 mod solve;
 mod verify;
 mod watch;

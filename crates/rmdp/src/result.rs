@@ -6,6 +6,8 @@ use robust_mdp::{
 };
 use serde::Serialize;
 
+use crate::set_data::SetData;
+
 /// Bounds of one value.
 #[derive(Debug, Serialize)]
 struct ValueBounds {
@@ -47,6 +49,8 @@ pub(crate) struct SolveReport<'a> {
     rectangular: Rectangularity,
     #[serde(skip_serializing_if = "Option::is_none")]
     weights: Option<&'a [f64]>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    set_data: Option<SetData<'a>>,
     support: Support,
     method: Method,
     oracle: Oracle,
@@ -84,6 +88,7 @@ impl<'a> SolveReport<'a> {
             radius: set.into(),
             rectangular: set.rectangularity,
             weights: set.weights.as_deref(),
+            set_data: SetData::of(set),
             support: set.support,
             method: solution.method,
             oracle: solution.oracle,
@@ -137,6 +142,8 @@ pub(crate) struct EvaluateReport<'a> {
     rectangular: Rectangularity,
     #[serde(skip_serializing_if = "Option::is_none")]
     weights: Option<&'a [f64]>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    set_data: Option<SetData<'a>>,
     worst: Values<'a>,
     nominal: Values<'a>,
     gap: f64,
@@ -159,6 +166,7 @@ impl<'a> EvaluateReport<'a> {
             radius: set.into(),
             rectangular: set.rectangularity,
             weights: set.weights.as_deref(),
+            set_data: SetData::of(set),
             worst: (&evaluated.worst).into(),
             nominal: (&evaluated.nominal).into(),
             gap: crate::render::evaluation::widest(&evaluated.worst),
@@ -179,6 +187,8 @@ pub(crate) struct VerifyReport<'a> {
     rectangular: Rectangularity,
     #[serde(skip_serializing_if = "Option::is_none")]
     weights: Option<&'a [f64]>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    set_data: Option<SetData<'a>>,
     support: Support,
     method: Method,
     oracle: Oracle,
@@ -203,6 +213,7 @@ impl<'a> VerifyReport<'a> {
             radius: set.into(),
             rectangular: set.rectangularity,
             weights: set.weights.as_deref(),
+            set_data: SetData::of(set),
             support: set.support,
             method: certificate.method,
             oracle: certificate.oracle,

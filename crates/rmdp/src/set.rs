@@ -2,15 +2,17 @@
 
 use std::path::PathBuf;
 
-use robust_mdp::Model;
+use robust_mdp::instances::Calibration;
 use robust_mdp::io::{RadiusTable, read_radii, read_weights};
-use robust_mdp::sets::{Distance, Radius, Rectangularity, Support, UncertaintySet};
+use robust_mdp::sets::{Distance, Needs, Radius, Rectangularity, Support, UncertaintySet};
+use robust_mdp::{Error, Model};
 use robust_mdp_page::number::short;
 
-use crate::args::non_negative;
-use crate::choice::{self, Choice};
+use crate::args::{level, non_negative};
+use crate::choice::{self, Choice, in_a_row};
 use crate::failure::Failure;
 use crate::model::calibrated;
+use crate::set_data::{DataArgs, SetData};
 
 const RECTANGULAR: Choice<Rectangularity> = Choice {
     names: &[
@@ -34,21 +36,34 @@ const SUPPORT: Choice<Support> = Choice {
 pub(crate) struct SetArgs {
     #[arg(long, value_name = "SET", value_parser = choice::sets())]
     #[arg(help = format!(
-        "Uncertainty set around the nominal kernel y⁰ [default: {}]",
+        "Uncertainty set around the nominal kernel y⁰, by its distance d(y, y⁰) [default: {}]",
         Distance::default().name()
     ))]
     set: Option<Distance>,
-    /// One budget ≥ 0 for every state; a MODEL needs this or --radius-file
     #[arg(long, value_name = "R", value_parser = non_negative, allow_hyphen_values = true)]
+    #[arg(help = format!(
+        "One budget ≥ 0 for every state, Σ d ≤ R over its actions; a MODEL needs this or --radius-file{}",
+        usual_radii()
+    ))]
     radius: Option<f64>,
     /// Budgets from a table state,radius or state,action,radius
     #[arg(long, value_name = "CSV", conflicts_with = "radius")]
     pub(crate) radius_file: Option<PathBuf>,
+    #[arg(long, value_name = "β", value_parser = level, allow_hyphen_values = true)]
+    #[arg(conflicts_with_all = ["radius", "radius_file"])]
+    #[arg(help = format!(
+        "Level of risk in place of the radius β/(1 − β): actions are worth the mean of their worst share \
+         1 − β (--set {})",
+        in_a_row(&sets_with_levels(), "or")
+    ))]
+    level: Option<f64>,
     /// Weights κ of the actions in a shared budget, Σ κ·d ≤ radius, from a table state,action,weight
     #[arg(long, value_name = "CSV")]
     pub(crate) weights_file: Option<PathBuf>,
-    /// Who owns a budget [default: s]
+    #[command(flatten)]
+    pub(crate) data: DataArgs,
     #[arg(long, value_name = "KIND", value_parser = RECTANGULAR)]
+    #[arg(help = format!("Who owns a budget {}", choice::default_by_set(default_owner)))]
     rectangular: Option<Rectangularity>,
     #[arg(long, value_name = "WHERE", value_parser = SUPPORT)]
     #[arg(help = format!("Where a kernel may put mass {}", choice::default_by_set(default_support)))]
@@ -57,6 +72,29 @@ pub(crate) struct SetArgs {
 
 fn default_support(distance: Distance) -> &'static str {
     SUPPORT.name(UncertaintySet::new(distance, 0.0).support)
+}
+
+fn default_owner(distance: Distance) -> &'static str {
+    RECTANGULAR.name(owner(distance))
+}
+
+/// Who owns the budgets of a set, unless said.
+fn owner(distance: Distance) -> Rectangularity {
+    distance.set().map_or(Rectangularity::State, |set| set.rectangularity())
+}
+
+/// “, but interval has 1 by default”.
+fn usual_radii() -> String {
+    let usual = Distance::ALL.iter().filter_map(|d| Some((d.name(), d.set()?.usual_radius()?)));
+    usual
+        .map(|(name, (radius, _))| format!(", but {name} has {} by default", short(radius)))
+        .collect()
+}
+
+fn sets_with_levels() -> Vec<&'static str> {
+    let known =
+        Distance::ALL.iter().filter(|d| d.set().is_some_and(|s| s.radius_of_level(0.0).is_some()));
+    known.map(|d| d.name()).collect()
 }
 
 /// A set and how the output speaks of its radius.
@@ -72,51 +110,86 @@ impl SetArgs {
     }
 
     fn rectangularity(&self) -> Rectangularity {
-        self.rectangular.unwrap_or(Rectangularity::State)
+        self.rectangular.unwrap_or_else(|| owner(self.distance()))
+    }
+
+    /// Whether a radius is given, in one way or another.
+    fn has_radius(&self) -> bool {
+        self.radius.is_some() || self.radius_file.is_some() || self.level.is_some()
+    }
+
+    /// The radius that the set has without one.
+    fn usual_radius(&self) -> Option<(f64, &'static str)> {
+        let set = self.distance().set()?;
+        set.usual_radius().filter(|_| self.rectangularity() == set.rectangularity())
     }
 
     /// What needs no model to be checked.
     pub(crate) fn check(&self, embedded: bool) -> Result<(), Failure> {
-        let given = self.radius.is_some() || self.radius_file.is_some();
+        let given = self.has_radius();
+        // The embedded example comes with kernels to find a radius from.
+        let brings = embedded && Calibration::knows(self.distance());
         if self.distance() == Distance::None {
+            let not_one = |flags: &str| {
+                let message =
+                    format!("--set none is the nominal kernel alone, expected no {flags}");
+                Err(Failure::usage(message))
+            };
+            if self.level.is_some() {
+                return not_one("--level");
+            }
             if given || self.support.is_some() || self.rectangular.is_some() {
-                return Err(Failure::usage(
-                    "--set none is the nominal kernel alone, expected no --radius, --radius-file, \
-                     --rectangular or --support",
-                ));
+                return not_one("--radius, --radius-file, --rectangular or --support");
             }
             if self.weights_file.is_some() {
-                return Err(Failure::usage(
-                    "--set none is the nominal kernel alone, expected no --weights-file",
-                ));
+                return not_one("--weights-file");
             }
-        } else if !given && !embedded {
-            return Err(Failure::usage(
-                "a MODEL needs a radius: give --radius R or --radius-file CSV, \
-                 or --set none for the nominal problem",
-            )
+        } else if !(given || brings || self.usual_radius().is_some()) {
+            let who = match embedded {
+                false => "a MODEL".to_owned(),
+                true => format!("--set {}", self.distance().name()),
+            };
+            return Err(Failure::usage(format!(
+                "{who} needs a radius: give --radius R or --radius-file CSV, \
+                 or --set none for the nominal problem"
+            ))
             .hint("`rmdp info MODEL` says from which radius on every kernel is allowed"));
         }
-        if self.weights_file.is_some() && self.rectangularity() != Rectangularity::State {
-            return Err(Failure::usage(
-                "--weights-file is for budgets that actions share, expected --rectangular s",
-            ));
+        let (name, set) = (self.distance().name(), self.distance().set());
+        if let Some(level) = self.level
+            && set.and_then(|set| set.radius_of_level(level)).is_none()
+        {
+            let sets = in_a_row(&sets_with_levels(), "or");
+            return Err(Failure::usage(format!(
+                "--level is for --set {sets}, expected --radius with --set {name}"
+            )));
         }
-        Ok(())
+        let shared = self.rectangularity() == Rectangularity::State;
+        if set.is_some_and(|set| shared && !set.adds_up()) {
+            return Err(Failure::usage(format!(
+                "actions cannot share a budget of --set {name}, expected --rectangular sa"
+            )));
+        }
+        if self.weights_file.is_some() && !shared {
+            let message =
+                "--weights-file is for budgets that actions share, expected --rectangular s";
+            return Err(Failure::usage(message));
+        }
+        self.data.check(self.distance())
     }
 
     /// The set for `model`, if the flags name one; a part of one is an error.
     pub(crate) fn if_given(&self, model: &Model) -> Result<Option<UncertaintySet>, Failure> {
-        let radius = self.radius.is_some() || self.radius_file.is_some();
-        if radius || self.distance() == Distance::None {
+        let usual = self.set.is_some() && self.usual_radius().is_some();
+        if self.has_radius() || usual || self.distance() == Distance::None {
             self.check(false)?;
             return Ok(Some(self.build(model)?.set));
         }
-        let parts = self.rectangular.is_some() || self.support.is_some();
+        let parts = self.rectangular.is_some() || self.support.is_some() || self.data.is_given();
         if self.set.is_some() || parts || self.weights_file.is_some() {
             return Err(Failure::usage(
-                "--set, --weights-file, --rectangular and --support are parts of a set, expected --radius or \
-                 --radius-file with them",
+                "--set, --weights-file, --entry-weights-file, --ground-file, --rectangular and --support are \
+                 parts of a set, expected --radius or --radius-file with them",
             ));
         }
         Ok(None)
@@ -126,7 +199,12 @@ impl SetArgs {
     pub(crate) fn build(&self, model: &Model) -> Result<ChosenSet, Failure> {
         let (radius, spoken) = self.radii(model)?;
         let weights = self.weights_file.as_ref().map(|path| read_weights(path, model));
-        let weights = weights.transpose().map_err(Failure::input)?;
+        let weights = weights.transpose().map_err(|e| {
+            let header = matches!(e, Error::Parse { line: Some(1), .. });
+            let failure = Failure::input(e);
+            let hint = "weights of next states in a norm come with --entry-weights-file";
+            if header { failure.hint(hint) } else { failure }
+        })?;
         let base = UncertaintySet::new(self.distance(), 0.0);
         let set = UncertaintySet {
             rectangularity: self.rectangularity(),
@@ -134,6 +212,7 @@ impl SetArgs {
             weights,
             ..base.with_radius(radius)
         };
+        let set = self.data.tell(set, model)?;
         set.validate(model).map_err(Failure::input)?;
         Ok(ChosenSet { set, radius: spoken })
     }
@@ -159,9 +238,18 @@ impl SetArgs {
             let spoken = format!("{}, one a {unit}", range(&radius));
             return Ok((radius, spoken));
         }
-        match self.radius {
-            Some(radius) => Ok((Radius::Uniform(radius), short(radius))),
-            None => {
+        let set = self.distance().set();
+        let of_level = self.level.and_then(|level| set?.radius_of_level(level));
+        match (self.radius.or(of_level), self.usual_radius()) {
+            (Some(radius), _) => Ok((
+                Radius::Uniform(radius),
+                spoken(self.distance(), self.rectangularity(), radius),
+            )),
+            (None, Some((radius, _))) => Ok((
+                Radius::Uniform(radius),
+                spoken(self.distance(), self.rectangularity(), radius),
+            )),
+            (None, None) => {
                 let radii = calibrated(model, self.distance(), 0)?;
                 let radius = radii.into_iter().fold(0.0, f64::max);
                 Ok((
@@ -170,6 +258,19 @@ impl SetArgs {
                 ))
             }
         }
+    }
+}
+
+/// “9 (level 0.9)”: a radius, with what it stands for where that has a name.
+pub(crate) fn spoken(distance: Distance, owner: Rectangularity, radius: f64) -> String {
+    let number = short(radius);
+    let Some(set) = distance.set() else { return number };
+    let usual = set.usual_radius().filter(|_| set.rectangularity() == owner);
+    match (set.level_of_radius(radius), usual) {
+        (Some(level), _) => format!("{number} (level {})", short(level)),
+        (None, Some((usual, meaning))) if usual == radius => format!("{number} ({meaning})"),
+        (None, _) if set.needs() == Needs::Ground => format!("{number} (mass × distance)"),
+        (None, _) => number,
     }
 }
 
@@ -189,7 +290,7 @@ fn range(radius: &Radius) -> String {
 impl From<UncertaintySet> for ChosenSet {
     fn from(set: UncertaintySet) -> ChosenSet {
         let radius = match &set.radius {
-            Radius::Uniform(radius) => short(*radius),
+            Radius::Uniform(radius) => spoken(set.distance, set.rectangularity, *radius),
             radius @ Radius::PerState(_) => format!("{}, one a state", range(radius)),
             radius @ Radius::PerRow(_) => format!("{}, one a state and action", range(radius)),
         };
@@ -207,12 +308,19 @@ impl ChosenSet {
             Rectangularity::State => "s-rectangular",
             Rectangularity::StateAction => "(s,a)-rectangular",
         };
-        let support = match self.set.support {
-            Support::Nominal => "support nominal",
-            Support::All => "support all",
-        };
         let weighted = if self.set.weights.is_some() { ", actions weighted" } else { "" };
-        format!("{name}, radius {}, {owner}, {support}{weighted}", self.radius)
+        let told = SetData::of(&self.set).map_or("", |data| data.in_words());
+        let support = support_in_words(self.set.distance, self.set.support);
+        format!("{name}, radius {}, {owner}{support}{weighted}{told}", self.radius)
+    }
+}
+
+/// “, support all”: where kernels may have mass, which intervals say themselves.
+pub(crate) fn support_in_words(distance: Distance, support: Support) -> &'static str {
+    match (distance.needs(), support) {
+        (Needs::Intervals, _) => "",
+        (Needs::Nothing | Needs::Weights | Needs::Ground, Support::Nominal) => ", support nominal",
+        (Needs::Nothing | Needs::Weights | Needs::Ground, Support::All) => ", support all",
     }
 }
 

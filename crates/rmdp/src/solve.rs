@@ -250,8 +250,11 @@ impl Outputs {
             ("--checkpoint", args.checkpoints.checkpoint.as_deref()),
         ];
         let named = outputs.into_iter().filter_map(|(flag, path)| Some((flag, path?)));
-        let inputs: Vec<&Path> = [&args.model, &args.set.radius_file, &args.set.weights_file]
+        let (set, data) = (&args.set, &args.set.data);
+        let told = [&data.entry_weights_file, &data.ground_file];
+        let inputs: Vec<&Path> = [&args.model, &set.radius_file, &set.weights_file]
             .into_iter()
+            .chain(told)
             .flatten()
             .map(PathBuf::as_path)
             .collect();

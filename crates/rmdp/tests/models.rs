@@ -57,8 +57,7 @@ warning: the discount factor is lost: give 0.9 again to solve (--discount 0.9)
 warning: the initial distribution is lost: the model starts uniformly
 warning: the reward of next states that are not listed changes in 1 of 4 state-action pairs (state a, \
 action x: from 5.0 to 0.0), because CSV does not keep an action's own apart from those of its \
-transitions: sets that may leave the nominal support (ellipsoid, L1, total variation on support all) will give other \
-answers; .json and .npz keep it
+transitions: sets with support all will give other answers; .json and .npz keep it
 ";
     assert_eq!(told, expected);
     assert_eq!(folder.rmdp(&["convert", "m.json", "n.csv", "--quiet"]).expect(0).stderr, "");

@@ -105,10 +105,12 @@ pub enum ModelError {
         /// The probability.
         value: f64,
     },
-    /// Bounds of a probability are no interval of [0, 1], or its nominal value lies outside of them.
+    /// Bounds of a probability are no interval of [0, 1].
     #[error(
-        "state {state}, action {action}: the interval [{lower:?}, {upper:?}] of next state {next}{}",
-        of_interval(*value)
+        "state {state}, action {action}: the interval [{:?}, {:?}] of next state {next}, expected \
+         0 ≤ lower ≤ upper ≤ 1",
+        bounds[0],
+        bounds[1]
     )]
     Interval {
         /// The state.
@@ -117,12 +119,27 @@ pub enum ModelError {
         action: Label,
         /// The next state.
         next: usize,
-        /// The least probability.
-        lower: f64,
-        /// The largest.
-        upper: f64,
-        /// The nominal probability, if that lies outside.
-        value: Option<f64>,
+        /// The least and the largest probability.
+        bounds: [f64; 2],
+    },
+    /// A nominal probability lies outside of its interval.
+    #[error(
+        "state {state}, action {action}: the interval [{:?}, {:?}] of next state {next} does not contain its \
+         probability {value:?}",
+        bounds[0],
+        bounds[1]
+    )]
+    OutsideInterval {
+        /// The state.
+        state: Label,
+        /// The action.
+        action: Label,
+        /// The next state.
+        next: usize,
+        /// The probability.
+        value: f64,
+        /// The least and the largest probability.
+        bounds: Box<[f64; 2]>,
     },
     /// No distribution lies within the intervals of a row.
     #[error(
@@ -212,6 +229,7 @@ impl ModelError {
             | TransitionBeforeAction { state } => Some((state.index, None)),
             RowSum { state, action, .. }
             | Interval { state, action, .. }
+            | OutsideInterval { state, action, .. }
             | IntervalSums { state, action, .. }
             | Probability { state, action, .. }
             | CostNotFinite { state, action, .. }
@@ -224,9 +242,10 @@ impl ModelError {
     pub fn next(&self) -> Option<usize> {
         use ModelError::*;
         match self {
-            Probability { next, .. } | Interval { next, .. } | NextOutOfRange { next, .. } => {
-                Some(*next)
-            }
+            Probability { next, .. }
+            | Interval { next, .. }
+            | OutsideInterval { next, .. }
+            | NextOutOfRange { next, .. } => Some(*next),
             CostNotFinite { next, .. } => *next,
             _ => None,
         }
@@ -310,13 +329,6 @@ fn of_counts(sum: f64) -> &'static str {
 }
 
 /// A probability that cannot be, and what was expected.
-fn of_interval(value: Option<f64>) -> String {
-    match value {
-        Some(p) => format!(" does not contain its probability {p:?}"),
-        None => ", expected 0 ≤ lower ≤ upper ≤ 1".to_owned(),
-    }
-}
-
 fn of_probability(value: f64) -> String {
     if !value.is_finite() {
         format!("{value:?}, expected a finite number")

@@ -69,6 +69,9 @@ fn question(file: &File) -> Result<(), String> {
         (_, set, _, Support::All) if set.set().is_some_and(|set| !set.leaves_support()) => {
             Err(format!("set {} with support all, expected support nominal", set.name()))
         }
+        (_, set, Rectangularity::State, _) if set.set().is_some_and(|set| !set.adds_up()) => {
+            Err(format!("set {} with rectangular s, expected sa", set.name()))
+        }
         (Budget::Each(_), _, Rectangularity::State, _) if radii.len() != states => {
             Err(format!("{} radii for {states} states, expected one a state", radii.len()))
         }

@@ -85,10 +85,8 @@ pub(super) fn section(
 
 /// The results of one kind of set, if they have different radii.
 fn given(material: &Material<'_>) -> Option<Vec<At>> {
-    let kind = |r: &Solved| (r.file.set, r.file.rectangular, r.file.support);
-    let same = |a: (_, _, _), b: (_, _, _)| a.0 == b.0 && a.1 == b.1 && a.2 == b.2;
     let first = material.results.iter().find(|r| r.file.set != Distance::None)?;
-    let belongs = |r: &Solved| r.file.set == Distance::None || same(kind(r), kind(first));
+    let belongs = |r: &Solved| r.file.set == Distance::None || r.is_of_kind(first);
     let mut all: Vec<At> = (material.results.iter().enumerate())
         .filter(|(_, r)| belongs(r))
         .filter_map(|(i, r)| {

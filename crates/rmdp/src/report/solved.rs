@@ -12,6 +12,8 @@ use serde::Deserialize;
 use super::consistency;
 use crate::failure::{Failure, json_in_words};
 use crate::model::NamedModel;
+use crate::set::{spoken, support_in_words};
+use crate::set_data::SetData;
 
 /// One result.
 #[derive(Debug)]
@@ -48,6 +50,7 @@ pub(super) struct File {
     pub(super) radius: Budget,
     pub(super) rectangular: Rectangularity,
     pub(super) weights: Option<Vec<f64>>,
+    pub(super) set_data: Option<SetData<'static>>,
     pub(super) support: Support,
     pub(super) method: Method,
     pub(super) oracle: Oracle,
@@ -159,7 +162,7 @@ impl Solved {
     /// “0.1” or “0.1 to 0.3”.
     pub(super) fn radius_in_words(&self) -> String {
         match &self.file.radius {
-            Budget::Uniform(radius) => short(*radius),
+            Budget::Uniform(radius) => spoken(self.file.set, self.file.rectangular, *radius),
             Budget::Each(radii) => {
                 let low = radii.iter().copied().fold(f64::INFINITY, f64::min);
                 let high = radii.iter().copied().fold(0.0, f64::max);
@@ -183,12 +186,10 @@ impl Solved {
             Rectangularity::State => "s-rectangular",
             Rectangularity::StateAction => "(s,a)-rectangular",
         };
-        let support = match self.file.support {
-            Support::Nominal => "support nominal",
-            Support::All => "support all",
-        };
+        let support = support_in_words(self.file.set, self.file.support);
         let weighted = if self.file.weights.is_some() { ", actions weighted" } else { "" };
-        Some((name, format!("{owner}, {support}{weighted}")))
+        let told = self.file.set_data.as_ref().map_or("", SetData::in_words);
+        Some((name, format!("{owner}{support}{weighted}{told}")))
     }
 
     /// The set of the result, for a model.
@@ -206,13 +207,24 @@ impl Solved {
 
     /// The same kind of set with another radius.
     pub(super) fn set_of_radius(&self, radius: Radius) -> UncertaintySet {
-        UncertaintySet {
+        let set = UncertaintySet {
             radius,
             rectangularity: self.file.rectangular,
             support: self.file.support,
             weights: self.file.weights.clone(),
             ..UncertaintySet::new(self.file.set, 0.0)
+        };
+        match &self.file.set_data {
+            Some(data) => data.tell(set),
+            None => set,
         }
+    }
+
+    /// Whether two sets differ in their radii at most.
+    pub(super) fn is_of_kind(&self, other: &Solved) -> bool {
+        let kind = |of: &File| (of.set, of.rectangular, of.support);
+        let told = |of: &File| (of.weights.clone(), of.set_data.clone());
+        kind(&self.file) == kind(&other.file) && told(&self.file) == told(&other.file)
     }
 
     /// Whether two results can be of the same model.

@@ -3,13 +3,14 @@
 //! Samples yᵢ = (1−θ) y⁰ + θ ỹᵢ, i = 1..N, with ỹᵢ Garnet rows of a given branching; the
 //! experiments of Grand-Clément and Kroer (AAAI 2021) take θ = 0.05, branching 0.2 and N = 60. The
 //! radius of a state is a quantile over i of Σₐ d(yᵢ,ₐ, y⁰ₐ), d the distance of the set. For sets that
-//! keep to the support of y⁰, ỹᵢ is drawn on it.
+//! keep to the support of y⁰, ỹᵢ is drawn on it; where budgets cannot be shared, the largest d of an action
+//! stands for the sum. Weights of next states are 1.
 
 use super::Xoshiro256;
 use super::garnet::{RowSampler, successors};
 use crate::error::Error;
 use crate::model::{Model, NominalRow};
-use crate::sets::{Distance, EntryData, Set};
+use crate::sets::{Distance, EntryData, Needs, Set};
 
 /// Settings of a calibration.
 ///
@@ -56,6 +57,12 @@ impl Calibration {
         self.check()?;
         let mut random = Xoshiro256::new(self.seed);
         let Some(set) = self.distance.set() else { return Ok(vec![0.0; model.states()]) };
+        if !Calibration::knows(self.distance) {
+            let title = set.title();
+            return wrong(format!(
+                "sampled kernels have no distance that {title} sets could measure"
+            ));
+        }
         let mut sampler = Sampler { mixing: self.mixing, ..Sampler::default() };
         // The N-th of N sorted samples covers them all, the ⌈qN⌉-th a fraction q.
         let rank = (self.quantile * self.samples as f64).ceil() as usize;
@@ -68,7 +75,8 @@ impl Calibration {
                 let row = model.row(r);
                 for distance in &mut distances {
                     self.draw(set, row, model.states(), &mut sampler, &mut random);
-                    *distance += set.distance(&sampler.p, &sampler.y, EntryData::default());
+                    let drawn = set.distance(&sampler.p, &sampler.y, EntryData::default());
+                    *distance = if set.adds_up() { *distance + drawn } else { distance.max(drawn) };
                 }
             }
             distances.sort_unstable_by(f64::total_cmp);
@@ -102,8 +110,16 @@ impl Calibration {
         }
     }
 
+    /// Whether samples of a kernel say something about radii of a set: not where it must be told of intervals or
+    /// of distances between states.
+    pub fn knows(distance: Distance) -> bool {
+        match distance.needs() {
+            Needs::Nothing | Needs::Weights => true,
+            Needs::Intervals | Needs::Ground => false,
+        }
+    }
+
     fn check(&self) -> Result<(), Error> {
-        let wrong = |what: String| Err(Error::Input(format!("calibration: {what}")));
         if self.samples == 0 {
             return wrong("0 samples, expected at least 1".into());
         }
@@ -159,6 +175,10 @@ impl Sampler {
     }
 }
 
+fn wrong<T>(what: String) -> Result<T, Error> {
+    Err(Error::Input(format!("calibration: {what}")))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -179,6 +199,12 @@ mod tests {
     fn radii_are_seeded_ordered_and_bounded() {
         let model = healthcare(12, 0.8).unwrap();
         for &distance in Distance::ALL {
+            if !Calibration::knows(distance) {
+                let error =
+                    Calibration { distance, ..Calibration::default() }.radii(&model).unwrap_err();
+                assert!(error.to_string().contains(distance.title()), "{error}");
+                continue;
+            }
             let all = Calibration { distance, ..Calibration::default() };
             let half = Calibration { quantile: 0.5, ..all.clone() };
             let (largest, median) = (all.radii(&model).unwrap(), half.radii(&model).unwrap());

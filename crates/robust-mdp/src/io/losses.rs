@@ -6,7 +6,6 @@ use super::craam_csv::{action_ids, unlisted_costs_changed};
 use super::rows::possible;
 use crate::error::counted;
 use crate::model::{Bounds, Model, Objective};
-use crate::sets::Distance;
 
 /// What of `model` is lost in a file of this format, to be shown as warnings.
 pub fn losses(model: &Model, format: Format) -> Vec<String> {
@@ -35,7 +34,7 @@ pub fn losses(model: &Model, format: Format) -> Vec<String> {
 
 /// What craam's table loses.
 fn table(model: &Model, file: &str) -> Vec<Option<String>> {
-    vec![discount(model), initial(model), unlisted_costs(model, file), intervals(model)]
+    vec![discount(model), initial(model), unlisted_costs(model, file)]
 }
 
 /// Which names a text of lines and words can hold.
@@ -131,8 +130,8 @@ fn terminal(model: &Model) -> Option<String> {
     let count = (0..model.states()).filter(|&s| model.is_terminal(s)).count();
     let lost = || {
         format!(
-            "{} to staying at reward 0, because there are no terminal states: sets that may leave the \
-             nominal support will give other answers",
+            "{} to staying at reward 0, because there are no terminal states: sets with support all will give \
+             other answers",
             counted(count, "terminal state changes", "terminal states change")
         )
     };
@@ -211,19 +210,11 @@ fn unlisted_costs(model: &Model, file: &str) -> Option<String> {
     let (rows, place) = (model.rows(), model.place(first));
     let [now, then] = costs.map(|c| model.objective().sign() * c + 0.0);
     let what = model.objective().noun();
-    let sets = sets_that_leave();
     Some(format!(
         "the {what} of next states that are not listed changes in {count} of {rows} state-action \
          pairs ({place}: from {now:?} to {then:?}), because {file} does not keep an action's own apart \
-         from those of its transitions: sets that may leave the nominal support ({sets} on \
-         support all) will give other answers; .json and .npz keep it"
+         from those of its transitions: sets with support all will give other answers; .json and .npz keep it"
     ))
-}
-
-fn sets_that_leave() -> String {
-    let leaves = |d: &&Distance| d.set().is_some_and(|set| set.leaves_support());
-    let sets: Vec<&str> = Distance::ALL.iter().filter(leaves).map(|d| d.title()).collect();
-    sets.join(", ")
 }
 
 /// Where only transitions that may happen have costs, what others cost is found from these: their common
@@ -241,11 +232,11 @@ fn costs_off_transitions(model: &Model) -> Option<String> {
         lists_less || own != row.cost && row.first_unlisted(model.states()).is_some()
     };
     let count = (0..model.rows()).filter(|r| changes(*r)).count();
-    let (what, rows, sets) = (model.objective().noun(), model.rows(), sets_that_leave());
+    let (what, rows) = (model.objective().noun(), model.rows());
     let lost = || {
         format!(
             "the {what} of next states of probability 0 changes in {count} of {rows} state-action pairs: \
-             sets that may leave the nominal support ({sets} on support all) will give other answers"
+             sets with support all will give other answers"
         )
     };
     (count > 0).then(lost)

@@ -7,12 +7,52 @@ use super::within;
 use crate::error::Error;
 use crate::model::Model;
 
+/// Which finite numbers may stand in a column.
+#[derive(Clone, Copy)]
+pub(super) enum Range {
+    Any,
+    AtLeastZero,
+    AboveZero,
+}
+
+impl Range {
+    fn has(self, x: f64) -> bool {
+        let least = match self {
+            Range::Any => f64::NEG_INFINITY,
+            Range::AtLeastZero => 0.0,
+            Range::AboveZero => f64::from_bits(1),
+        };
+        x.is_finite() && x >= least
+    }
+
+    /// The number of a column, of what `place` says.
+    pub(super) fn read(
+        self,
+        table: &Table<'_>,
+        column: usize,
+        noun: &str,
+        place: impl Fn() -> String,
+    ) -> Result<f64, Error> {
+        let value = table.number(column).map_err(|e| within(e, &place()))?;
+        if self.has(value) {
+            return Ok(value + 0.0);
+        }
+        let which = match self {
+            Range::Any => "",
+            Range::AtLeastZero => " of at least 0",
+            Range::AboveZero => " above 0",
+        };
+        let place = place();
+        Err(table
+            .error(format!("{place}: the {noun} is {value:?}, expected a finite number{which}")))
+    }
+}
+
 /// What a table has one number of.
 pub(super) struct NumberColumn {
     pub(super) columns: &'static [&'static str],
     pub(super) noun: &'static str,
-    /// Whether it may be 0.
-    pub(super) zero: bool,
+    pub(super) range: Range,
     /// Whether there must be a column for actions; else there may be one.
     pub(super) actions: bool,
 }
@@ -24,7 +64,15 @@ impl NumberColumn {
         source: Source<'_>,
         model: &Model,
     ) -> Result<(Vec<f64>, bool), Error> {
-        let mut table = Table::open(source)?;
+        self.read_table(Table::open(source)?, model)
+    }
+
+    /// As [`NumberColumn::read`], of a table that is open.
+    pub(super) fn read_table(
+        &self,
+        mut table: Table<'_>,
+        model: &Model,
+    ) -> Result<(Vec<f64>, bool), Error> {
         let (noun, state) = (self.noun, table.require(&["state", "idstate"])?);
         let action = match self.actions {
             true => Some(table.require(&["action", "idaction"])?),
@@ -41,18 +89,11 @@ impl NumberColumn {
                 None => s,
             };
             let place = || names.place(s, action.map(|_| at));
-            let value = table.number(column).map_err(|e| within(e, &place()))?;
-            if !((value > 0.0 || self.zero && value == 0.0) && value.is_finite()) {
-                let least = if self.zero { "of at least 0" } else { "above 0" };
-                let place = place();
-                return Err(table.error(format!(
-                    "{place}: the {noun} is {value:?}, expected a finite number {least}"
-                )));
-            }
+            let value = self.range.read(&table, column, noun, place)?;
             if !found[at].is_nan() {
                 return Err(table.error(format!("{}: a second {noun}, expected one", place())));
             }
-            found[at] = value + 0.0;
+            found[at] = value;
         }
         Ok((found, action.is_some()))
     }

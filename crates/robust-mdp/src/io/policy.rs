@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::names::Names;
-use super::numbers::NumberColumn;
+use super::numbers::{NumberColumn, Range};
 use super::source::Source;
 use super::table::quoted;
 use crate::error::Error;
@@ -15,7 +15,8 @@ pub fn read_policy<'a>(source: impl Into<Source<'a>>, model: &Model) -> Result<V
     let source = source.into();
     let (path, names) = (source.path, Names::new(model));
     let columns = &["probability"];
-    let what = NumberColumn { columns, noun: "probability", zero: true, actions: true };
+    let what =
+        NumberColumn { columns, noun: "probability", range: Range::AtLeastZero, actions: true };
     let (mut policy, _) = what.read(source, model)?;
     check_complete(path, model, &names, &policy)?;
     policy.iter_mut().filter(|p| p.is_nan()).for_each(|p| *p = 0.0);

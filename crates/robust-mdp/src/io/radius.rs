@@ -5,7 +5,7 @@
 use std::path::Path;
 
 use super::names::Names;
-use super::numbers::NumberColumn;
+use super::numbers::{NumberColumn, Range};
 use super::source::Source;
 use super::table::quoted;
 use crate::error::Error;
@@ -26,7 +26,7 @@ pub enum RadiusTable {
 pub fn read_radii<'a>(source: impl Into<Source<'a>>, model: &Model) -> Result<RadiusTable, Error> {
     let source = source.into();
     let columns = &["radius", "budget"];
-    let what = NumberColumn { columns, noun: "radius", zero: true, actions: false };
+    let what = NumberColumn { columns, noun: "radius", range: Range::AtLeastZero, actions: false };
     let (radii, per_row) = what.read(source, model)?;
     let radii = what.complete(source.path, model, radii, per_row)?;
     Ok(if per_row { RadiusTable::PerRow(radii) } else { RadiusTable::PerState(radii) })
@@ -37,7 +37,8 @@ pub fn read_radii<'a>(source: impl Into<Source<'a>>, model: &Model) -> Result<Ra
 /// Each must be there exactly once, above 0 and finite.
 pub fn read_weights<'a>(source: impl Into<Source<'a>>, model: &Model) -> Result<Vec<f64>, Error> {
     let source = source.into();
-    let what = NumberColumn { columns: &["weight"], noun: "weight", zero: false, actions: true };
+    let range = Range::AboveZero;
+    let what = NumberColumn { columns: &["weight"], noun: "weight", range, actions: true };
     let (weights, _) = what.read(source, model)?;
     what.complete(source.path, model, weights, true)
 }

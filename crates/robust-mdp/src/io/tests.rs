@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use super::*;
 use crate::instances::{Garnet, healthcare, machine_replacement};
 use crate::model::{ModelBuilder, Objective};
+use crate::sets::{EntryWeights, Ground, Support};
 
 /// A folder of its own, removed at the end.
 pub(super) struct Folder(tempfile::TempDir);
@@ -118,6 +119,134 @@ fn intervals_of_numpy_arrays_and_of_json() {
         );
         let error = read_model(&folder.with("m.json", text), None, None).unwrap_err().to_string();
         assert!(error.contains(expected), "{error}");
+    }
+}
+
+#[test]
+fn intervals_of_tables() {
+    let (model, folder) = (reaching(), Folder::new());
+    assert_eq!(write_model(&model, &folder.file("m.csv"), None).unwrap().len(), 1, "the discount");
+    let text = fs::read_to_string(folder.file("m.csv")).unwrap();
+    let header = "idstatefrom,idaction,idstateto,probability,reward,lower,upper\n";
+    assert!(text.starts_with(header) && text.contains("\n0,0,0,"), "{text}");
+    assert!(text.contains(",0.1,0.6\n") && text.contains(",0.3,1.0\n"), "{text}");
+    for name in ["m.csv", "m.parquet"] {
+        let back = through(&model, name);
+        assert_eq!(back, model, "{name}");
+        assert!(back.has_intervals());
+    }
+    let plain = Garnet::default().model().unwrap();
+    write_model(&plain, &folder.file("p.csv"), None).unwrap();
+    assert!(!fs::read_to_string(folder.file("p.csv")).unwrap().contains("lower"));
+    let head = "idstatefrom,idaction,idstateto,probability,cost";
+    for (text, expected) in [
+        (format!("{head},lower\n0,0,0,1,0,1\n"), "line 1: a column “lower” without “upper”"),
+        (format!("{head},upper\n0,0,0,1,0,1\n"), "line 1: a column “upper” without “lower”"),
+        (
+            format!("{head},lower,upper,idoutcome\n0,0,0,1,0,0,1,0\n"),
+            "line 1: columns “idoutcome” and “lower”, expected outcomes or intervals",
+        ),
+        (
+            format!("{head},lower,upper\n0,0,0,0.5,0,0,1\n0,0,1,0.5,0,0.75,1\n"),
+            "line 3: state 0, action 0: the interval [0.75, 1.0] of next state 1 does not contain its \
+             probability 0.5",
+        ),
+        (
+            format!("{head},lower,upper\n0,0,0,1,0,0.5,2\n"),
+            "line 2: state 0, action 0: the interval [0.5, 2.0] of next state 0, expected 0 ≤ lower",
+        ),
+        (
+            format!("{head},lower,upper\n0,0,0,1,0,x,1\n"),
+            "line 2: state 0, action 0: lower is “x”, expected a number",
+        ),
+        (
+            format!("{head},lower,upper\n0,0,0,1,0,1\n"),
+            "line 2: state 0, action 0: only 6 of 7 columns",
+        ),
+    ] {
+        let error =
+            read_model(&folder.with("b.csv", text), None, Some(0.5)).unwrap_err().to_string();
+        assert!(error.contains(expected), "{error}");
+    }
+}
+
+/// Weights and distances by name and by number, each once; what is missing, twice or of no use is told.
+#[test]
+fn what_sets_are_told() {
+    let folder = Folder::new();
+    let model = ModelBuilder::new(0.5)
+        .state("a")
+        .action("go", 1.0, &[(0, 0.5), (1, 0.5)])
+        .action("stay", 2.0, &[(0, 1.0)])
+        .state("b")
+        .action("go", 0.0, &[(2, 1.0)])
+        .terminal("end")
+        .build()
+        .unwrap();
+    assert!(model.is_dense());
+    let weights = |text: &str, support| {
+        let found = read_entry_weights(&folder.with("w.csv", text), &model, support);
+        found.map_err(|e| e.to_string().split_once("w.csv").unwrap().1.to_owned())
+    };
+    let per_state = weights("weight,state\n2,end\n0.5,a\n1,1\n", Support::All);
+    assert_eq!(per_state, Ok(EntryWeights::PerState(vec![0.5, 1.0, 2.0])));
+    let most = "state,action,next,weight\na,go,a,2\na,go,b,3\n0,stay,0,4\nb,go,end,5\n";
+    let expected = vec![2.0, 3.0, 1.0, 4.0, 1.0, 1.0, 1.0, 1.0, 5.0];
+    assert_eq!(weights(most, Support::Nominal), Ok(EntryWeights::PerTransition(expected)));
+    let wrong = [
+        ("state,weight\na,1\nb,1\n", ": no weight for state “end”, expected one for every state"),
+        ("state,weight\na,1\n0,2\n", ", line 3: state “a”: a second weight, expected one"),
+        (
+            "state,weight\na,0\n",
+            ", line 2: state “a”: the weight is 0.0, expected a finite number above 0",
+        ),
+        (
+            "state,weight\nc,1\n",
+            ", line 2: no state “c”, expected a state's name or a number from 0 to 2",
+        ),
+        ("state,weight\na,x\n", ", line 2: state “a”: weight is “x”, expected a number"),
+        (
+            "state,action,weight\n",
+            ", line 1: a column “action” without “next”, expected state,weight or",
+        ),
+        (
+            most,
+            ": no weight for state “a”, action “go”, next state “end”, expected one for every next state",
+        ),
+    ];
+    for (text, expected) in wrong {
+        let error = weights(text, Support::All).unwrap_err();
+        assert!(error.starts_with(expected), "{error}");
+    }
+    let ground = |text: &str| {
+        let found = read_ground(&folder.with("g.csv", text), &model);
+        found.map_err(|e| e.to_string().split_once("g.csv").unwrap().1.to_owned())
+    };
+    assert_eq!(ground("x,state\n-2,a\n7,end\n0,b\n"), Ok(Ground::line(vec![-2.0, 0.0, 7.0])));
+    let all = "from,to,distance\na,b,1\nb,a,2\na,end,3\n2,0,4\nb,end,5\nend,b,6\nb,b,0\n";
+    let expected = vec![0.0, 1.0, 3.0, 2.0, 0.0, 5.0, 4.0, 6.0, 0.0];
+    assert_eq!(ground(all), Ok(Ground::Matrix(expected)));
+    for (text, expected) in [
+        ("state,x\na,1\n", ": no place for state “b”, expected one for every state"),
+        ("state,x\na,inf\n", ", line 2: state “a”: the place is inf, expected a finite number"),
+        (
+            "state,x\na,1\nb,2\nend,1\n",
+            ": state “a” and state “end” are at the same place, expected a",
+        ),
+        ("state,y\na,1\n", ", line 1: the header has no column “x” or “place”; it has: state, y"),
+        ("from,to,distance\na,b,0\n", ", line 2: from state “a” to state “b”: the distance is 0.0"),
+        (
+            "from,to,distance\na,a,1\n",
+            ", line 2: from state “a” to state “a”: the distance is 1.0, expected 0",
+        ),
+        (
+            "from,to,distance\na,b,1\n",
+            ": no distance from state “a” to state “end”, expected one for every",
+        ),
+        ("from,distance\na,1\n", ", line 1: the header has no column “to”"),
+    ] {
+        let error = ground(text).unwrap_err();
+        assert!(error.starts_with(expected), "{error}");
     }
 }
 

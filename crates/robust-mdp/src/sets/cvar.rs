@@ -22,8 +22,12 @@ pub(crate) struct Cvar;
 impl UncertaintySet {
     /// Every row is worth its conditional value at risk: the mean over its worst share 1 − `level` of the mass.
     pub fn cvar(level: f64) -> Self {
-        UncertaintySet::new(Distance::Cvar, level / (1.0 - level)).per_action()
+        UncertaintySet::new(Distance::Cvar, radius_of(level)).per_action()
     }
+}
+
+fn radius_of(level: f64) -> f64 {
+    level / (1.0 - level)
 }
 
 /// Σp and Σpz of the best states, as many as all of the same objective.
@@ -105,6 +109,14 @@ impl Set for Cvar {
 
     fn adds_up(&self) -> bool {
         false
+    }
+
+    fn radius_of_level(&self, level: f64) -> Option<f64> {
+        Some(radius_of(level))
+    }
+
+    fn level_of_radius(&self, radius: f64) -> Option<f64> {
+        Some(radius / (1.0 + radius))
     }
 
     fn diameter(&self) -> f64 {

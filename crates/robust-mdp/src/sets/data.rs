@@ -186,6 +186,13 @@ impl Ground {
         numbers
     }
 
+    /// Two states of one place on a line.
+    pub(crate) fn same_place(&self) -> Option<[usize; 2]> {
+        let Ground::Line(Line { order, .. }) = self else { return None };
+        let mut pairs = order.windows(2).map(|pair| [pair[0] as usize, pair[1] as usize]);
+        pairs.find(|&[one, other]| self.cost(one, other) == 0.0)
+    }
+
     pub(super) fn validate(&self, states: usize) -> Result<(), Error> {
         let (expected, what) = match self {
             Ground::Line(_) => (states, "one place a state"),
@@ -200,17 +207,13 @@ impl Ground {
             return Err(Error::Input(format!("a place or a distance must be a number, not {bad}")));
         }
         match self {
-            Ground::Line(Line { order, .. }) => {
-                let same = |pair: &&[u32]| self.cost(pair[0] as usize, pair[1] as usize) == 0.0;
-                match order.windows(2).find(same) {
-                    Some(pair) => Err(Error::Input(format!(
-                        "states {} and {} are at the same place, expected a distance above 0: mass would \
-                         move between them for nothing",
-                        pair[0], pair[1]
-                    ))),
-                    None => Ok(()),
-                }
-            }
+            Ground::Line(_) => match self.same_place() {
+                Some([one, other]) => Err(Error::Input(format!(
+                    "states {one} and {other} are at the same place, expected a distance above 0: mass would \
+                     move between them for nothing"
+                ))),
+                None => Ok(()),
+            },
             Ground::Matrix(costs) => {
                 let wrong = |k: &usize| match k / states == k % states {
                     true => costs[*k] != 0.0,

@@ -9,7 +9,7 @@ use super::cone::{Cone, Entry, Moved, Program};
 use super::gauge::{self, Edge, share_of};
 use super::order::falling;
 use super::set::{Beyond, Priced, RowKind, Set};
-use super::{Distance, EntryData, Needs, UncertaintySet};
+use super::{Distance, EntryData, Needs, Rectangularity, UncertaintySet};
 use crate::certificate::{Interval as Enclosed, Proof, ProofRow, Reading, roundings};
 use crate::model::Bounds;
 use crate::rows::Row;
@@ -91,6 +91,14 @@ impl Set for Interval {
 
     fn leaves_support(&self) -> bool {
         false
+    }
+
+    fn rectangularity(&self) -> Rectangularity {
+        Rectangularity::StateAction
+    }
+
+    fn usual_radius(&self) -> Option<(f64, &'static str)> {
+        Some((1.0, "the intervals as they are"))
     }
 
     fn sorts(&self) -> bool {

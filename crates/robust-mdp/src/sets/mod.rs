@@ -8,6 +8,7 @@
 //! - `set`: what a set says of a row, the trait [`Set`]
 //! - `data`: what it knows of entries beside probabilities and objectives
 //! - `registry`: the names of all sets
+//! - `offer`: what each of them offers
 //! - `uncertainty_set`: a set of a model, [`UncertaintySet`]
 //! - `ellipsoid`, `l2`, `kl`, `chi2`, `l1`, `linf`, `burg`, `hellinger`, `neyman`, `contamination`, `cvar`,
 //!   `wasserstein`, `interval`: one file a set; `balls_within`: balls within intervals
@@ -36,6 +37,7 @@ mod l2;
 mod linf;
 mod logarithm;
 mod neyman;
+mod offer;
 mod order;
 pub(crate) mod proximal;
 pub(crate) mod quadratic;
@@ -56,6 +58,7 @@ pub(crate) use cone::ConeKind;
 pub use cone::{Cone, Entry, Moved, Program};
 pub(crate) use data::{DataSource, GatheredData};
 pub use data::{EntryData, EntryWeights, Ground, Line, Needs, Places};
+pub use offer::Offer;
 pub use proximal::{
     Block, Emit, Enclosure, EntrySums, Gain, Mirror, Prox, ProximalEntry, Scratch, Separable, Step,
     Warm,

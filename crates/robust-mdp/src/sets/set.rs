@@ -15,6 +15,7 @@ use super::data::{EntryData, Needs};
 use super::proximal::Prox;
 use super::quadratic::Quadratic;
 use super::tilt::Tilt;
+use super::uncertainty_set::Rectangularity;
 use crate::certificate::Proof;
 use crate::geometry::Geometry;
 use crate::rows::Row;
@@ -101,6 +102,26 @@ pub trait Set: Debug + Sync {
     /// Whether rows may share a budget, because sums of its distances mean something.
     fn adds_up(&self) -> bool {
         true
+    }
+
+    /// Who owns budgets, unless said.
+    fn rectangularity(&self) -> Rectangularity {
+        if self.adds_up() { Rectangularity::State } else { Rectangularity::StateAction }
+    }
+
+    /// The radius unless said, with what it stands for, of sets that need no number to be what they are.
+    fn usual_radius(&self) -> Option<(f64, &'static str)> {
+        None
+    }
+
+    /// The radius of a level in [0, 1), of sets that are known by levels.
+    fn radius_of_level(&self, _level: f64) -> Option<f64> {
+        None
+    }
+
+    /// The level of a radius, the other way round.
+    fn level_of_radius(&self, _radius: f64) -> Option<f64> {
+        None
     }
 
     /// d(p + m(y − p), p) ≤ m^degree·d(y, p) for 0 ≤ m ≤ 1: 1 for every convex d, 2 for quadratic ones.

@@ -184,10 +184,15 @@ impl UncertaintySet {
         }
         let Some(set) = self.distance.set() else { return Ok(()) };
         if !set.leaves_support() && self.support == Support::All {
-            return Err(Error::Input(format!(
-                "a {} set keeps to the support of the nominal kernel: use --support nominal",
-                set.title()
-            )));
+            let title = set.title();
+            return Err(Error::Input(match set.needs() {
+                Needs::Intervals => {
+                    format!("the {title} set keeps to the model's intervals: use --support nominal")
+                }
+                Needs::Nothing | Needs::Weights | Needs::Ground => format!(
+                    "a {title} set keeps to the support of the nominal kernel: use --support nominal"
+                ),
+            }));
         }
         if shared && !set.adds_up() {
             return Err(Error::Input(format!(
@@ -202,27 +207,27 @@ impl UncertaintySet {
     fn validate_data(&self, model: &Model, title: &str, needs: Needs) -> Result<(), Error> {
         if needs == Needs::Intervals && !model.has_intervals() {
             return Err(Error::Input(format!(
-                "a {title} set needs a model whose probabilities have intervals; this one has none"
+                "the {title} set needs a model whose probabilities have intervals; this one has none"
             )));
         }
         match &self.entry_weights {
             Some(_) if needs != Needs::Weights => {
-                return Err(Error::Input(format!("a {title} set has no weights of next states")));
+                return Err(Error::Input(format!("the {title} set has no weights of next states")));
             }
             Some(weights) => self.validate_weights(model, weights)?,
             None => {}
         }
         match &self.ground {
             Some(_) if needs != Needs::Ground => {
-                Err(Error::Input(format!("a {title} set has no distances between states")))
+                Err(Error::Input(format!("the {title} set has no distances between states")))
             }
             Some(_) if model.repeated_transitions() > 0 => Err(Error::Input(format!(
-                "a {title} set needs a model whose rows list a next state once; in this one some lead to it at \
+                "the {title} set needs a model whose rows list a next state once; in this one some lead to it at \
                  several costs, between which mass would move for nothing"
             ))),
             Some(ground) => ground.validate(model.states()),
             None if needs == Needs::Ground => Err(Error::Input(format!(
-                "a {title} set needs distances between states, or their places on a line"
+                "the {title} set needs distances between states, or their places on a line"
             ))),
             None => Ok(()),
         }

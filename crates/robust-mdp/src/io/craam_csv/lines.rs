@@ -16,6 +16,8 @@ pub(in crate::io) struct Columns {
     pub(in crate::io) prob: usize,
     pub(in crate::io) cost: usize,
     pub(in crate::io) outcome: Option<usize>,
+    /// Those of the least and the largest probability.
+    pub(in crate::io) bounds: Option<[usize; 2]>,
     objective: Objective,
 }
 
@@ -36,7 +38,22 @@ impl Columns {
             (None, None) => (header.require(&["reward", "cost"])?, Objective::MinCost),
         };
         let outcome = header.column(&["idoutcome"])?;
-        Ok(Columns { from, action, to, prob, cost, outcome, objective })
+        let bounds = match (header.column(&["lower"])?, header.column(&["upper"])?) {
+            (Some(lower), Some(upper)) => Some([lower, upper]),
+            (None, None) => None,
+            (Some(_), None) => {
+                return Err(header.error("a column “lower” without “upper”, expected both"));
+            }
+            (None, Some(_)) => {
+                return Err(header.error("a column “upper” without “lower”, expected both"));
+            }
+        };
+        if outcome.is_some() && bounds.is_some() {
+            let message =
+                "columns “idoutcome” and “lower”, expected outcomes or intervals of probabilities";
+            return Err(header.error(message));
+        }
+        Ok(Columns { from, action, to, prob, cost, outcome, bounds, objective })
     }
 }
 
@@ -63,15 +80,28 @@ pub(in crate::io) struct Lines {
     transitions: Vec<Transition>,
     /// (Line, outcome), in the order of lines, where outcomes are given.
     outcomes: Vec<(u32, u32)>,
+    /// (Line, least and largest probability), in the order of lines, where intervals are given.
+    bounds: Vec<(u32, [f64; 2])>,
 }
 
 impl Lines {
     pub(in crate::io) fn new(columns: &Columns) -> Lines {
-        Lines { objective: columns.objective, transitions: Vec::new(), outcomes: Vec::new() }
+        Lines {
+            objective: columns.objective,
+            transitions: Vec::new(),
+            outcomes: Vec::new(),
+            bounds: Vec::new(),
+        }
     }
 
     /// Adds a line, behind all others in the file.
-    pub(in crate::io) fn add(&mut self, transition: Transition, outcome: Option<u32>) {
+    pub(in crate::io) fn add(
+        &mut self,
+        transition: Transition,
+        outcome: Option<u32>,
+        bounds: Option<[f64; 2]>,
+    ) {
+        self.bounds.extend(bounds.map(|bounds| (transition.line, bounds)));
         self.outcomes.extend(outcome.map(|outcome| (transition.line, outcome)));
         self.transitions.push(transition);
     }
@@ -102,7 +132,7 @@ impl Lines {
             outcomes::mix(path, &mut lines, of_line)?;
         }
         let mut builder = ModelBuilder::new(discount).objective(self.objective);
-        let terminal = feed(&mut builder, states, &lines);
+        let terminal = feed(&mut builder, states, &lines, &self.bounds);
         let model = builder.build().map_err(|e| model_error(path, line_of(&lines, &e), e))?;
         let outcomes = several.then(|| Outcomes::aligned(&model, &given, of_line));
         let numbering = numbering_warning(&model);
@@ -142,7 +172,15 @@ pub(super) fn shared_cost(row: &[Transition]) -> Option<f64> {
 }
 
 /// Gives sorted lines to the builder; returns the states without lines.
-fn feed(builder: &mut ModelBuilder, states: usize, lines: &[Transition]) -> Vec<usize> {
+fn feed(
+    builder: &mut ModelBuilder,
+    states: usize,
+    lines: &[Transition],
+    bounds: &[(u32, [f64; 2])],
+) -> Vec<usize> {
+    let bounds_of = |t: &Transition| {
+        bounds.binary_search_by_key(&t.line, |(line, _)| *line).ok().map(|k| bounds[k].1)
+    };
     let mut terminal = Vec::new();
     let mut rest = lines;
     for s in 0..states {
@@ -160,7 +198,11 @@ fn feed(builder: &mut ModelBuilder, states: usize, lines: &[Transition]) -> Vec<
             builder.add_action(name.as_deref(), shared.unwrap_or(0.0));
             for t in row {
                 let further = if shared.is_some() { 0.0 } else { t.cost };
-                builder.add_transition(t.to as usize, t.prob, further);
+                let to = t.to as usize;
+                match bounds_of(t) {
+                    Some(bounds) => builder.add_interval(to, Some(t.prob), bounds, further),
+                    None => builder.add_transition(to, t.prob, further),
+                }
             }
         }
         if builder.error().is_some() {
@@ -179,6 +221,9 @@ fn line_of(lines: &[Transition], error: &ModelError) -> Option<u64> {
     let at_fault = |t: &&&Transition| match error {
         ModelError::Probability { next, value, .. } => {
             (t.to as usize, t.prob.to_bits()) == (*next, value.to_bits())
+        }
+        ModelError::Interval { next, .. } | ModelError::OutsideInterval { next, .. } => {
+            t.to as usize == *next
         }
         ModelError::CostNotFinite { .. } => !t.cost.is_finite(),
         _ => true,

@@ -1,6 +1,7 @@
 //! craam's transitions as a table, one (s, a, s') a line, numbers from 0:
 //! `idstatefrom,idaction,idstateto,probability,reward`, or `cost` for a model to minimise. With a column
-//! `idoutcome` an action may have several outcomes, each a row of probabilities of its own.
+//! `idoutcome` an action may have several outcomes, each a row of probabilities of its own; with columns
+//! `lower` and `upper` probabilities have intervals.
 //!
 //! Lines come in any order. A reward that is the same on all lines of (s, a) is the action's own;
 //! otherwise each line's is a further reward on its transition, and the action's own is 0. `lines` makes
@@ -13,7 +14,7 @@ mod write;
 pub(super) use lines::{Columns, Lines, Transition};
 pub use outcomes::Outcomes;
 #[cfg(feature = "parquet")]
-pub(super) use write::each_line;
+pub(super) use write::{Line, each_line};
 pub(super) use write::{action_ids, refusal, unlisted_costs_changed, write};
 
 use super::ModelFile;
@@ -42,7 +43,12 @@ fn read_lines(source: Source<'_>) -> Result<Lines, Error> {
             prob: table.number(columns.prob).map_err(at)?,
             cost: table.number(columns.cost).map_err(at)?,
         };
-        lines.add(transition, outcome);
+        let bound = |column| table.number(column).map_err(at);
+        let bounds = match columns.bounds {
+            Some([lower, upper]) => Some([bound(lower)?, bound(upper)?]),
+            None => None,
+        };
+        lines.add(transition, outcome, bounds);
     }
     Ok(lines)
 }

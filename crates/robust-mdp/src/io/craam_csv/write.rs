@@ -15,30 +15,53 @@ pub(in crate::io) fn refusal(model: &Model) -> Option<String> {
 /// Writes a model, without names, discount factor and initial distribution.
 pub(in crate::io) fn write(model: &Model, w: &mut dyn Write) -> io::Result<()> {
     let name = model.objective().noun();
-    writeln!(w, "idstatefrom,idaction,idstateto,probability,{name}")?;
-    each_line(model, |[s, action, to], [p, cost]| match p {
-        0.0 => writeln!(w, "{s},{action},{to},0,{cost:?}"),
-        _ => writeln!(w, "{s},{action},{to},{p:?},{cost:?}"),
+    let bounds = if model.has_intervals() { ",lower,upper" } else { "" };
+    writeln!(w, "idstatefrom,idaction,idstateto,probability,{name}{bounds}")?;
+    each_line(model, |Line { ids: [s, action, to], prob, cost, bounds }| {
+        match prob {
+            0.0 => write!(w, "{s},{action},{to},0,{cost:?}"),
+            _ => write!(w, "{s},{action},{to},{prob:?},{cost:?}"),
+        }?;
+        match bounds {
+            Some([lower, upper]) => writeln!(w, ",{lower:?},{upper:?}"),
+            None => writeln!(w),
+        }
     })
 }
 
-/// Hands over all lines: state, action and next state, probability and cost.
+/// What a line says.
+pub(in crate::io) struct Line {
+    /// State, action and next state.
+    pub(in crate::io) ids: [usize; 3],
+    pub(in crate::io) prob: f64,
+    /// In the sign of the objective.
+    pub(in crate::io) cost: f64,
+    /// Of models with intervals.
+    pub(in crate::io) bounds: Option<[f64; 2]>,
+}
+
+/// Hands over all lines.
 pub(in crate::io) fn each_line(
     model: &Model,
-    mut line: impl FnMut([usize; 3], [f64; 2]) -> io::Result<()>,
+    mut line: impl FnMut(Line) -> io::Result<()>,
 ) -> io::Result<()> {
     let sign = model.objective().sign();
     let mut missing = unreached_end(model);
     for s in 0..model.states() {
         for (r, id) in model.rows_of(s).zip(action_ids(model, s)) {
             let (row, id) = (model.row(r), id as usize);
-            for (to, p, further) in row.listed() {
-                line([s, id, to], [p, sign * (row.cost + further) + 0.0])?;
+            for (k, (to, prob, further)) in row.entries().enumerate().filter(|(k, _)| row.lists(*k))
+            {
+                let bounds = row.bounds.map(|bounds| [bounds.lower[k], bounds.upper[k]]);
+                let cost = sign * (row.cost + further) + 0.0;
+                line(Line { ids: [s, id, to], prob, cost, bounds })?;
             }
             let reading = RowCosts::of(row);
             let free = missing.take().or_else(|| reading.needs_line(row, model.states()));
             if let Some(to) = free {
-                line([s, id, to], [0.0, sign * reading.cost_of_nothing() + 0.0])?;
+                let cost = sign * reading.cost_of_nothing() + 0.0;
+                let bounds = row.bounds.map(|_| [0.0, 0.0]);
+                line(Line { ids: [s, id, to], prob: 0.0, cost, bounds })?;
             }
         }
     }

@@ -62,6 +62,7 @@ pub(super) fn read(source: Source<'_>, discount: Option<f64>) -> Result<ModelFil
             outcome: columns.outcome.map(|k| (k, read(k))),
             prob: read(columns.prob),
             cost: read(columns.cost),
+            bounds: columns.bounds.map(|bounds| bounds.map(&mut read)),
         };
         group.add_to(&mut lines, count as usize)?;
         rows += count;
@@ -169,6 +170,7 @@ struct Group<'p> {
     outcome: Option<(usize, Numbers)>,
     prob: Numbers,
     cost: Numbers,
+    bounds: Option<[Numbers; 2]>,
 }
 
 impl Group<'_> {
@@ -180,6 +182,10 @@ impl Group<'_> {
             None => None,
         };
         let (prob, cost) = (self.prob?, self.cost?);
+        let bounds = match self.bounds {
+            Some([lower, upper]) => Some((lower?, upper?)),
+            None => None,
+        };
         for k in 0..count {
             let line = self.first + k as u64;
             let id = |(column, numbers): &(usize, Vec<f64>)| {
@@ -204,7 +210,8 @@ impl Group<'_> {
                 prob: prob[k],
                 cost: cost[k],
             };
-            lines.add(transition, outcome.as_ref().map(id).transpose()?);
+            let bounds = bounds.as_ref().map(|(lower, upper)| [lower[k], upper[k]]);
+            lines.add(transition, outcome.as_ref().map(id).transpose()?, bounds);
         }
         Ok(())
     }

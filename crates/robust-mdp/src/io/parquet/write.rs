@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use super::MAGIC;
 use super::thrift::Writer;
-use crate::io::craam_csv::each_line;
+use crate::io::craam_csv::{Line, each_line};
 use crate::model::Model;
 
 /// Rows of a group: a page of 1 MiB a column.
@@ -12,17 +12,22 @@ const ROWS: usize = 1 << 17;
 
 /// Writes a model, without names, discount factor and initial distribution.
 pub(in crate::io) fn write(model: &Model, w: &mut dyn Write) -> io::Result<()> {
-    let mut table = Table { w, at: 0, rows: 0, columns: Default::default(), groups: Vec::new() };
+    let mut names = vec!["idstatefrom", "idaction", "idstateto", "probability"];
+    names.push(model.objective().noun());
+    names.extend(["lower", "upper"].iter().filter(|_| model.has_intervals()));
+    let columns = vec![Vec::new(); names.len()];
+    let mut table = Table { w, at: 0, rows: 0, names, columns, groups: Vec::new() };
     table.put(MAGIC)?;
-    each_line(model, |[from, action, to], numbers| {
-        let ids = [from, action, to].map(|id| (id as i64).to_le_bytes());
+    each_line(model, |Line { ids, prob, cost, bounds }| {
+        let ids = ids.map(|id| (id as i64).to_le_bytes());
+        let numbers = [prob, cost].into_iter().chain(bounds.into_iter().flatten());
         let words = ids.into_iter().chain(numbers.map(f64::to_le_bytes));
         table.columns.iter_mut().zip(words).for_each(|(column, word)| column.extend(word));
         table.rows += 1;
         if table.rows.is_multiple_of(ROWS) { table.group() } else { Ok(()) }
     })?;
     table.group()?;
-    let footer = table.footer(model.objective().noun());
+    let footer = table.footer();
     table.put(&footer)?;
     table.put(&(footer.len() as u32).to_le_bytes())?;
     table.put(MAGIC)
@@ -33,9 +38,10 @@ struct Table<'w> {
     w: &'w mut dyn Write,
     at: u64,
     rows: usize,
-    columns: [Vec<u8>; 5],
+    names: Vec<&'static str>,
+    columns: Vec<Vec<u8>>,
     /// Rows of every group, and where its columns lie: first byte, bytes unpacked and packed.
-    groups: Vec<(usize, [[u64; 3]; 5])>,
+    groups: Vec<(usize, Vec<[u64; 3]>)>,
 }
 
 impl Table<'_> {
@@ -50,7 +56,7 @@ impl Table<'_> {
         if count == 0 {
             return Ok(());
         }
-        let mut places = [[0; 3]; 5];
+        let mut places = vec![[0; 3]; self.columns.len()];
         for k in 0..self.columns.len() {
             let plain = std::mem::take(&mut self.columns[k]);
             let packed =
@@ -66,9 +72,10 @@ impl Table<'_> {
     }
 
     /// The description at the end of the file.
-    fn footer(&self, cost: &str) -> Vec<u8> {
-        let names = ["idstatefrom", "idaction", "idstateto", "probability", cost];
-        let kinds = [2, 2, 2, 5, 5];
+    fn footer(&self) -> Vec<u8> {
+        let names = &self.names;
+        // Whole numbers, then others.
+        let kinds = [2; 3].into_iter().chain(std::iter::repeat(5));
         let mut w = Writer::begin();
         w.i32(1, 1);
         w.list(2, 12, 1 + names.len());
@@ -76,7 +83,7 @@ impl Table<'_> {
             w.text(4, "schema");
             w.i32(5, names.len() as i32);
         });
-        for (name, kind) in names.iter().zip(kinds) {
+        for (name, kind) in names.iter().zip(kinds.clone()) {
             w.item(|w| {
                 w.i32(1, kind);
                 w.i32(3, 0);
@@ -88,7 +95,7 @@ impl Table<'_> {
         for (count, places) in &self.groups {
             w.item(|w| {
                 w.list(1, 12, names.len());
-                for ((name, kind), place) in names.iter().zip(kinds).zip(places) {
+                for ((name, kind), place) in names.iter().zip(kinds.clone()).zip(places) {
                     w.item(|w| column(w, name, kind, *count, *place));
                 }
                 w.i64(2, places.iter().map(|place| place[1] as i64).sum());

@@ -14,12 +14,12 @@ impl ModelBuilder {
     /// let mut builder = ModelBuilder::new(0.9);
     /// builder.add_state(Some("start"));
     /// builder.add_action(Some("go"), 1.0);
-    /// builder.add_interval(0, None, [0.1, 0.4], 0.0);
+    /// builder.add_interval(0, None, [0.125, 0.375], 0.0);
     /// builder.add_interval(1, None, [0.5, 1.0], 0.0);
     /// builder.add_state(Some("end"));
     /// builder.mark_terminal();
     /// let model = builder.build()?;
-    /// assert_eq!(model.row(0).prob, [0.25, 0.75]); // 0.1 + 0.3/2, 0.5 + 0.5/2
+    /// assert_eq!(model.row(0).prob, [0.25, 0.75]); // the middle of each
     /// # Ok::<(), robust_mdp::ModelError>(())
     /// ```
     pub fn add_interval(
@@ -32,9 +32,14 @@ impl ModelBuilder {
         let within = |p: f64| (lower - SUM_TOLERANCE..=upper + SUM_TOLERANCE).contains(&p);
         let bounds = 0.0 <= lower && lower <= upper && upper <= 1.0 + SUM_TOLERANCE;
         if self.row_is_open && !(bounds && nominal.is_none_or(within)) {
-            let (state, action) = self.latest();
-            let value = nominal.filter(|_| bounds);
-            return self.fail(ModelError::Interval { state, action, next, lower, upper, value });
+            let ((state, action), found) = (self.latest(), [lower, upper]);
+            return self.fail(match nominal.filter(|_| bounds) {
+                None => ModelError::Interval { state, action, next, bounds: found },
+                Some(value) => {
+                    let bounds = Box::new(found);
+                    ModelError::OutsideInterval { state, action, next, value, bounds }
+                }
+            });
         }
         let before = self.pending.len();
         self.add_transition(next, nominal.unwrap_or(0.0), further_cost);

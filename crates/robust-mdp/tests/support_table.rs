@@ -1,0 +1,242 @@
+//! The support table of the README is what the sets say of themselves, and every cell of it runs: a small model
+//! is solved, and the answer is proved. What the table does not claim is refused.
+//!
+//! `README_BLESS=1 cargo test -p robust-mdp --test support_table` writes the table into the README.
+
+use std::fs;
+use std::path::PathBuf;
+
+use robust_mdp::geometry::Geometry;
+use robust_mdp::instances::Xoshiro256;
+use robust_mdp::sets::{
+    Distance, EntryWeights, Ground, Needs, Offer, Rectangularity, Support, UncertaintySet,
+};
+use robust_mdp::{
+    Error, FomSettings, Method, Model, ModelBuilder, Options, Oracle, Setup, Solution, Status,
+    Stop, certify, solve, verify,
+};
+
+mod ran;
+
+/// Where the table stands in the README.
+const MARKS: [&str; 2] = ["<!-- support table -->\n", "<!-- end of support table -->\n"];
+const GAP: f64 = 1e-5;
+const ORACLES: [Oracle; 3] = [Oracle::Exact, Oracle::FirstOrder, Oracle::InteriorPoint];
+const GEOMETRIES: [Geometry; 2] = [Geometry::Euclidean, Geometry::Entropy];
+
+/// What is asked of a model and a set; every question has a table of its own.
+struct Question {
+    /// Above its table.
+    title: &'static str,
+    ask: fn(&Model, &UncertaintySet, &Options) -> Result<Solution, Error>,
+}
+
+const QUESTIONS: [Question; 1] = [Question {
+    title: "The best worst case of the expected discounted cost or reward:",
+    ask: solve,
+}];
+
+/// The sets and what they offer.
+fn offers() -> impl Iterator<Item = (Distance, Offer)> {
+    Distance::ALL.iter().filter_map(|&distance| Some((distance, distance.offer()?)))
+}
+
+fn listed<T: Copy>(all: &[T], name: impl Fn(T) -> &'static str) -> String {
+    match all {
+        [] => "–".into(),
+        all => all.iter().map(|&one| name(one)).collect::<Vec<_>>().join(", "),
+    }
+}
+
+fn line(distance: Distance, offer: &Offer) -> String {
+    let owners = listed(&offer.rectangularities, |owner| match owner {
+        Rectangularity::State => "s",
+        Rectangularity::StateAction => "(s,a)",
+    });
+    let supports = match offer.needs {
+        Needs::Intervals => "within intervals".into(),
+        Needs::Nothing | Needs::Weights | Needs::Ground => {
+            listed(&offer.supports, |support| match support {
+                Support::All => "all",
+                Support::Nominal => "nominal",
+            })
+        }
+    };
+    let oracles = listed(&offer.oracles, |oracle| match oracle {
+        Oracle::Exact => "exact",
+        Oracle::FirstOrder => "first-order",
+        Oracle::InteriorPoint => "interior-point",
+    });
+    let geometries = listed(&offer.geometries, |geometry| match geometry {
+        Geometry::Euclidean => "Euclidean",
+        Geometry::Entropy => "entropy",
+    });
+    let told = match offer.needs {
+        Needs::Nothing => "–",
+        Needs::Weights => "weights of next states, or 1",
+        Needs::Intervals => "intervals of the model",
+        Needs::Ground => "distances between states",
+    };
+    let certificate = if offer.certificate { "yes" } else { "–" };
+    let (name, formula) = (distance.name(), distance.set().expect("a set").formula());
+    let formula = formula.replace('|', "\\|");
+    format!(
+        "| `{name}` | {formula} | {owners} | {supports} | {oracles} | {geometries} | {told} | {certificate} |\n"
+    )
+}
+
+fn tables() -> String {
+    let head = "| set | d(y, y⁰) | rectangular | support | oracles | first-order geometries | is told | certificate |\n\
+                |---|---|---|---|---|---|---|---|\n";
+    let lines: String = offers().map(|(distance, offer)| line(distance, &offer)).collect();
+    let table = |question: &Question| format!("{}\n\n{head}{lines}", question.title);
+    QUESTIONS.iter().map(table).collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn the_readme_has_the_table() {
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../README.md");
+    let text = fs::read_to_string(&path).unwrap();
+    let (before, rest) = text.split_once(MARKS[0]).expect("the first mark");
+    let (found, after) = rest.split_once(MARKS[1]).expect("the second mark");
+    let expected = tables();
+    if std::env::var_os("README_BLESS").is_some() {
+        let [begin, end] = MARKS;
+        fs::write(&path, format!("{before}{begin}{expected}{end}{after}")).unwrap();
+    } else {
+        assert_eq!(found, expected, "README_BLESS=1 writes the table");
+    }
+}
+
+/// Four states of two actions that lead to three of them each, with intervals if a set needs them.
+fn model(needs: Needs) -> Model {
+    let mut random = Xoshiro256::new(11);
+    let mut builder = ModelBuilder::new(0.6);
+    for s in 0..4 {
+        builder.add_state(None);
+        for a in 0..2 {
+            builder.add_action(None, random.uniform());
+            let shares: Vec<f64> = (0..3).map(|_| 0.1 + random.uniform()).collect();
+            let sum: f64 = shares.iter().sum();
+            for (k, share) in shares.iter().enumerate() {
+                let (to, p) = ((s + a + k) % 4, share / sum);
+                match needs {
+                    Needs::Intervals => {
+                        let bounds = [0.5 * p, (1.5 * p).min(1.0)];
+                        builder.add_interval(to, Some(p), bounds, 0.0);
+                    }
+                    Needs::Nothing | Needs::Weights | Needs::Ground => {
+                        builder.add_transition(to, p, 0.0);
+                    }
+                }
+            }
+        }
+    }
+    builder.build().unwrap()
+}
+
+/// The set of a cell, told what it needs.
+fn set(distance: Distance, rectangularity: Rectangularity, support: Support) -> UncertaintySet {
+    let set = UncertaintySet { rectangularity, support, ..UncertaintySet::new(distance, 0.05) };
+    match distance.needs() {
+        Needs::Nothing | Needs::Intervals => set,
+        Needs::Weights => set.with_entry_weights(EntryWeights::PerState(vec![1.0, 2.0, 0.5, 1.5])),
+        Needs::Ground => set.with_ground(Ground::line(vec![0.0, 1.0, 1.5, 4.0])),
+    }
+}
+
+fn options(oracle: Oracle, geometry: Option<Geometry>) -> Options {
+    let setup = |y| Setup { x: Geometry::Euclidean, y };
+    Options {
+        method: if oracle == Oracle::FirstOrder { Method::FomVi } else { Method::Vi },
+        oracle: Some(oracle),
+        stop: Stop::at_gap(GAP),
+        threads: Some(1),
+        fom: geometry.map(|y| FomSettings { setup: Some(setup(y)), ..FomSettings::default() }),
+        ..Options::default()
+    }
+}
+
+/// Runs a cell: solved to the gap, by what was asked for, with a proof that says the same.
+fn runs(
+    question: &Question,
+    cell: &str,
+    model: &Model,
+    set: &UncertaintySet,
+    options: &Options,
+) -> f64 {
+    let solution = (question.ask)(model, set, options).unwrap_or_else(|e| panic!("{cell}: {e}"));
+    assert_eq!(solution.status, Status::Certified, "{cell}");
+    assert!(solution.gap <= GAP, "{cell}: {}", solution.gap);
+    ran::assert_ran(&solution, options);
+    let made = certify(model, set, &solution, Some(1));
+    let claimed = set.distance.offer().unwrap().certificate;
+    assert_eq!(made.is_ok(), claimed, "{cell}: {made:?}");
+    if let Ok((certificate, proved)) = made {
+        let again = verify(model, &certificate, Some(1)).unwrap_or_else(|e| panic!("{cell}: {e}"));
+        assert_eq!(again.gap, proved.gap, "{cell}");
+        assert!(proved.gap <= 2.0 * GAP, "{cell}: proved to {} only", proved.gap);
+    }
+    solution.values[0]
+}
+
+#[test]
+fn every_cell_runs_and_others_are_refused() {
+    for question in &QUESTIONS {
+        for (distance, offer) in offers() {
+            let model = model(offer.needs);
+            let name = distance.name();
+            for owner in [Rectangularity::State, Rectangularity::StateAction] {
+                let mut values = [None, None];
+                for (k, support) in [Support::All, Support::Nominal].into_iter().enumerate() {
+                    let set = set(distance, owner, support);
+                    let cell = format!("{name}, {owner:?}, {support:?}");
+                    let claimed = offer.rectangularities.contains(&owner)
+                        && offer.supports.contains(&support);
+                    assert_eq!(set.validate(&model).is_ok(), claimed, "{cell}");
+                    if claimed {
+                        values[k] = Some(oracles(question, &cell, &offer, &model, &set));
+                    }
+                }
+                // Where there is a choice of the support, it matters.
+                if let [Some(all), Some(nominal)] = values {
+                    assert!(all >= nominal - 2.0 * GAP, "{name}: {all} < {nominal}");
+                }
+            }
+        }
+    }
+}
+
+/// All oracles and geometries, which must agree.
+fn oracles(
+    question: &Question,
+    cell: &str,
+    offer: &Offer,
+    model: &Model,
+    set: &UncertaintySet,
+) -> f64 {
+    let exact = runs(question, cell, model, set, &options(Oracle::Exact, None));
+    let nominal = UncertaintySet::none();
+    let without = solve(model, &nominal, &options(Oracle::Exact, None)).unwrap().values[0];
+    assert!(exact > without + 1e-3, "{cell}: the set does nothing, {exact} and {without}");
+    for oracle in ORACLES {
+        let geometries: &[Option<Geometry>] = match oracle {
+            Oracle::FirstOrder => &GEOMETRIES.map(Some),
+            Oracle::Exact | Oracle::InteriorPoint => &[None],
+        };
+        for &geometry in geometries {
+            let cell = format!("{cell}, {oracle}, {geometry:?}");
+            let options = options(oracle, geometry);
+            let claimed = offer.oracles.contains(&oracle)
+                && geometry.is_none_or(|geometry| offer.geometries.contains(&geometry));
+            if claimed {
+                let value = runs(question, &cell, model, set, &options);
+                assert!((value - exact).abs() <= 2.0 * GAP, "{cell}: {value}, exactly {exact}");
+            } else {
+                let refused = (question.ask)(model, set, &options);
+                assert!(matches!(refused, Err(Error::Input(_))), "{cell}: {refused:?}");
+            }
+        }
+    }
+    exact
+}
