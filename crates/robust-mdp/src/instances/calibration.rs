@@ -9,7 +9,7 @@ use super::Xoshiro256;
 use super::garnet::{RowSampler, successors};
 use crate::error::Error;
 use crate::model::{Model, NominalRow};
-use crate::sets::{Distance, EntryData, Set};
+use crate::sets::{Distance, EntryData, Needs, Set};
 
 /// Settings of a calibration.
 ///
@@ -106,6 +106,15 @@ impl Calibration {
         let wrong = |what: String| Err(Error::Input(format!("calibration: {what}")));
         if self.samples == 0 {
             return wrong("0 samples, expected at least 1".into());
+        }
+        match self.distance.needs() {
+            Needs::Nothing | Needs::Weights => {}
+            Needs::Intervals | Needs::Ground => {
+                let title = self.distance.title();
+                return wrong(format!(
+                    "samples say nothing of what {title} sets need, expected another set"
+                ));
+            }
         }
         let fractions = [
             ("quantile", self.quantile, self.quantile > 0.0),
