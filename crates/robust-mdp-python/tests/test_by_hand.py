@@ -34,8 +34,8 @@ def worst(set):
     assert sol.status == "certified" and sol.set == set
     proved = sol.verify()
     assert proved.gap <= 1e-8 and proved.lower[0] - 1e-9 <= sol.values[0] <= proved.upper[0] + 1e-9
-    _, y = sol.worst_kernel().row(0, 0)
-    assert y @ COST == pytest.approx(sol.values[0], abs=1e-6)
+    next_states, y = sol.worst_kernel().row(0, 0)
+    assert y @ COST[next_states - 1] == pytest.approx(sol.values[0], abs=1e-6)
     return sol.values[0]
 
 
@@ -54,7 +54,8 @@ FAR[3, 1] = 0.5
         (rm.Contamination(0.1), 0.9 * 1.9 + 0.1 * 4),
         # The worse half are all of the first and of the second.
         (rm.CVaR.at_level(0.5), (0.2 * 4 + 0.3 * 2) / 0.5),
-        (rm.CVaR.at_level(0.9), 4.0),
+        # All of the first, which is two thirds of 0.3, and a third of the second.
+        (rm.CVaR.at_level(0.7), (0.2 * 4 + 0.1 * 2) / 0.3),
         # From 2 to 1 a unit of distance gains 2, from 3 to 1 it gains 1.5.
         (rm.Wasserstein(0.2, positions=PLACES), 1.9 + 0.2 * 2),
         (rm.Wasserstein(0.5, positions=PLACES), 1.9 + 0.3 * 2 + 0.1 * 3),

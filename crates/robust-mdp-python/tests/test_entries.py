@@ -150,7 +150,7 @@ def test_wrong_places_and_distances():
         rm.Wasserstein(0.1, positions=X, distances=DISTANCES)
     with pytest.raises(ValueError, match="positions .* expected finite numbers"):
         rm.Wasserstein(0.1, positions=[0.0, np.nan])
-    with pytest.raises(ValueError, match="distances .* at least 0"):
+    with pytest.raises(ValueError, match="(?s)distances .* at least 0"):
         rm.Wasserstein(0.1, distances=-DISTANCES)
     free = DISTANCES.copy()
     free[1, 2] = 0.0
