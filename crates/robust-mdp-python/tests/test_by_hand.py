@@ -32,7 +32,8 @@ def worst(set):
     model = one_row()
     sol = rm.solve(model, set, gap=1e-9)
     assert sol.status == "certified" and sol.set == set
-    proved = sol.verify()
+    proved, claim = sol.verify(), sol.certificate.claim
+    assert sol.certificate.fingerprint == model.fingerprint and claim == (*proved.value, proved.gap)
     assert proved.gap <= 1e-8 and proved.lower[0] - 1e-9 <= sol.values[0] <= proved.upper[0] + 1e-9
     next_states, y = sol.worst_kernel().row(0, 0)
     assert y @ COST[next_states - 1] == pytest.approx(sol.values[0], abs=1e-6)

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import pickle
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import robust_mdp as rm
 from robust_mdp import _native
+
+PAGE = Path(__file__).parents[3] / "docs" / "python" / "sets.md"
 
 
 def classes():
@@ -46,6 +49,12 @@ def test_every_set_of_the_library_is_a_class():
         if not adds_up:
             with pytest.raises(ValueError, match="cannot share the budget"):
                 make(name, 0.1, 4, rectangular="s")
+
+
+@pytest.mark.skipif(not PAGE.exists(), reason="the tests were copied without the book")
+def test_the_book_has_every_set():
+    text = PAGE.read_text(encoding="utf-8")
+    assert all(f"`rm.{kind.__name__}(" in text for kind in classes().values())
 
 
 def test_a_set_of_one_line_has_a_documentation():

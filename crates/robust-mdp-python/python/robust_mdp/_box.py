@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 # Lower bounds, upper bounds, whether nominal probabilities are chosen within them.
@@ -42,3 +42,9 @@ class Box:
         """As the library takes it."""
         return self.lower, self.upper, self.chooses
 
+
+def given_or_chosen(probabilities: Any, box: Box | None) -> tuple[Any, Box | None]:
+    """Probabilities and their bounds; without probabilities the upper bounds stand in their place."""
+    if probabilities is not None or box is None:
+        return probabilities, box
+    return box.upper, replace(box, chooses=True)

@@ -21,7 +21,7 @@ from ._arrays import (
     is_table,
     numbers,
 )
-from ._box import Box
+from ._box import Box, given_or_chosen
 from ._labels import Axis, in_order
 from ._parts import Given, Parts, numbered
 from ._rows import compressed
@@ -38,9 +38,9 @@ def of_arrays(
 ) -> Parts:
     name = "P"
     if P is None and Q is None and box is not None:
-        # Probabilities are chosen within the bounds, which tell the convention in their place.
-        box, name = replace(box, chooses=True), "upper"
-        P, Q = (box.upper, None) if s_indices is None else (None, box.upper)
+        chosen, box = given_or_chosen(None, box)
+        P, Q = (chosen, None) if s_indices is None else (None, chosen)
+        name = "upper"
     if (P is None) == (Q is None):
         raise TypeError("expected either P (pymdptoolbox, dense) or Q (QuantEcon)")
     if Q is not None:

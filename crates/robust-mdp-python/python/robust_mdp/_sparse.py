@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ._arrays import FloatArray, common_cost, is_series, is_sparse, numbers
-from ._box import Box
+from ._box import Box, given_or_chosen
 from ._conventions import depth, is_single, of_pairs
 from ._labels import Axis, in_order
 from ._messages import ModelWarning, warn
@@ -19,15 +19,13 @@ from ._rows import Compressed, compressed
 
 
 def of_scipy(
-    P: Any,
+    probabilities: Any,
     s_indices: ArrayLike | None,
     a_indices: ArrayLike | None,
     given: Given,
-    box: Box | None,
+    bounds: Box | None,
 ) -> Parts:
-    if P is None and box is not None:
-        # Probabilities are chosen within the bounds, which tell the shape in their place.
-        P, box = box.upper, replace(box, chooses=True)
+    P, box = given_or_chosen(probabilities, bounds)
     if is_sparse(given.amounts):
         given = replace(given, amounts=given.amounts.toarray())
     if is_sparse(P):

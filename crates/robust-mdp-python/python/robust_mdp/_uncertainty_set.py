@@ -38,7 +38,7 @@ class About(NamedTuple):
     needs: str
 
 
-REGISTRY = {name: About(name, *rest) for name, *rest in _native.sets()}
+REGISTRY = {about.name: about for about in map(About._make, _native.sets())}
 _NONE = About("none", "none", "0", False, True, "nothing")
 
 # Numbers beside the radius: what they are, and the number that they must be above or at least.

@@ -583,10 +583,12 @@ class Model(Frozen):
         >>> bool(abs(value.mid - sol.value.mid) < 1e-4)
         True
         """
-        made = as_kernel(self, kernel)
-        starts, indptr, next_states, data, cost, further, bounds = self._native.arrays()
-        if bounds is not None:
+        if self.has_intervals:
             warn("the intervals of probabilities are left out", ModelWarning)
+        return self._with_kernel(as_kernel(self, kernel))
+
+    def _with_kernel(self, made: Kernel) -> Model:
+        starts, indptr, next_states, data, cost, further, _ = self._native.arrays()
         rows, divided = (made.indptr, made.indices, made.data), 0
         if further is not None:
             own, extra = (indptr, next_states, data), further

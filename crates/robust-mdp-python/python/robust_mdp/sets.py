@@ -7,6 +7,7 @@ which arguments it has, and is compared with what the library says.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -145,7 +146,7 @@ class CVaR(UncertaintySet, name="cvar"):
         given, levels = kept_numbers("level", level)
         if not bool(np.all((levels >= 0.0) & (levels < 1.0))):
             raise ValueError(f"level {level!r}, expected numbers from 0 to below 1")
-        radius = levels / (1.0 - levels)
+        radius: Any = levels / (1.0 - levels)
         return cls(replace(given, values=tuple(radius)) if isinstance(given, Labelled) else radius)
 
 
