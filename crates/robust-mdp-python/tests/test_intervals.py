@@ -176,6 +176,9 @@ def test_tables_keep_them():
     pytest.importorskip("pandas")
     frame = model().to_dataframe()
     assert_same(rm.Model.from_dataframe(frame, lower="lower", upper="upper", discount=0.9))
+    shuffled = frame.sample(frac=1.0, random_state=0)
+    assert shuffled.index.tolist() != frame.index.tolist()
+    assert_same(rm.Model.from_dataframe(shuffled, lower="lower", upper="upper", discount=0.9))
     # Without being asked for, they are columns like others.
     assert not rm.Model.from_dataframe(frame).has_intervals
 

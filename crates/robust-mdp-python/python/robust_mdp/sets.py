@@ -7,7 +7,7 @@ which arguments it has, and is compared with what the library says.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import cast
 
 import numpy as np
 
@@ -146,8 +146,10 @@ class CVaR(UncertaintySet, name="cvar"):
         given, levels = kept_numbers("level", level)
         if not bool(np.all((levels >= 0.0) & (levels < 1.0))):
             raise ValueError(f"level {level!r}, expected numbers from 0 to below 1")
-        radius: Any = levels / (1.0 - levels)
-        return cls(replace(given, values=tuple(radius)) if isinstance(given, Labelled) else radius)
+        radius = levels / (1.0 - levels)
+        if isinstance(given, Labelled):
+            return cls(cast("NumbersLike", replace(given, values=tuple(radius))))
+        return cls(radius)
 
 
 class Wasserstein(WithGround, name="wasserstein"):
