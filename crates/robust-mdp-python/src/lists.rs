@@ -22,7 +22,7 @@ impl Lists {
             prob: Vec::with_capacity(most),
             cost: (0..model.rows()).map(|r| own(model.row(r).cost)).collect(),
             further: model.has_transition_costs().then(|| Vec::with_capacity(most)),
-            bounds: model.has_intervals().then(|| [const { Vec::new() }; 2]),
+            bounds: model.has_intervals().then_some([const { Vec::new() }; 2]),
         };
         for r in 0..model.rows() {
             let row = model.row(r);
