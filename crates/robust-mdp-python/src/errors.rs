@@ -79,7 +79,15 @@ fn place(py: Python<'_>, error: PyErr, state: Option<usize>, action: Option<usiz
     }
 }
 
+/// Flags of the tool and the arguments that mean the same.
+const FLAGS: [(&str, &str); 4] = [
+    ("--support all", "support=\"all\""),
+    ("--support nominal", "support=\"nominal\""),
+    ("--rectangular sa", "rectangular=\"sa\""),
+    ("--discount", "discount="),
+];
+
 /// The library speaks of flags where Python has arguments.
 fn in_python(message: String) -> String {
-    message.replace("--support all", "support=\"all\"").replace("--discount", "discount=")
+    FLAGS.iter().fold(message, |message, (flag, argument)| message.replace(flag, argument))
 }

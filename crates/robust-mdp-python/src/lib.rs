@@ -7,6 +7,7 @@ mod checkpoint;
 mod errors;
 mod evaluate;
 mod instances;
+mod lists;
 mod model;
 mod names;
 mod rows;

@@ -14,7 +14,8 @@ use robust_mdp::io::{
 
 use crate::background::{run_borrowing, run_quietly};
 use crate::errors::{at, raised};
-use crate::rows::{About, Indices, Matrix, Source, Wrong};
+use crate::lists::Lists;
+use crate::rows::{About, Bounds, Indices, Matrix, Source, Wrong};
 
 /// A validated model. It never changes, so that threads may share it.
 #[pyclass(frozen, module = "robust_mdp._native")]
@@ -57,9 +58,12 @@ impl IndexArray<'_> {
 }
 
 type Numbers<'py> = PyReadonlyArray1<'py, f64>;
-/// Row starts, next states, probabilities, further costs.
-type Compressed<'py> = (IndexArray<'py>, IndexArray<'py>, Numbers<'py>, Option<Numbers<'py>>);
-/// State starts, row starts, next states, probabilities, costs, further costs.
+/// Least and largest probabilities, and whether nominal ones are chosen within.
+type Intervals<T> = Option<(T, T, bool)>;
+/// Row starts, next states, probabilities, further costs, intervals.
+type Compressed<'py> =
+    (IndexArray<'py>, IndexArray<'py>, Numbers<'py>, Option<Numbers<'py>>, Intervals<Numbers<'py>>);
+/// State starts, row starts, next states, probabilities, costs, further costs, intervals.
 type Arrays<'py> = (
     Bound<'py, PyArray1<i64>>,
     Bound<'py, PyArray1<i64>>,
@@ -67,15 +71,20 @@ type Arrays<'py> = (
     Bound<'py, PyArray1<f64>>,
     Bound<'py, PyArray1<f64>>,
     Option<Bound<'py, PyArray1<f64>>>,
+    Option<[Bound<'py, PyArray1<f64>>; 2]>,
 );
 
 /// Discount, whether rewards are maximised, initial distribution, names of states and of rows.
 type AboutPython<'py> = (f64, bool, Option<Numbers<'py>>, Option<Vec<String>>, Option<Vec<String>>);
 
+fn objective(maximise: bool) -> Objective {
+    if maximise { Objective::MaxReward } else { Objective::MinCost }
+}
+
 fn about((discount, maximise, initial, states, actions): AboutPython<'_>) -> PyResult<About> {
     Ok(About {
         discount,
-        objective: if maximise { Objective::MaxReward } else { Objective::MinCost },
+        objective: objective(maximise),
         initial: initial.map(|p| p.as_slice().map(<[f64]>::to_vec)).transpose()?,
         state_names: states,
         action_names: actions,
@@ -83,16 +92,25 @@ fn about((discount, maximise, initial, states, actions): AboutPython<'_>) -> PyR
 }
 
 fn matrix<'a>(arrays: &'a Compressed<'_>, rows: usize) -> PyResult<Matrix<'a>> {
-    let (starts, next, prob, further) = arrays;
+    let (starts, next, prob, further, bounds) = arrays;
+    let bounds = match bounds {
+        Some((lower, upper, chooses)) => {
+            Some(Bounds { lower: lower.as_slice()?, upper: upper.as_slice()?, chooses: *chooses })
+        }
+        None => None,
+    };
     let matrix = Matrix {
         starts: starts.indices()?,
         next: next.indices()?,
         prob: prob.as_slice()?,
         further: further.as_ref().map(|f| f.as_slice()).transpose()?,
+        bounds,
     };
     let entries = matrix.prob.len();
     let further = matrix.further.is_none_or(|f| f.len() == entries);
-    if matrix.next.len() != entries || !further || !matrix.starts.are_starts(rows, entries) {
+    let bounds = bounds.is_none_or(|b| [b.lower.len(), b.upper.len()] == [entries; 2]);
+    let fits = further && bounds && matrix.next.len() == entries;
+    if !fits || !matrix.starts.are_starts(rows, entries) {
         return Err(PyValueError::new_err("the arrays of a sparse matrix do not fit together"));
     }
     Ok(matrix)
@@ -173,22 +191,29 @@ impl Model {
         py: Python<'_>,
         prob: PyReadonlyArray3<'_, f64>,
         further: Option<PyReadonlyArray3<'_, f64>>,
+        bounds: Intervals<PyReadonlyArray3<'_, f64>>,
         cost: Numbers<'_>,
         about_model: AboutPython<'_>,
     ) -> PyResult<Model> {
         let prob = prob.as_array();
         let further = further.as_ref().map(|f| f.as_array());
+        let bounds = bounds.as_ref().map(|(lower, upper, chooses)| Bounds {
+            lower: lower.as_array(),
+            upper: upper.as_array(),
+            chooses: *chooses,
+        });
         let (states, actions, next) = prob.dim();
-        if next != states || further.is_some_and(|f| f.dim() != prob.dim()) {
+        let beside = bounds.iter().flat_map(|b| [b.lower, b.upper]).chain(further);
+        if next != states || beside.into_iter().any(|array| array.dim() != prob.dim()) {
             return Err(PyValueError::new_err("expected arrays of shape (S, A, S)"));
         }
-        let source = Source::Dense { prob, further };
+        let source = Source::Dense { prob, further, bounds };
         build(py, &source, states * actions, states, &cost, about(about_model)?)
     }
 
     /// Reads a file; also returns warnings.
     #[staticmethod]
-    #[pyo3(signature = (path, format, discount, reach, rewards))]
+    #[pyo3(signature = (path, format, discount, reach, rewards, maximise))]
     fn load(
         py: Python<'_>,
         path: PathBuf,
@@ -196,9 +221,11 @@ impl Model {
         discount: Option<f64>,
         reach: Vec<String>,
         rewards: Option<String>,
+        maximise: Option<bool>,
     ) -> PyResult<(Model, Vec<String>)> {
         let format = format.map(str::parse).transpose().map_err(|e| raised(py, e))?;
-        let options = ReadOptions { format, discount, reach, rewards, ..ReadOptions::default() };
+        let objective = maximise.map(self::objective);
+        let options = ReadOptions { format, discount, reach, rewards, objective };
         let read = run_quietly(py, move || read_model_file(&path, &options))?;
         let file = read.map_err(|e| raised(py, e))?;
         Ok((file.model.into(), file.warnings))
@@ -326,6 +353,12 @@ impl Model {
         PyArray1::from_iter(py, std::iter::once(0).chain(ends))
     }
 
+    /// Whether probabilities have intervals.
+    #[getter]
+    fn has_intervals(&self) -> bool {
+        self.model.has_intervals()
+    }
+
     /// Compressed rows; costs are in the model's own sign.
     fn arrays<'py>(&self, py: Python<'py>) -> PyResult<Arrays<'py>> {
         if i32::try_from(self.model.states()).is_err() {
@@ -340,6 +373,7 @@ impl Model {
             PyArray1::from_vec(py, lists.prob),
             PyArray1::from_vec(py, lists.cost),
             lists.further.map(|further| PyArray1::from_vec(py, further)),
+            lists.bounds.map(|bounds| bounds.map(|bound| PyArray1::from_vec(py, bound))),
         ))
     }
 
@@ -374,38 +408,5 @@ fn is_kept(name: Cow<'_, str>) -> bool {
     match name {
         Cow::Borrowed(_) => true,
         Cow::Owned(_) => false,
-    }
-}
-
-/// All rows of a model, one after the other, in its own sign.
-struct Lists {
-    starts: Vec<i64>,
-    next: Vec<i32>,
-    prob: Vec<f64>,
-    cost: Vec<f64>,
-    further: Option<Vec<f64>>,
-}
-
-impl Lists {
-    fn of(model: &robust_mdp::Model) -> Lists {
-        let sign = model.objective().sign();
-        let own = |cost: f64| if sign > 0.0 { cost } else { 0.0 - cost };
-        let most = model.transitions();
-        let mut lists = Lists {
-            starts: vec![0],
-            next: Vec::with_capacity(most),
-            prob: Vec::with_capacity(most),
-            cost: (0..model.rows()).map(|r| own(model.row(r).cost)).collect(),
-            further: model.has_transition_costs().then(|| Vec::with_capacity(most)),
-        };
-        for r in 0..model.rows() {
-            for (next, p, further) in model.row(r).listed() {
-                lists.next.push(next as i32);
-                lists.prob.push(p);
-                lists.further.iter_mut().for_each(|all| all.push(own(further)));
-            }
-            lists.starts.push(lists.prob.len() as i64);
-        }
-        lists
     }
 }

@@ -43,6 +43,22 @@ pub(crate) struct Matrix<'a> {
     pub(crate) prob: &'a [f64],
     /// Further costs of the same entries.
     pub(crate) further: Option<&'a [f64]>,
+    pub(crate) bounds: Option<Bounds<&'a [f64]>>,
+}
+
+/// Least and largest probabilities of the same entries.
+#[derive(Clone, Copy)]
+pub(crate) struct Bounds<T> {
+    pub(crate) lower: T,
+    pub(crate) upper: T,
+    /// Nominal probabilities are chosen within them, and those that are there mean nothing.
+    pub(crate) chooses: bool,
+}
+
+impl<T> Bounds<T> {
+    fn entry(&self, of: impl Fn(&T) -> f64) -> Bounds<f64> {
+        Bounds { lower: of(&self.lower), upper: of(&self.upper), chooses: self.chooses }
+    }
 }
 
 /// Where the rows of a model are.
@@ -52,7 +68,11 @@ pub(crate) enum Source<'a> {
     /// One matrix an action.
     Actions(Vec<Matrix<'a>>),
     /// `[state, action, next]`.
-    Dense { prob: ArrayView3<'a, f64>, further: Option<ArrayView3<'a, f64>> },
+    Dense {
+        prob: ArrayView3<'a, f64>,
+        further: Option<ArrayView3<'a, f64>>,
+        bounds: Option<Bounds<ArrayView3<'a, f64>>>,
+    },
 }
 
 /// Everything else about a model.
@@ -125,10 +145,11 @@ impl<'a> Source<'a> {
         let (matrix, r) = match self {
             Source::Rows { rows, .. } => (rows, row),
             Source::Actions(matrices) => (&matrices[a], s),
-            Source::Dense { prob, further } => {
+            Source::Dense { prob, further, bounds } => {
                 for i in 0..prob.dim().2 {
                     let cost = further.as_ref().map_or(0.0, |f| f[[s, a, i]]);
-                    to.add_transition(i, prob[[s, a, i]], cost);
+                    let bounds = bounds.as_ref().map(|b| b.entry(|array| array[[s, a, i]]));
+                    add(to, i, prob[[s, a, i]], bounds, cost);
                 }
                 return Ok(());
             }
@@ -138,8 +159,19 @@ impl<'a> Source<'a> {
             if next < 0 {
                 return Err(Wrong::Negative { state: s, action: a, next });
             }
-            to.add_transition(next as usize, matrix.prob[k], matrix.further.map_or(0.0, |f| f[k]));
+            let cost = matrix.further.map_or(0.0, |f| f[k]);
+            let bounds = matrix.bounds.as_ref().map(|b| b.entry(|all| all[k]));
+            add(to, next as usize, matrix.prob[k], bounds, cost);
         }
         Ok(())
+    }
+}
+
+fn add(to: &mut ModelBuilder, next: usize, prob: f64, bounds: Option<Bounds<f64>>, cost: f64) {
+    match bounds {
+        Some(Bounds { lower, upper, chooses }) => {
+            to.add_interval(next, (!chooses).then_some(prob), [lower, upper], cost);
+        }
+        None => to.add_transition(next, prob, cost),
     }
 }

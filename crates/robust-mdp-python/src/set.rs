@@ -1,20 +1,67 @@
 //! Uncertainty sets.
 
+use std::sync::Arc;
+
 use numpy::PyReadonlyArray1;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use robust_mdp::sets::{Distance, Radius, Rectangularity, Support};
+use robust_mdp::sets::{
+    Distance, EntryWeights, Ground, Needs, Radius, Rectangularity, Set, Support,
+};
 
 use crate::background::run_quietly;
 use crate::errors::raised;
 use crate::model::Model;
 use crate::names::parse;
 
-/// Name, title, formula and whether kernels may leave the nominal support, of every set.
+/// Name, title and formula, whether kernels may leave the nominal support and whether actions may share a
+/// budget, and what it must be told of entries.
+type About = (&'static str, &'static str, &'static str, bool, bool, &'static str);
+
+/// What the library says of every set.
 #[pyfunction]
-pub(crate) fn sets() -> Vec<(&'static str, &'static str, &'static str, bool)> {
-    let all = Distance::ALL.iter().filter_map(|distance| distance.set());
-    all.map(|set| (set.name(), set.title(), set.formula(), set.leaves_support())).collect()
+pub(crate) fn sets() -> Vec<About> {
+    Distance::ALL.iter().filter_map(|distance| distance.set()).map(about).collect()
+}
+
+fn about(set: &dyn Set) -> About {
+    let needs = match set.needs() {
+        Needs::Nothing => "nothing",
+        Needs::Weights => "weights",
+        Needs::Intervals => "intervals",
+        Needs::Ground => "ground",
+    };
+    (set.name(), set.title(), set.formula(), set.leaves_support(), set.adds_up(), needs)
+}
+
+type Numbers<'py> = PyReadonlyArray1<'py, f64>;
+/// What numbers of entries are for, and the numbers.
+type Told<'py> = (String, Numbers<'py>);
+
+fn numbers(given: &Numbers<'_>) -> PyResult<Vec<f64>> {
+    Ok(given.as_slice()?.to_vec())
+}
+
+fn unknown<T>(per: &str) -> PyResult<T> {
+    Err(PyValueError::new_err(format!("numbers per {per:?} are not known")))
+}
+
+fn entry_weights((per, given): Told<'_>) -> PyResult<EntryWeights> {
+    let weights = numbers(&given)?;
+    match &per[..] {
+        "state" => Ok(EntryWeights::PerState(weights)),
+        "transition" => Ok(EntryWeights::PerTransition(weights)),
+        other => unknown(other),
+    }
+}
+
+fn ground((per, given): Told<'_>) -> PyResult<Ground> {
+    let costs = numbers(&given)?;
+    match &per[..] {
+        "state" => Ok(Ground::line(costs)),
+        "pair of states" => Ok(Ground::Matrix(costs)),
+        other => unknown(other),
+    }
 }
 
 /// A set as the library has it.
@@ -25,16 +72,19 @@ pub(crate) struct UncertaintySet {
 
 #[pymethods]
 impl UncertaintySet {
-    /// `per` says what each radius is for: "all" (there is one), "state" or "row".
+    /// `per` says what each radius is for: "all" (there is one), "state" or "row". Weights of entries are for
+    /// each "state" or "transition"; costs of moving mass for each "pair of states", or places of each "state".
     #[new]
-    #[pyo3(signature = (distance, radius, per, rectangular, support, weights))]
+    #[pyo3(signature = (distance, radius, per, rectangular, support, weights, entry_weights, ground))]
     fn new(
         distance: &str,
-        radius: PyReadonlyArray1<'_, f64>,
+        radius: Numbers<'_>,
         per: &str,
         rectangular: &str,
         support: &str,
-        weights: Option<PyReadonlyArray1<'_, f64>>,
+        weights: Option<Numbers<'_>>,
+        entry_weights: Option<Told<'_>>,
+        ground: Option<Told<'_>>,
     ) -> PyResult<UncertaintySet> {
         let radii = radius.as_slice()?;
         let radius = match (per, radii) {
@@ -46,10 +96,15 @@ impl UncertaintySet {
         let distance: Distance = parse("set", distance)?;
         let rectangularity: Rectangularity = parse("rectangular", rectangular)?;
         let support: Support = parse("support", support)?;
-        let weights = weights.map(|weights| weights.as_slice().map(<[f64]>::to_vec)).transpose()?;
-        let base = robust_mdp::sets::UncertaintySet::new(distance, 0.0);
-        let set =
-            robust_mdp::sets::UncertaintySet { radius, rectangularity, support, weights, ..base };
+        let set = robust_mdp::sets::UncertaintySet {
+            distance,
+            radius,
+            rectangularity,
+            support,
+            weights: weights.as_ref().map(numbers).transpose()?,
+            entry_weights: entry_weights.map(self::entry_weights).transpose()?.map(Arc::new),
+            ground: ground.map(self::ground).transpose()?.map(Arc::new),
+        };
         Ok(UncertaintySet { set })
     }
 

@@ -103,7 +103,7 @@ def residual(model, set, values, states=None):
     """‖F(v) − v‖ over `states`, for a model of rewards or costs."""
     kernel = model.kernel()
     sign = -1.0 if model.objective == "max-reward" else 1.0
-    _, indptr, _, _, cost, further = model._native.arrays()
+    _, indptr, _, _, cost, further, _ = model._native.arrays()
     worst = 0.0
     for s in range(model.n_states) if states is None else states:
         rows = []

@@ -48,10 +48,10 @@ def heard(job):
 
 @pytest.mark.skipif(not hasattr(signal, "SIGALRM"), reason="there are no alarms here")
 def test_signals_are_heard_in_native_calls(large, tmp_path):
-    starts, indptr, to, p, cost, _ = large._native.arrays()
+    starts, indptr, to, p, cost, *_ = large._native.arrays()
     jobs = {
         "a model of arrays": lambda: rm._native.Model.from_rows(
-            starts, (indptr, to, p, None), cost, (0.9, False, None, None, None)
+            starts, (indptr, to, p, None, None), cost, (0.9, False, None, None, None)
         ),
         "a file": lambda: large._native.save(str(tmp_path / "model.json"), None),
     }

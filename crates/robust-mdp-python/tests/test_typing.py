@@ -29,6 +29,13 @@ wider: rm.KL = rm.KL(0.1).with_radius(0.2)
 named = rm.Model.from_arrays(np.zeros((2, 3, 3)), R={"a": 1.0, "b": 2.0, "c": 3.0}, initial={"a": 1.0})
 rm.solve(named, rm.KL({"a": 0.1, "b": 0.2, "c": 0.3}), start={"a": 1.0, "b": 2.0, "c": 3.0})
 rm.evaluate(named, {"a": "go", "b": "go", "c": "stay"}, rm.KL({("a", "go"): 0.1}, rectangular="sa"))
+rm.solve(model, rm.L1(0.1, entry_weights=np.ones(3)))
+rm.solve(named, rm.Wasserstein(0.1, positions={"a": 0.0, "b": 1.0, "c": 2.0}))
+rm.solve(named, rm.Wasserstein(0.1, distances={"a": {"b": 1.0}}))
+level: rm.CVaR = rm.CVaR.at_level({"a": 0.5, "b": 0.5, "c": 0.5})
+room = rm.Model.from_arrays(lower=np.zeros((2, 3, 3)), upper=np.ones((2, 3, 3)), R=np.zeros(3))
+within: np.ndarray[tuple[int, ...], np.dtype[np.float64]] = room.intervals()[0]
+rm.solve(room, rm.Intervals(), discount=0.9)
 for one in rm.sweep_radius(model, rm.Ellipsoid(0.0), [0.1]):
     print(one.status)
 """
@@ -70,6 +77,7 @@ def test_wrong_uses_are_found(tmp_path):
         "import robust_mdp as rm\n"
         "rm.solve(rm.instances.machine(10), rm.KL(0.1), method='magic')  # type: ignore[arg-type]\n"
         "rm.solve(rm.instances.machine(10), 0.1)  # type: ignore[arg-type]\n"
+        "rm.KL(0.1, entry_weights=[1.0])  # type: ignore[call-arg]\n"
     )
     run("mypy", "--strict", "--follow-imports=silent", "user.py", cwd=tmp_path)
 

@@ -117,20 +117,3 @@ def common_cost(
 def is_sparse(matrix: Any) -> bool:
     """Whether it is one of SciPy's matrices."""
     return hasattr(matrix, "tocsr")
-
-
-def compressed(
-    what: str, matrix: Any, further: FloatArray | None = None
-) -> tuple[IndexArray, IndexArray, FloatArray, FloatArray | None]:
-    """The arrays of a matrix by rows, without copies where they are that already; `further` are costs of
-    the same shape as a dense matrix."""
-    if is_sparse(matrix):
-        rows = matrix.tocsr()
-        return indices(rows.indptr), indices(rows.indices), flat(what, rows.data), None
-    dense = numbers(what, matrix, 2)
-    # A cost where there is no probability matters to sets that leave the nominal support.
-    there = dense != 0.0 if further is None else (dense != 0.0) | (further != 0.0)
-    row, column = np.nonzero(there)
-    starts = np.searchsorted(row, np.arange(len(dense) + 1)).astype(np.int64)
-    costs = None if further is None else np.ascontiguousarray(further[row, column])
-    return starts, column.astype(np.int64), np.ascontiguousarray(dense[row, column]), costs

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from . import _native
 from ._arrays import (
     FloatArray,
-    compressed,
+    IntArray,
     flat,
     integers,
     is_labelled,
@@ -21,8 +21,10 @@ from ._arrays import (
     is_table,
     numbers,
 )
+from ._box import Box, given_or_chosen
 from ._labels import Axis, in_order
 from ._parts import Given, Parts, numbered
+from ._rows import compressed
 
 
 def of_arrays(
@@ -32,7 +34,13 @@ def of_arrays(
     a_indices: ArrayLike | None,
     convention: str | None,
     given: Given,
+    box: Box | None,
 ) -> Parts:
+    name = "P"
+    if P is None and Q is None and box is not None:
+        chosen, box = given_or_chosen(None, box)
+        P, Q = (chosen, None) if s_indices is None else (None, chosen)
+        name = "upper"
     if (P is None) == (Q is None):
         raise TypeError("expected either P (pymdptoolbox, dense) or Q (QuantEcon)")
     if Q is not None:
@@ -41,25 +49,33 @@ def of_arrays(
         if (s_indices is None) != (a_indices is None):
             raise TypeError("s_indices and a_indices come together")
         if s_indices is not None and a_indices is not None:
-            return of_pairs(Q, given, s_indices, a_indices)
-        return _quantecon(Q, given)
+            return of_pairs(Q, given, s_indices, a_indices, box=box)
+        return _quantecon(Q, given, box)
     if s_indices is not None or a_indices is not None:
         raise TypeError("s_indices and a_indices belong to QuantEcon's Q[L, S]: give Q=, not P=")
-    P = _stacked("P", _ordered_kernel(P, convention, given))
-    prob = numbers("P", P, 3)
-    by_action = _is_by_action(prob.shape, convention)
+
+    def kernel(what: str, array: Any) -> FloatArray:
+        return numbers(what, _stacked(what, _ordered_kernel(what, array, convention, given)), 3)
+
+    prob, single = kernel(name, P), is_single(P)
+    by_action = _is_by_action(name, prob.shape, convention)
+    if box is not None:
+        box = box.each(kernel)
+        box.expect_shape(prob.shape)
     if by_action:
         prob = prob.transpose(1, 0, 2)
+        box = None if box is None else box.each(lambda _, bound: bound.transpose(1, 0, 2))
     states, actions, _ = prob.shape
     amounts = _stacked(given.name, _ordered_amounts(given, states, actions, by_action))
     base, further = _rewards(given.name, amounts, prob.shape, by_action)
-    return _table(prob, base, further, given, is_single(P), "P")
+    return _table(prob, base, further, box, given, single, name)
 
 
 def _table(
     prob: FloatArray,
     base: FloatArray,
     further: FloatArray | None,
+    box: Box | None,
     given: Given,
     single: bool,
     name: str,
@@ -71,10 +87,11 @@ def _table(
         s, a = np.divmod(np.flatnonzero(~absent), actions)
         feasible = replace(given, amounts=base[~absent])
         moves = None if further is None else further[s, a]
-        parts = of_pairs(prob[s, a], feasible, s, a, actions, moves)
+        within = None if box is None else box.each(lambda _, bound: bound[s, a])
+        parts = of_pairs(prob[s, a], feasible, s, a, actions, moves, within)
     else:
         parts = given.table(base, states, actions)
-        parts.dense = (prob, further)
+        parts.dense = (prob, further, None if box is None else box.native())
     parts.is_single = single
     parts.normalise = f"{name} / {name}.sum(axis=-1, keepdims=True) divides every row by its sum"
     return parts
@@ -93,19 +110,19 @@ def depth(given: Any) -> int:
     return int(np.ndim(given))
 
 
-def _ordered_kernel(P: Any, convention: str | None, given: Given) -> Any:
+def _ordered_kernel(what: str, P: Any, convention: str | None, given: Given) -> Any:
     """Labelled matrices, in a list or a dictionary, in the order of their names."""
     parts = list(P.values()) if isinstance(P, Mapping) else P
     if not isinstance(parts, (list, tuple)) or not any(map(is_labelled, [P, *parts])):
         return P
     shape = np.shape(parts[0])
     if len(shape) != 2:
-        raise TypeError("P: expected one table an action, with a row and a column a state")
+        raise TypeError(f"{what}: expected one table an action, with a row and a column a state")
     if shape[0] == shape[1] and convention != "SAS":
         first, second = given.actions(len(parts)), given.states(shape[1])
     else:
         first, second = given.states(len(parts)), given.actions(shape[0])
-    return in_order("P", P, first, second, given.states(shape[1]))
+    return in_order(what, P, first, second, given.states(shape[1]))
 
 
 def _ordered_amounts(given: Given, states: int, actions: int, by_action: bool) -> Any:
@@ -133,23 +150,23 @@ def is_single(array: Any) -> bool:
     return getattr(first, "dtype", None) in (np.dtype(np.float32), np.dtype(np.float16))
 
 
-def _is_by_action(shape: tuple[int, ...], convention: str | None) -> bool:
+def _is_by_action(name: str, shape: tuple[int, ...], convention: str | None) -> bool:
     """Whether P is (A, S, S) rather than (S, A, S)."""
     if convention not in (None, "ASS", "SAS"):
         raise ValueError(f'convention={convention!r}, expected "ASS" or "SAS"')
     first, second, third = shape
     if 0 in shape:
-        raise ValueError(f"P has shape {shape}, expected at least one state and one action")
+        raise ValueError(f"{name} has shape {shape}, expected at least one state and one action")
     fits = {"ASS": second == third, "SAS": first == third}
     if convention is None:
         if fits["ASS"] and fits["SAS"]:
             raise ValueError(
-                f"P has shape {shape}: as many actions as states, so that its axes cannot be "
+                f"{name} has shape {shape}: as many actions as states, so that its axes cannot be "
                 'told apart; give convention="ASS" (pymdptoolbox) or convention="SAS"'
             )
         convention = "ASS" if fits["ASS"] else "SAS"
     if not fits[convention]:
-        raise ValueError(f"P has shape {shape}, expected (A, S, S) or (S, A, S)")
+        raise ValueError(f"{name} has shape {shape}, expected (A, S, S) or (S, A, S)")
     return convention == "ASS"
 
 
@@ -177,7 +194,7 @@ def _rewards(
     return base.ravel(), array - np.where(np.isfinite(base), base, 0.0)[:, :, None]
 
 
-def _quantecon(Q: Any, given: Given) -> Parts:
+def _quantecon(Q: Any, given: Given, box: Box | None) -> Parts:
     prob = numbers("Q", Q, 3)
     states, actions, last = prob.shape
     amounts = in_order(given.name, given.amounts, given.states(states), given.actions(actions))
@@ -188,7 +205,10 @@ def _quantecon(Q: Any, given: Given) -> Parts:
         )
     if 0 in prob.shape:
         raise ValueError(f"Q has shape {prob.shape}, expected at least one state and one action")
-    return _table(prob, reward.ravel(), None, given, is_single(Q), "Q")
+    if box is not None:
+        box = box.each(lambda name, bound: numbers(name, bound, 3))
+        box.expect_shape(prob.shape)
+    return _table(prob, reward.ravel(), None, box, given, is_single(Q), "Q")
 
 
 def of_pairs(
@@ -198,6 +218,7 @@ def of_pairs(
     a_indices: ArrayLike,
     actions: int | None = None,
     further: FloatArray | None = None,
+    box: Box | None = None,
 ) -> Parts:
     """One row a pair, in any order; of `actions` actions, or as many as the numbers say."""
     shape = tuple(Q.shape) if hasattr(Q, "shape") else np.shape(Q)
@@ -223,7 +244,8 @@ def of_pairs(
     order = order[~given.absent(cost[order])]
     if len(order) < len(s) or not np.array_equal(order, np.arange(len(order))):
         s, a, cost = s[order], a[order], cost[order]
-        Q = Q.tocsr()[order] if is_sparse(Q) else numbers("Q", Q, 2)[order]
+        Q = _reordered("Q", Q, order)
+        box = None if box is None else box.each(lambda name, part: _reordered(name, part, order))
         further = None if further is None else further[order]
     for k in np.flatnonzero((s[1:] == s[:-1]) & (a[1:] == a[:-1]))[:1]:
         raise ValueError(f"state {s[k]}, action {a[k]} is listed twice")
@@ -235,6 +257,10 @@ def of_pairs(
     parts = given.parts(cost, states, a, width)
     if parts.action_names is None:
         parts.action_names = numbered(starts, a)
-    parts.actions, parts.rows = a, (starts, compressed("Q", Q, further))
+    parts.actions, parts.rows = a, (starts, compressed("Q", Q, further, box))
     parts.is_single = is_single(Q)
     return parts
+
+
+def _reordered(what: str, rows: Any, order: IntArray) -> Any:
+    return rows.tocsr()[order] if is_sparse(rows) else numbers(what, rows, 2)[order]

@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _native
-from ._arrays import FloatArray, IndexArray, IntArray
+from ._arrays import FloatArray, IntArray
+from ._box import NativeBox
 from ._labels import Axis, NumbersLike, distribution, in_order
-
-Compressed = tuple[IndexArray, IndexArray, FloatArray, "FloatArray | None"]
+from ._rows import Compressed
 
 
 @dataclass
@@ -29,7 +29,7 @@ class Parts:
     actions: IntArray | None = None
     rows: tuple[IntArray, Compressed] | None = None
     matrices: list[Compressed] | None = None
-    dense: tuple[FloatArray, FloatArray | None] | None = None
+    dense: tuple[FloatArray, FloatArray | None, NativeBox | None] | None = None
     is_single: bool = False
     # How rows are divided by their sums in the user's own terms.
     normalise: str = "divide every row by its sum"
@@ -73,7 +73,7 @@ class Parts:
         if self.matrices is not None:
             return _native.Model.from_actions(self.matrices, self.states, cost, about)
         assert self.dense is not None
-        return _native.Model.from_dense(self.dense[0], self.dense[1], cost, about)
+        return _native.Model.from_dense(*self.dense, cost, about)
 
 
 @dataclass

@@ -9,16 +9,23 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ._arrays import FloatArray, common_cost, compressed, is_series, is_sparse, numbers
+from ._arrays import FloatArray, common_cost, is_series, is_sparse, numbers
+from ._box import Box, given_or_chosen
 from ._conventions import depth, is_single, of_pairs
 from ._labels import Axis, in_order
 from ._messages import ModelWarning, warn
-from ._parts import Compressed, Given, Parts
+from ._parts import Given, Parts
+from ._rows import Compressed, compressed
 
 
 def of_scipy(
-    P: Any, s_indices: ArrayLike | None, a_indices: ArrayLike | None, given: Given
+    probabilities: Any,
+    s_indices: ArrayLike | None,
+    a_indices: ArrayLike | None,
+    given: Given,
+    bounds: Box | None,
 ) -> Parts:
+    P, box = given_or_chosen(probabilities, bounds)
     if is_sparse(given.amounts):
         given = replace(given, amounts=given.amounts.toarray())
     if is_sparse(P):
@@ -41,7 +48,7 @@ def of_scipy(
                     f"{(states, actions)}: rewards of transitions belong to one matrix an action"
                 )
             given = replace(given, amounts=base)
-        return of_pairs(P, given, s_indices, a_indices)
+        return of_pairs(P, given, s_indices, a_indices, box=box)
     if s_indices is not None or a_indices is not None:
         raise TypeError("s_indices and a_indices belong to one matrix with a row for every pair")
     if not isinstance(P, (Sequence, np.ndarray)) or isinstance(P, str):
@@ -52,7 +59,10 @@ def of_scipy(
     for a, matrix in enumerate(P):
         if matrix.shape != (states, states):
             raise ValueError(f"P[{a}] has shape {matrix.shape}, expected {(states, states)}")
-    tables = [compressed(f"P[{a}]", matrix) for a, matrix in enumerate(P)]
+    boxes = [None] * len(P) if box is None else _by_action(box, len(P))
+    tables = [
+        compressed(f"P[{a}]", matrix, box=box) for a, (matrix, box) in enumerate(zip(P, boxes, strict=True))
+    ]
     amounts = given.amounts
     if isinstance(amounts, (Sequence, np.ndarray)) and len(amounts) and is_sparse(amounts[0]):
         base, tables = _sparse_rewards(given.name, list(amounts), tables, states)
@@ -61,25 +71,39 @@ def of_scipy(
         if dense is not None:
             base, tables = _sparse_rewards(given.name, list(dense), tables, states)
     if bool(given.absent(base).any()):
-        return _without_absent(P, base, tables, given)
+        return _without_absent(P, base, tables, given, box)
     parts = given.table(base, states, len(P))
     parts.matrices, parts.is_single = tables, is_single(P[0])
     return parts
 
 
 def _without_absent(
-    P: Any, base: FloatArray, tables: list[Compressed], given: Given
+    P: Any, base: FloatArray, tables: list[Compressed], given: Given, box: Box | None
 ) -> Parts:
     """The pairs alone that are not infinitely bad, as rows of one matrix."""
     from scipy.sparse import vstack
 
-    if any(further is not None for *_, further in tables):
+    if any(further is not None for *_, further, _ in tables):
         raise ValueError(f"{given.name}: infinite rewards of transitions, expected finite ones")
     there, states = ~given.absent(base), P[0].shape[0]
     s, a = np.divmod(np.flatnonzero(there), len(P))
-    stacked: Any = vstack([matrix.tocsr() for matrix in P], format="csr")
-    rows = stacked[a * states + s]
-    return of_pairs(rows, replace(given, amounts=base[there]), s, a, len(P))
+
+    def rows(matrices: Any) -> Any:
+        stacked: Any = vstack([matrix.tocsr() for matrix in matrices], format="csr")
+        return stacked[a * states + s]
+
+    within = None if box is None else box.each(lambda _, matrices: rows(matrices))
+    feasible = replace(given, amounts=base[there])
+    return of_pairs(rows(P), feasible, s, a, len(P), box=within)
+
+
+def _by_action(box: Box, actions: int) -> list[Box]:
+    """The bounds of every action's matrix."""
+    for name, matrices in (("lower", box.lower), ("upper", box.upper)):
+        if not isinstance(matrices, (Sequence, np.ndarray)) or len(matrices) != actions:
+            raise TypeError(f"{name}: expected {actions} sparse matrices, one an action")
+    pairs = zip(box.lower, box.upper, strict=True)
+    return [Box(lower, upper, box.chooses) for lower, upper in pairs]
 
 
 def _row_rewards(
@@ -109,7 +133,8 @@ def _sparse_rewards(
     base = np.zeros((states, len(tables)))
     made: list[Compressed] = []
     dropped = 0
-    for a, (reward, (starts, next_states, prob, _)) in enumerate(zip(given, tables, strict=True)):
+    for a, (reward, table) in enumerate(zip(given, tables, strict=True)):
+        starts, next_states, prob, _, bounds = table
         if reward.shape != (states, states):
             raise ValueError(
                 f"{name}[{a}] has shape {reward.shape}, expected {(states, states)}"
@@ -124,7 +149,7 @@ def _sparse_rewards(
         dropped += int((~np.isin(paid[:, 0] * states + paid[:, 1], listed)).sum())
         cost, further = common_cost(starts, values)
         base[:, a] = cost
-        made.append((starts, next_states, prob, further))
+        made.append((starts, next_states, prob, further, bounds))
     if dropped:
         warn(
             f"{name}: {dropped} numbers belong to transitions that P does not list and are left out; they "

@@ -10,10 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._arrays import FloatArray, IntArray, common_cost, integers, numbers
+from ._box import Box
 from ._interrupts import interruptibly, items
 from ._labels import Axis, NumbersLike, distribution
 from ._messages import ModelWarning, warn
-from ._parts import Compressed, Parts, numbered
+from ._parts import Parts, numbered
+from ._rows import Compressed
 
 
 def _items(table: Any) -> list[tuple[int, Any]]:
@@ -151,7 +153,7 @@ def _assembled(
         state_names=[*map(str, range(states)), "terminated"] if sink else None,
         action_names=numbered(starts, actions),
         actions=actions,
-        rows=(starts, (indptr, target, prob, further)),
+        rows=(starts, (indptr, target, prob, further, None)),
         normalise="divide the probabilities of every list by their sum",
     )
 
@@ -280,12 +282,20 @@ def _column_names(frame: Any) -> list[str]:
 
 
 def of_dataframe(
-    frame: Any, names: tuple[str, str, str, str, str | None, str | None], initial: NumbersLike | None
+    frame: Any,
+    names: tuple[str, str, str, str, str | None, str | None],
+    bounds: tuple[str | None, str | None],
+    initial: NumbersLike | None,
 ) -> Parts:
     state, action, target, probability, cost, reward = names
     columns = _column_names(frame)
     amount, maximise = _amount_column(columns, cost, reward)
-    for name in (state, action, target, probability, amount):
+    box = Box.of(*bounds)
+    if box is not None and probability not in columns:
+        # Probabilities are chosen within the bounds.
+        box, probability = Box(box.lower, box.upper, chooses=True), box.upper
+    within = () if box is None else (box.lower, box.upper)
+    for name in (state, action, target, probability, amount, *within):
         if name not in columns:
             raise ValueError(f"no column “{name}”, found {columns}")
         if columns.count(name) > 1:
@@ -294,8 +304,10 @@ def of_dataframe(
     act, action_names = _actions(frame, action, origin)
     prob = numbers(probability, _column(frame, probability), 1)
     amounts = numbers(amount, _column(frame, amount), 1)
+    if box is not None:
+        box = box.each(lambda _, name: numbers(name, _column(frame, name), 1))
     owner, ids, base, rows = interruptibly(
-        len(origin), lambda: _sorted_rows(origin, act, to, prob, amounts)
+        len(origin), lambda: _sorted_rows(origin, act, to, prob, amounts, box)
     )
     starts = np.searchsorted(owner, np.arange(states + 1)).astype(np.int64)
     axis = Axis("state", states, state_names)
@@ -321,7 +333,12 @@ def of_dataframe(
 
 
 def _sorted_rows(
-    origin: IntArray, act: IntArray, to: IntArray, prob: FloatArray, amounts: FloatArray
+    origin: IntArray,
+    act: IntArray,
+    to: IntArray,
+    prob: FloatArray,
+    amounts: FloatArray,
+    box: Box | None,
 ) -> tuple[IntArray, IntArray, FloatArray, Compressed]:
     """States, actions and costs of the rows, and the rows."""
     order = np.lexsort((act, origin))
@@ -330,4 +347,5 @@ def _sorted_rows(
     first[1:] = (origin[1:] != origin[:-1]) | (act[1:] != act[:-1])
     indptr = np.append(np.flatnonzero(first), len(origin)).astype(np.int64)
     base, further = common_cost(indptr, amounts[order])
-    return origin[first], act[first], base, (indptr, to[order], prob[order], further)
+    bounds = None if box is None else box.each(lambda _, bound: bound[order]).native()
+    return origin[first], act[first], base, (indptr, to[order], prob[order], further, bounds)

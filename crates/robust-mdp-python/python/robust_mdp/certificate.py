@@ -14,8 +14,9 @@ from ._frozen import ReadOnly
 if TYPE_CHECKING:
     from .model import Model
 
-# docs/certificates.md: magic, version, names, (table,) fingerprint, discount, four counts, claim.
-_HEADER = struct.Struct("<8sI8s16sd4Q3d")
+# docs/certificates.md: magic, version, names, fingerprint, discount, four counts, claim.
+_HEADER = struct.Struct("<8sI9s16sd4Q3d")
+_VERSION = 6
 Path = str | os.PathLike[str]
 
 
@@ -40,6 +41,9 @@ class Certificate:
             raise TypeError(f"expected bytes, not {type(self.data).__name__}")
         if len(self.data) < _HEADER.size or not self.data.startswith(b"RMDPCERT"):
             raise _native.CertificateError("not a certificate: it does not begin with RMDPCERT")
+        version = _HEADER.unpack_from(self.data)[1]
+        if version != _VERSION:
+            raise _native.CertificateError(f"a certificate of version {version}, expected {_VERSION}")
 
     @property
     def claim(self) -> tuple[float, float, float]:

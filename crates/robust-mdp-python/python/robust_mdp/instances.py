@@ -93,11 +93,11 @@ def calibrate(
     """
     model = _checks.model(model)
     kind = set if isinstance(set, type) else type(set)
-    if not issubclass(kind, UncertaintySet) or kind._distance == "none":
+    if not issubclass(kind, UncertaintySet) or kind._about.name == "none":
         raise TypeError(f"set: expected a set such as KL, not {set!r}")
     radii = _native.calibrate(
         model._native,
-        kind._distance,
+        kind._about.name,
         count("samples", samples),
         number("quantile", quantile),
         number("mixing", mixing),

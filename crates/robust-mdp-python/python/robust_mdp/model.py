@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _checks, _conventions, _native, _sparse, _tables
 from ._arrays import FloatArray, IntArray, frozen, numbers
+from ._box import Box
 from ._frozen import Frozen
 from ._interrupts import interruptibly
 from ._labels import Axis, NumbersLike, Pairs
@@ -22,6 +23,7 @@ from .kernel import Kernel, as_kernel
 
 Path = str | os.PathLike[str]
 Format = Literal["json", "csv", "parquet", "npz", "mdp", "prism", "drn", "bmdp"]
+Objective = Literal["min-cost", "max-reward"]
 
 
 class Model(Frozen):
@@ -91,6 +93,8 @@ class Model(Frozen):
         *,
         cost: Any = None,
         Q: Any = None,
+        lower: Any = None,
+        upper: Any = None,
         s_indices: ArrayLike | None = None,
         a_indices: ArrayLike | None = None,
         convention: Literal["ASS", "SAS"] | None = None,
@@ -116,6 +120,10 @@ class Model(Frozen):
             cost of infinity, marks an action that a state does not have.
         cost : array
             In place of `R`, to be minimised.
+        lower, upper : arrays, optional
+            Least and largest probabilities, of the shape of `P` or `Q`: what nature may choose with
+            :class:`Intervals`. Without `P` and `Q` nominal probabilities are chosen within, every row's at
+            the same share of the way from `lower` to `upper`.
         s_indices, a_indices : arrays of int
             State and action of every pair.
         convention : {"ASS", "SAS"}, optional
@@ -145,11 +153,15 @@ class Model(Frozen):
         >>> R = np.array([[0.0, 1.0], [1.0, 0.0], [2.0, 2.0]])
         >>> rm.Model.from_arrays(P, R, discount=0.9)
         Model(states=3, pairs=6, transitions=18, max-reward, discount=0.9)
+        >>> low, high = np.full((2, 3, 3), 0.1), np.full((2, 3, 3), 0.5)
+        >>> rm.Model.from_arrays(lower=low, upper=high, R=R, discount=0.9)
+        Model(states=3, pairs=6, transitions=18, intervals, max-reward, discount=0.9)
         """
         if hasattr(P, "beta") and hasattr(P, "Q"):
             raise TypeError(f"P: a {type(P).__name__} is taken in by Model.from_quantecon")
         given = Given.of(R, cost, initial, state_names, action_names)
-        parts = _conventions.of_arrays(P, Q, s_indices, a_indices, convention, given)
+        box = Box.of(lower, upper)
+        parts = _conventions.of_arrays(P, Q, s_indices, a_indices, convention, given, box)
         return Model._build(parts, _discount_of(discount, beta))
 
     @staticmethod
@@ -189,10 +201,12 @@ class Model(Frozen):
 
     @staticmethod
     def from_scipy(
-        P: Any,
+        P: Any = None,
         R: Any = None,
         *,
         cost: Any = None,
+        lower: Any = None,
+        upper: Any = None,
         s_indices: ArrayLike | None = None,
         a_indices: ArrayLike | None = None,
         discount: float | None = None,
@@ -214,6 +228,8 @@ class Model(Frozen):
             :class:`ModelWarning` that counts them; an entry of `P` that is 0 and stored is listed.
         cost : array, optional
             In place of `R`, to be minimised.
+        lower, upper : like P, optional
+            Least and largest probabilities, as in :meth:`from_arrays`.
         s_indices, a_indices, discount, beta, initial, state_names, action_names
             As in :meth:`from_arrays`.
 
@@ -225,7 +241,7 @@ class Model(Frozen):
         Model(states=4, pairs=8, transitions=8, max-reward, discount=0.9)
         """
         given = Given.of(R, cost, initial, state_names, action_names)
-        parts = _sparse.of_scipy(P, s_indices, a_indices, given)
+        parts = _sparse.of_scipy(P, s_indices, a_indices, given, Box.of(lower, upper))
         return Model._build(parts, _discount_of(discount, beta))
 
     @staticmethod
@@ -274,6 +290,8 @@ class Model(Frozen):
         probability: str = "probability",
         cost: str | None = None,
         reward: str | None = None,
+        lower: str | None = None,
+        upper: str | None = None,
         discount: float | None = None,
         initial: NumbersLike | None = None,
     ) -> Model:
@@ -289,6 +307,9 @@ class Model(Frozen):
             labels of actions are numbered in the order in which they first appear in their state.
         cost, reward : str, optional
             The column of costs, or that of rewards; without either, the one called “cost” or “reward”.
+        lower, upper : str, optional
+            Columns of least and largest probabilities, as in :meth:`from_arrays`; the table may then do
+            without a column of probabilities.
         discount, initial
             As in :meth:`from_arrays`.
 
@@ -306,7 +327,7 @@ class Model(Frozen):
         ['up', 'down']
         """
         names = (state, action, next, probability, cost, reward)
-        return Model._build(_tables.of_dataframe(frame, names, initial), discount)
+        return Model._build(_tables.of_dataframe(frame, names, (lower, upper), initial), discount)
 
     @staticmethod
     def load(
@@ -316,9 +337,13 @@ class Model(Frozen):
         discount: float | None = None,
         reach: str | Sequence[str] = (),
         rewards: str | None = None,
+        objective: Objective | None = None,
     ) -> Model:
         """Read a model from a file: ``.json``, craam's ``.csv`` or the same table as ``.parquet``, ``.npz``, PRISM's
         ``.tra``, Storm's ``.drn``, bmdp-tool's ``.bmdp`` or fast-robust-mdps' ``.mdp``, packed by gzip or not.
+
+        Where probabilities have intervals, the model has them too. Where a ``.csv`` file gives actions
+        several outcomes, rows are their even mixtures, and a :class:`ModelWarning` says so.
 
         Parameters
         ----------
@@ -331,17 +356,23 @@ class Model(Frozen):
             place of the file's rewards. It has a reward of 1 to enter such a state, and they are terminal.
         rewards : str, optional
             Which of the rewards of Storm's files count; by default the first.
+        objective : {"min-cost", "max-reward"}, optional
+            What the numbers of PRISM's and Storm's files are; by default rewards, unless they are called “cost”.
         """
+        maximise = None
+        if objective is not None:
+            _checks.one_of("objective", objective, get_args(Objective))
+            maximise = objective == "max-reward"
         path = os.fspath(path)
         labels = [reach] if isinstance(reach, str) else list(reach)
         try:
             given = None if discount is None else _checks.discount(discount)
-            native, notes = _native.Model.load(path, format, given, labels, rewards)
+            native, notes = _native.Model.load(path, format, given, labels, rewards, maximise)
             has_discount = True
         except _native.ModelError as error:
             if discount is not None or "discount factor is missing" not in str(error):
                 raise
-            native, notes = _native.Model.load(path, format, 0.0, labels, rewards)
+            native, notes = _native.Model.load(path, format, 0.0, labels, rewards, maximise)
             has_discount = False
         for note in notes:
             warn(note, ModelWarning)
@@ -415,7 +446,7 @@ class Model(Frozen):
         return self._native.discount if self._has_discount else None
 
     @property
-    def objective(self) -> Literal["min-cost", "max-reward"]:
+    def objective(self) -> Objective:
         """Whether costs are minimised or rewards maximised."""
         return "max-reward" if self._native.maximise else "min-cost"
 
@@ -448,12 +479,33 @@ class Model(Frozen):
 
     def kernel(self) -> Kernel:
         """The nominal kernel."""
-        _, indptr, next_states, data, _, _ = self._native.arrays()
+        _, indptr, next_states, data, *_ = self._native.arrays()
         return Kernel._of(self, indptr, next_states, data)
+
+    @property
+    def has_intervals(self) -> bool:
+        """Whether probabilities have intervals, within which the nominal ones lie."""
+        return self._native.has_intervals
+
+    def intervals(self) -> tuple[FloatArray, FloatArray]:
+        """Least and largest probability of every transition, in the order of :meth:`kernel`.
+
+        >>> import numpy as np, robust_mdp as rm
+        >>> P = np.array([[[0.5, 0.5], [0.0, 1.0]]])
+        >>> low, high = np.array([[[0.3, 0.4], [0.0, 1.0]]]), np.array([[[0.6, 0.7], [0.0, 1.0]]])
+        >>> model = rm.Model.from_arrays(P, [1.0, 0.0], lower=low, upper=high, discount=0.9)
+        >>> model.intervals()
+        (array([0.3, 0.4, 1. ]), array([0.6, 0.7, 1. ]))
+        """
+        *_, bounds = self._native.arrays()
+        if bounds is None:
+            raise ValueError("the probabilities of this model have no intervals")
+        lower, upper = bounds
+        return frozen(lower), frozen(upper)
 
     def expected_costs(self) -> FloatArray:
         """Expected immediate cost, or reward, of every pair under the nominal kernel."""
-        _, indptr, _, data, cost, further = self._native.arrays()
+        _, indptr, _, data, cost, further, _ = self._native.arrays()
         if further is not None:
             row = np.repeat(np.arange(len(cost)), np.diff(indptr))
             cost = cost + np.bincount(row, weights=data * further, minlength=len(cost))
@@ -462,15 +514,16 @@ class Model(Frozen):
     def to_dataframe(self) -> Any:
         """A pandas table of the transitions, as :meth:`from_dataframe` reads it.
 
-        A :class:`ModelWarning` says what it does not hold: names, the initial distribution and what next
+        Where probabilities have intervals, these are the columns “lower” and “upper”. A
+        :class:`ModelWarning` says what the table does not hold: names, the initial distribution and what next
         states cost that are not listed. The discount factor is not in it either.
         """
         import pandas as pd
 
         for lost in self._native.losses("csv"):
-            if not lost.startswith("the discount factor"):
+            if not lost.startswith(("the discount factor", "the intervals")):
                 warn(lost, ModelWarning)
-        _, indptr, next_states, data, cost, further = self._native.arrays()
+        _, indptr, next_states, data, cost, further, bounds = self._native.arrays()
 
         def table() -> Any:
             row = np.repeat(np.arange(self.n_pairs), np.diff(indptr))
@@ -480,6 +533,7 @@ class Model(Frozen):
                 "action": self.action_ids[row],
                 "next": next_states.astype(np.int64),
                 "probability": data,
+                **dict(zip(("lower", "upper"), bounds or (), strict=False)),
                 "reward" if self.objective == "max-reward" else "cost": amount,
             }
             return pd.DataFrame(columns)
@@ -518,7 +572,8 @@ class Model(Frozen):
 
     def with_kernel(self, kernel: Any) -> Model:
         """The same model with another nominal kernel: a :class:`Kernel`, ``P[S, A, S]`` or a sparse
-        matrix with one row a pair.
+        matrix with one row a pair. Intervals are left out, with a :class:`ModelWarning`: they were those of
+        the other one.
 
         >>> import robust_mdp as rm
         >>> model = rm.instances.machine(states=10, discount=0.8)
@@ -528,8 +583,12 @@ class Model(Frozen):
         >>> bool(abs(value.mid - sol.value.mid) < 1e-4)
         True
         """
-        made = as_kernel(self, kernel)
-        starts, indptr, next_states, data, cost, further = self._native.arrays()
+        if self.has_intervals:
+            warn("the intervals of probabilities are left out", ModelWarning)
+        return self._with_kernel(as_kernel(self, kernel))
+
+    def _with_kernel(self, made: Kernel) -> Model:
+        starts, indptr, next_states, data, cost, further, _ = self._native.arrays()
         rows, divided = (made.indptr, made.indices, made.data), 0
         if further is not None:
             own, extra = (indptr, next_states, data), further
@@ -542,7 +601,7 @@ class Model(Frozen):
                 "probability is divided among these as in the model",
                 ModelWarning,
             )
-        native = _native.Model.from_rows(starts, (*rows, further), cost, self._about())
+        native = _native.Model.from_rows(starts, (*rows, further, None), cost, self._about())
         return Model._of(native, self._has_discount, self._own_actions())
 
     # Inside
@@ -616,7 +675,9 @@ class Model(Frozen):
 
     def __repr__(self) -> str:
         parts = [f"states={self.n_states}", f"pairs={self.n_pairs}"]
-        parts += [f"transitions={self.n_transitions}", self.objective]
+        parts += [f"transitions={self.n_transitions}"]
+        parts += ["intervals"] if self.has_intervals else []
+        parts += [self.objective]
         parts += [f"discount={self.discount}"] if self._has_discount else ["no discount"]
         return f"Model({', '.join(parts)})"
 
@@ -629,7 +690,8 @@ class Model(Frozen):
             {
                 "states": f"{self.n_states}" + (f" ({terminal} terminal)" if terminal else ""),
                 "state–action pairs": str(self.n_pairs),
-                "transitions": f"{self.n_transitions}, {'dense' if self.is_dense else 'sparse'}",
+                "transitions": f"{self.n_transitions}, {'dense' if self.is_dense else 'sparse'}"
+                + (", with intervals" if self.has_intervals else ""),
                 "objective": self.objective,
                 "discount": str(self.discount) if self._has_discount else "none",
             },
@@ -660,6 +722,8 @@ def _numbers_of(native: NativeModel) -> IntArray | None:
 def _restore(
     arrays: tuple[Any, ...], about: tuple[Any, ...], has_discount: bool, actions: IntArray | None
 ) -> Model:
-    starts, indptr, next_states, data, cost, further = arrays
-    native = _native.Model.from_rows(starts, (indptr, next_states, data, further), cost, about)
+    starts, indptr, next_states, data, cost, further, bounds = arrays
+    box = None if bounds is None else Box(*bounds).native()
+    rows = (indptr, next_states, data, further, box)
+    native = _native.Model.from_rows(starts, rows, cost, about)
     return Model._of(native, has_discount, actions)

@@ -65,7 +65,7 @@ def _policy(sol: Solution, ax: Any) -> None:
 
 def _title(sol: Solution) -> str:
     name = type(sol.set).__name__
-    return name if sol.set._distance == "none" else f"{name}, radius {sol.set._radius_in_words().strip('<>')}"
+    return name if sol.set._about.name == "none" else f"{name}, radius {sol.set._radius_in_words().strip('<>')}"
 
 
 def _values(sol: Solution, ax: Any) -> None:

@@ -100,8 +100,8 @@ def simulate(
     if steps is None:
         steps = 1 if rate == 0.0 else math.ceil(math.log(1e-6) / math.log(rate))
     steps = _checks.count("steps", steps)
-    truth = model if kernel is None else model.with_kernel(as_kernel(model, kernel))
-    _, indptr, next_states, data, cost, further = truth._native.arrays()
+    truth = model if kernel is None else model._with_kernel(as_kernel(model, kernel))
+    _, indptr, next_states, data, cost, further, _ = truth._native.arrays()
     ends = interruptibly(len(data), lambda: cumulated(indptr, data))
     rng = np.random.default_rng(seed)
     state = _first_states(model, start, episodes, rng)

@@ -123,6 +123,15 @@ impl Calibration {
         if self.samples == 0 {
             return wrong("0 samples, expected at least 1".into());
         }
+        match self.distance.needs() {
+            Needs::Nothing | Needs::Weights => {}
+            Needs::Intervals | Needs::Ground => {
+                let title = self.distance.title();
+                return wrong(format!(
+                    "samples say nothing of what {title} sets need, expected another set"
+                ));
+            }
+        }
         let fractions = [
             ("quantile", self.quantile, self.quantile > 0.0),
             ("branching", self.branching, self.branching > 0.0),

@@ -50,7 +50,7 @@ impl<'m> NominalRow<'m> {
     /// Whether entry `k` says something of its own: it has positive probability (or may have, within its
     /// interval) or a further cost, or is one of several costs of its next state. Any other next state is
     /// unlisted: it has probability 0 and costs what the action costs.
-    pub(crate) fn lists(&self, k: usize) -> bool {
+    pub fn lists(&self, k: usize) -> bool {
         let again = |k: usize| k < self.prob.len() && self.is_repeated(k);
         self.is_open(k)
             || self.transition_cost.is_some_and(|cost| cost[k] != 0.0)
