@@ -1,9 +1,9 @@
 //! What is optimised other than discounted worst cases, against calculations by hand, brute force and limits.
 
 use robust_mdp::instances::{Costs, Garnet};
-use robust_mdp::sets::{Rectangularity, UncertaintySet};
+use robust_mdp::sets::UncertaintySet;
 use robust_mdp::{
-    Criterion, Direction, Interrupt, Model, ModelBuilder, Options, Status, Stop, evaluate, solve,
+    Criterion, Direction, Model, ModelBuilder, Objective, Options, Status, solve,
 };
 
 fn asked(criterion: Criterion) -> Options {
@@ -125,4 +125,48 @@ fn the_total_cost_of_a_walk_is_its_number_of_steps() {
         assert_eq!(found.status, Status::Certified);
         assert!(found.ending.unwrap().surely);
     }
+}
+
+/// Gymnasium's FrozenLake 4×4: every step goes one of three ways with probability ⅓, holes and the goal end it, and the
+/// goal brings 1. A policy may stay in the first row for ever.
+fn frozen_lake() -> Model {
+    const MAP: &[u8; 16] = b"SFFFFHFHFFFHHFFG";
+    let mut model = ModelBuilder::new(1.0);
+    model.set_objective(Objective::MaxReward);
+    for s in 0..16 {
+        model.add_state(None);
+        if matches!(MAP[s], b'H' | b'G') {
+            model.mark_terminal();
+            continue;
+        }
+        // Left, down, right, up.
+        let to = |way: usize| match way % 4 {
+            0 => if s % 4 > 0 { s - 1 } else { s },
+            1 => if s < 12 { s + 4 } else { s },
+            2 => if s % 4 < 3 { s + 1 } else { s },
+            _ => if s > 3 { s - 4 } else { s },
+        };
+        for a in 0..4 {
+            model.add_action(None, 0.0);
+            for way in [a + 3, a, a + 1] {
+                let next = to(way);
+                model.add_transition(next, 1.0 / 3.0, if MAP[next] == b'G' { 1.0 } else { 0.0 });
+            }
+        }
+    }
+    model.build().unwrap()
+}
+
+#[test]
+fn frozen_lake_without_a_discount() {
+    let model = frozen_lake();
+    let nominal = solve(&model, &UncertaintySet::none(), &asked(Criterion::Total)).unwrap();
+    assert_eq!(nominal.status, Status::Certified);
+    // The best policy reaches the goal with probability 14/17.
+    let (low, high) = (nominal.lower[0], nominal.upper[0]);
+    assert!(low <= 14.0 / 17.0 && 14.0 / 17.0 <= high && high - low < 1e-7, "{low} {high}");
+    let robust = solve(&model, &UncertaintySet::kl(0.02), &asked(Criterion::Total)).unwrap();
+    println!("{:?} {} {}", robust.status, robust.lower[0], robust.upper[0]);
+    assert_eq!(robust.status, Status::Certified);
+    assert!(!robust.ending.unwrap().surely);
 }

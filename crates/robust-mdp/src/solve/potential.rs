@@ -18,10 +18,11 @@ use crate::loops::bellman::{Bellman, Player};
 use crate::model::{Model, ModelBuilder};
 use crate::sets::{Rectangularity, UncertaintySet};
 
-/// Values no farther apart than this share of the largest are taken to be the same.
-const SAME: f64 = 1e-12;
-/// Rows that fall behind by more than this share of it are out of the question.
-const BEHIND: f64 = 1e-9;
+/// Values no farther apart than one of these shares of the largest are taken to be the same, the first that serves:
+/// what is lost is about as much.
+const SAME: [f64; 7] = [1e-14, 1e-13, 1e-12, 1e-11, 1e-10, 1e-9, 1e-8];
+/// Rows that fall behind by more than this part of it are out of the question.
+const BEHIND: f64 = 1e-2;
 
 /// h, and the first state of each state's class.
 pub(super) struct Potential {
@@ -40,12 +41,34 @@ impl Potential {
         inner: &mut Inner<'_, '_>,
     ) -> Result<Option<Potential>, Error> {
         let scale = v.iter().fold(0.0_f64, |m, v| m.max(v.abs()));
-        let flat = flat_rows(model, set, v, SAME * scale);
+        for same in SAME.map(|share| share * scale) {
+            let found = Potential::of_same(model, set, over, cooperative, v, same, inner)?;
+            if found.is_some() || inner.run.stopped().is_some() {
+                return Ok(found);
+            }
+        }
+        Ok(None)
+    }
+
+    fn of_same(
+        model: &Model,
+        set: &UncertaintySet,
+        over: &[bool],
+        cooperative: bool,
+        v: &[f64],
+        same: f64,
+        inner: &mut Inner<'_, '_>,
+    ) -> Result<Option<Potential>, Error> {
+        let behind = BEHIND * same;
+        let flat = flat_rows(model, set, v, same);
         let class = classes(model, &flat);
-        let answers = Answers::new(model, set, cooperative, v);
+        // Rows that lead from a class to states of slightly other values fall behind now.
+        let mut base = v.to_vec();
+        join(&class, &mut base, outward(cooperative));
+        let answers = Answers::new(model, set, cooperative, &base);
         let near = |s: usize, r: usize| match cooperative {
-            true => answers.value[r] >= v[s] - BEHIND * scale,
-            false => answers.value[r] <= v[s] + BEHIND * scale,
+            true => answers.value[r] >= base[s] - behind,
+            false => answers.value[r] <= base[s] + behind,
         };
         let firsts: Vec<usize> = (0..v.len()).filter(|&s| class[s] == s).collect();
         let mut place = vec![0; v.len()];
@@ -82,14 +105,23 @@ impl Potential {
         Ok(h.map(|h| Potential { h: class.iter().map(|&s| h[place[s]]).collect(), class }))
     }
 
-    /// Makes numbers the same in all states of a class.
-    pub(super) fn join(&self, v: &mut [f64], of: fn(f64, f64) -> f64) {
-        for s in 0..v.len() {
-            v[self.class[s]] = of(v[self.class[s]], v[s]);
-        }
-        for s in 0..v.len() {
-            v[s] = v[self.class[s]];
-        }
+    /// Makes values the same in all states of a class, those of the best.
+    pub(super) fn join(&self, v: &mut [f64], cooperative: bool) {
+        join(&self.class, v, outward(cooperative));
+    }
+}
+
+/// The better of two values.
+fn outward(cooperative: bool) -> fn(f64, f64) -> f64 {
+    if cooperative { f64::max } else { f64::min }
+}
+
+fn join(class: &[usize], v: &mut [f64], of: fn(f64, f64) -> f64) {
+    for s in 0..v.len() {
+        v[class[s]] = of(v[class[s]], v[s]);
+    }
+    for s in 0..v.len() {
+        v[s] = v[class[s]];
     }
 }
 

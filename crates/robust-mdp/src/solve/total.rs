@@ -40,6 +40,8 @@ const MARGIN: f64 = 0.01;
 const NEWTON: f64 = 1.0 - 1e-10;
 /// Residual of linear systems against that of the sweep.
 const LINEAR: f64 = 1e-4;
+/// Rounds of policy iteration, from the best policy at λ'.
+const IMPROVEMENTS: usize = 100;
 /// Sweeps that do not make bounds narrower before they are taken to be as narrow as they get.
 const PATIENCE: u32 = 5;
 
@@ -87,7 +89,7 @@ pub(super) fn run(
         // Values that bounds over all policies are counted from.
         let mut base = v.clone();
         if let Outer::Free(potential) = &outer {
-            potential.join(&mut base, if cooperative { f64::max } else { f64::min });
+            potential.join(&mut base, cooperative);
         }
         operator.sweep(&base, 0.0, &run.signal);
         let [mut below, mut above] = excess(&operator, &base);
@@ -120,11 +122,22 @@ pub(super) fn run(
         };
         let lower = (0..states).map(|s| acting(s, lower(s)));
         let upper = (0..states).map(|s| acting(s, upper(s)));
-        let found = Incumbent {
+        let mut found = Incumbent {
             policy: operator.policy().to_vec(),
             lower: lower.collect(),
             upper: upper.collect(),
         };
+        if let Outer::Free(_) = &outer {
+            // Rows that seemed out of the question, or other answers of nature, may say more.
+            let bound = if cooperative { &mut found.upper } else { &mut found.lower };
+            operator.sweep(bound, 0.0, &run.signal);
+            let [below, above] = excess(&operator, bound).map(|excess| excess - slack);
+            if if cooperative { above } else { below } > slack {
+                bound.fill(if cooperative { f64::INFINITY } else { f64::NEG_INFINITY });
+            }
+            operator.adopt(&x);
+            operator.respond(&v, 0.0, &run.signal);
+        }
         run.work.sweeps += 1;
         run.work.oracle_calls += states as u64;
         operator.account(&mut run.work);
@@ -180,7 +193,7 @@ fn start(
         operator.upper().to_vec()
     });
     let gap = inner.run.limits.gap;
-    let Incumbent { policy: x, lower, upper } =
+    let Incumbent { policy: mut x, lower, upper } =
         inner.at_discount(model, set, problem.cooperative, gap)?;
     let run = inner.run;
     if run.stopped().is_some() {
@@ -191,6 +204,11 @@ fn start(
         let ending = Ending { surely: true, steps };
         return Ok(Some(Start { v, x, ending, outer: Outer::Ending }));
     }
+    let (least, most) = match acting_costs(model, set, over) {
+        (low, high) if problem.cooperative => (-high, -low),
+        range => range,
+    };
+    polish(problem, over, &mut x, &mut v, run);
     let near = Model { discount: NEAR, ..steps.clone() };
     let Bounds { upper, .. } =
         Evaluation::new(&near, set).run(&x, &mut vec![0.0; model.states()], 1.0, &run.signal);
@@ -201,15 +219,10 @@ fn start(
     let Some(steps) = own else {
         return Err(endless("the policy found may go on for millions of steps, or without end"));
     };
-    let (least, most) = match acting_costs(model, set, over) {
-        (low, high) if problem.cooperative => (-high, -low),
-        range => range,
-    };
     let ending = Ending { surely: false, steps };
     if least > 0.0 {
         return Ok(Some(Start { v, x, ending, outer: Outer::Costly(least) }));
     }
-    polish(problem, over, &x, &mut v, run);
     let mut inner = Inner { interrupt, run };
     let potential = match most <= 0.0 {
         true => Potential::new(model, set, over, problem.cooperative, &v, &mut inner)?,
@@ -225,13 +238,41 @@ fn start(
     }
 }
 
-/// Brings v to the worst case of a policy that ends, without a discount.
-fn polish(problem: &Problem<'_>, over: &[bool], x: &[f64], v: &mut [f64], run: &Run<'_>) {
+/// Brings v to the worst case of a policy that ends, without a discount, and the policy to the best of
+/// its kind by policy iteration: choices that are better by more than rounding keep it ending, others may not.
+fn polish(problem: &Problem<'_>, over: &[bool], x: &mut [f64], v: &mut [f64], run: &Run<'_>) {
     let model = &*problem.model;
-    let mut operator = Operator::exact(model, &problem.set, false);
+    let mut operator =
+        Operator::exact(model, &problem.set, false).cooperative(problem.cooperative);
+    v.iter_mut().zip(over).filter(|(_, over)| **over).for_each(|(v, _)| *v = 0.0);
+    for _ in 0..IMPROVEMENTS {
+        evaluate(&mut operator, over, x, v, run);
+        let own = [operator.lower(), operator.upper()].map(<[f64]>::to_vec);
+        let scale = v.iter().fold(run.largest_term, |m, v| m.max(v.abs()));
+        let slack = rounding(scale, 0.0, run.width);
+        operator.sweep(v, 0.0, &run.signal);
+        if run.signal.raised() {
+            return;
+        }
+        let better = |s: &usize| match problem.cooperative {
+            true => operator.lower()[*s] > own[1][*s] + slack,
+            false => operator.upper()[*s] < own[0][*s] - slack,
+        };
+        let changed: Vec<usize> = (0..v.len()).filter(|s| !over[*s]).filter(better).collect();
+        for &s in &changed {
+            let rows = model.rows_of(s);
+            x[rows.clone()].copy_from_slice(&operator.policy()[rows]);
+        }
+        if changed.is_empty() {
+            return;
+        }
+    }
+}
+
+/// Brings v to F_x(v), as near as rounding allows; leaves a sweep there.
+fn evaluate(operator: &mut Operator<'_>, over: &[bool], x: &[f64], v: &mut [f64], run: &Run<'_>) {
     let mut step = vec![0.0; v.len()];
     let mut least = f64::INFINITY;
-    v.iter_mut().zip(over).filter(|(_, over)| **over).for_each(|(v, _)| *v = 0.0);
     loop {
         operator.adopt(x);
         operator.respond(v, 0.0, &run.signal);
