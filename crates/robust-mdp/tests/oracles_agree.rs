@@ -20,7 +20,7 @@ const AGREEMENT: f64 = 1e-10;
 const CONTAINMENT: f64 = 1e-9;
 /// Updates of every family of sets.
 const UPDATES: usize = 40_000;
-/// Updates of families whose reference is a conjugate: a thousand times as slow.
+/// Updates of families whose reference is slow.
 const BY_CONJUGATE: usize = 2_000;
 /// Updates of every family for the iterative oracles.
 const ENCLOSED: usize = 100;
@@ -230,13 +230,13 @@ fn exact_on_kl_sets() {
 /// All other sets, whose references are slow.
 #[test]
 fn exact_on_every_other_set() {
-    for &family in FAMILIES.iter().filter(|family| family.conjugate.is_some()) {
+    for &family in FAMILIES.iter().filter(|family| family.known.is_slow()) {
         compare(family, BY_CONJUGATE);
     }
 }
 
 fn journeys(family: Family) -> u64 {
-    if family.conjugate.is_some() { JOURNEYS / 16 } else { JOURNEYS }
+    if family.known.is_slow() { JOURNEYS / 16 } else { JOURNEYS }
 }
 
 /// The values of several sweeps: the case's own, near ones, far ones and back again.
