@@ -143,6 +143,7 @@ pub(super) fn entropy(y: f64, e: &Entry) -> f64 {
     let r = (y - p) / p;
     match r.abs() < 1e-3 {
         true => p * r * r * (0.5 - r * (1.0 / 6.0 - r * (1.0 / 12.0 - r * (0.05 - r / 30.0)))),
+        false if r < -0.5 => y * (y / p).ln() - (y - p),
         false => y * r.ln_1p() - (y - p),
     }
 }
