@@ -27,6 +27,11 @@ impl Known {
         !matches!(self, Known::Path)
     }
 
+    /// Whether intervals may open entries with p = 0.
+    pub(crate) fn opens(self, distance: Distance) -> bool {
+        self.within(distance) == Some(true)
+    }
+
     /// Whether rows stay within the model's intervals; if so, whether entries with p = 0 may move.
     pub(super) fn within(self, distance: Distance) -> Option<bool> {
         match self {

@@ -132,7 +132,7 @@ impl State {
             }
             return state;
         }
-        let opens = known.within(set.distance) == Some(true);
+        let opens = known.opens(set.distance);
         let row = |r| {
             let entries = entries(model, set, r, v, opens, &mut state.scale);
             conjugate::DualRow::new(entries, known, set, set.weight_at(r))
