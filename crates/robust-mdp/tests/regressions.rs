@@ -8,7 +8,7 @@ use ran::assert_ran;
 use robust_mdp::geometry::Geometry::{Entropy, Euclidean};
 use robust_mdp::instances::{Costs, Garnet};
 use robust_mdp::measure::bellman;
-use robust_mdp::sets::{EntryWeights, UncertaintySet};
+use robust_mdp::sets::{Distance, EntryWeights, Ground, UncertaintySet};
 use robust_mdp::{
     Error, FomSettings, Interrupt, Method, Model, ModelBuilder, ModelError, Observer, Options,
     Oracle, Progress, Setup, Status, Stop, evaluate, saddle, solve, solve_observed,
@@ -56,6 +56,28 @@ fn receivers_that_nearly_tie_at_equal_weights() {
         assert!(lower[0] <= upper[0] && upper[0] - lower[0] <= 1e-6, "{lower:?} {upper:?}");
         assert!((upper[0] - expected).abs() <= 1e-6, "{} for {expected}", upper[0]);
         assert_eq!(policy[..2], [1.0, 0.0]);
+    }
+}
+
+/// The same of a Wasserstein set whose targets are as far as each other.
+#[test]
+fn targets_that_nearly_tie_at_equal_costs() {
+    let model = ModelBuilder::new(0.5)
+        .state("s")
+        .action("go", 0.0, &[(1, 0.25), (2, 0.75)])
+        .terminal("low")
+        .terminal("high")
+        .terminal("higher")
+        .build()
+        .unwrap();
+    let costs = (0..16).map(|k| if k % 5 == 0 { 0.0 } else { 1.0 }).collect();
+    let set = UncertaintySet::new(Distance::Wasserstein, 1e-6).with_ground(Ground::Matrix(costs));
+    let values = [-2e7, -2e7, 1e-8, 1.1e-8];
+    let expected = -1e7 * (0.25 - 1e-6);
+    for set in [set.clone(), set.per_action()] {
+        let (lower, upper, _) = bellman(&model, &set, Oracle::Exact, &values).unwrap();
+        assert!(lower[0] <= upper[0] && upper[0] - lower[0] <= 1e-6, "{lower:?} {upper:?}");
+        assert!((upper[0] - expected).abs() <= 1e-6, "{} for {expected}", upper[0]);
     }
 }
 
