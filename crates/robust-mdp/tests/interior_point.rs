@@ -1,8 +1,8 @@
 //! The interior-point oracle's enclosures hold a plain reference whatever the solver says, and are
 //! narrow where nothing is degenerate.
 
-#[allow(dead_code)] // other tests use more of these
 mod cases;
+#[allow(dead_code)] // other tests use more of these
 mod plain;
 mod reference;
 

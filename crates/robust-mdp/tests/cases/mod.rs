@@ -323,6 +323,11 @@ impl Case {
         Case { seed, family, model, set, values, traits }
     }
 
+    /// Whether the reference takes its time: many states, and no path in closed form.
+    pub(crate) fn is_slow(&self) -> bool {
+        self.family.known.is_slow() && self.model.states() > 60
+    }
+
     /// The same with weights of rows, over orders of magnitude or counts; `None` where rows share nothing.
     pub(crate) fn weighted(mut self) -> Option<Case> {
         let without = self.set.distance == Distance::None;

@@ -51,6 +51,13 @@ pub(crate) struct Family {
     pub(crate) known: Known,
 }
 
+impl Family {
+    /// How many cases to try, of `most`: where the reference is slow, a sixth.
+    pub(crate) fn share(&self, most: u64) -> u64 {
+        if self.known.is_slow() { most.div_ceil(6) } else { most }
+    }
+}
+
 impl std::fmt::Debug for Family {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         out.write_str(self.name)
