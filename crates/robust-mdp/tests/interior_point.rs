@@ -26,9 +26,9 @@ fn sets(model: &Model, radius: f64) -> Vec<UncertaintySet> {
             false => vec![set.per_action()],
         }
     };
-    let fits = |family: &&Family| match (family.set)().distance.needs() {
-        Needs::Intervals => model.has_intervals(),
-        Needs::Nothing | Needs::Weights | Needs::Ground => true,
+    let fits = |family: &&Family| {
+        let told = (family.set)().distance.needs() != Needs::Intervals || model.has_intervals();
+        told && family.takes(Oracle::InteriorPoint)
     };
     FAMILIES.iter().filter(fits).flat_map(of).collect()
 }
@@ -56,10 +56,6 @@ fn checked(model: &Model, set: &UncertaintySet, v: &[f64]) -> f64 {
         let x = &policy[model.rows_of(s)];
         assert!(x.iter().all(|x| *x >= 0.0) && (x.iter().sum::<f64>() - 1.0).abs() < 1e-12);
         widest = widest.max(high - low);
-    }
-    // Plans of small budgets leave most of the way to the solver's tolerance.
-    if set.distance.needs() == Needs::Ground {
-        return 0.0;
     }
     if size > 0.0 { widest / size } else { widest }
 }

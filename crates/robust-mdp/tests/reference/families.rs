@@ -1,5 +1,6 @@
 //! The shared table of sets that tests go through, and how the reference knows each, one line a set.
 
+use robust_mdp::Oracle;
 use robust_mdp::sets::{Distance, UncertaintySet};
 
 use super::boxes::{self, Move};
@@ -52,6 +53,16 @@ pub(crate) struct Family {
 }
 
 impl Family {
+    /// Whether the oracle takes the set.
+    pub(crate) fn takes(&self, oracle: Oracle) -> bool {
+        let Some(set) = (self.set)().distance.set() else { return true };
+        match oracle {
+            Oracle::Exact => true,
+            Oracle::FirstOrder => set.prox(set.geometry()).is_some(),
+            Oracle::InteriorPoint => set.cone().is_some(),
+        }
+    }
+
     /// How many cases to try, of `most`: where the reference is slow, a sixth.
     pub(crate) fn share(&self, most: u64) -> u64 {
         if self.known.is_slow() { most.div_ceil(6) } else { most }
