@@ -435,11 +435,11 @@ fn another_model_is_rejected_and_without_its_fingerprint_nothing_false_is_proved
         for _ in 0..40 {
             let mut rows = rows_of(&case.model);
             // An end moves now and then.
-            if let Some(bounds) = intervals.as_mut().filter(|_| random.below(3) == 0) {
-                if let Some(bounds) = place(bounds, &mut random) {
-                    bounds[0] *= random.uniform();
-                    bounds[1] += (1.0 - bounds[1]).max(0.0) * random.uniform();
-                }
+            if let Some(bounds) = intervals.as_mut().filter(|_| random.below(3) == 0)
+                && let Some([lower, upper]) = place(bounds, &mut random)
+            {
+                *lower *= random.uniform();
+                *upper += (1.0 - *upper).max(0.0) * random.uniform();
             }
             let mut discount = case.model.discount();
             let Some(row) = place(&mut rows, &mut random).and_then(|s| place(s, &mut random))
