@@ -7,7 +7,8 @@ use std::time::Duration;
 use ran::assert_ran;
 use robust_mdp::geometry::Geometry::{Entropy, Euclidean};
 use robust_mdp::instances::{Costs, Garnet};
-use robust_mdp::sets::UncertaintySet;
+use robust_mdp::measure::bellman;
+use robust_mdp::sets::{Distance, EntryWeights, Ground, UncertaintySet};
 use robust_mdp::{
     Error, FomSettings, Interrupt, Method, Model, ModelBuilder, ModelError, Observer, Options,
     Oracle, Progress, Setup, Status, Stop, evaluate, saddle, solve, solve_observed,
@@ -26,6 +27,57 @@ fn assert_sound(model: &Model, solution: &robust_mdp::Solution, what: &str) {
     for s in (0..model.states()).filter(|&s| !model.is_terminal(s)) {
         let total: f64 = solution.policy_at(s).iter().sum();
         assert!((total - 1.0).abs() < 1e-9, "{what}: policy of state {s} sums to {total}");
+    }
+}
+
+/// A weighted L1 set took objectives that nearly tie, at equal weights, for an edge of multiplier 0: its bounds
+/// were those of no row.
+#[test]
+fn receivers_that_nearly_tie_at_equal_weights() {
+    let mut builder = ModelBuilder::new(0.5);
+    builder.add_state(None);
+    for (cost, p) in [(-5.0, 0.75), (-1.0, 0.875)] {
+        builder.add_action(None, cost);
+        builder.add_transition(1, p, 0.0);
+        builder.add_transition(2, 1.0 - p, 0.0);
+    }
+    for _ in 1..5 {
+        builder.add_state(None);
+        builder.mark_terminal();
+    }
+    let model = builder.build().unwrap();
+    let weights = EntryWeights::PerState(vec![1.0; 5]);
+    let set = UncertaintySet::l1(1e-6).with_entry_weights(weights);
+    let values = [0.0, 0.0, -2e7, 1e-8, 1.1e-8];
+    // Half of the budget moves from the lowest value to the highest.
+    let expected = -5.0 - 1e7 * (0.25 - 0.5e-6);
+    for set in [set.clone(), set.per_action()] {
+        let (lower, upper, policy) = bellman(&model, &set, Oracle::Exact, &values).unwrap();
+        assert!(lower[0] <= upper[0] && upper[0] - lower[0] <= 1e-6, "{lower:?} {upper:?}");
+        assert!((upper[0] - expected).abs() <= 1e-6, "{} for {expected}", upper[0]);
+        assert_eq!(policy[..2], [1.0, 0.0]);
+    }
+}
+
+/// The same of a Wasserstein set whose targets are as far as each other.
+#[test]
+fn targets_that_nearly_tie_at_equal_costs() {
+    let model = ModelBuilder::new(0.5)
+        .state("s")
+        .action("go", 0.0, &[(1, 0.25), (2, 0.75)])
+        .terminal("low")
+        .terminal("high")
+        .terminal("higher")
+        .build()
+        .unwrap();
+    let costs = (0..16).map(|k| if k % 5 == 0 { 0.0 } else { 1.0 }).collect();
+    let set = UncertaintySet::new(Distance::Wasserstein, 1e-6).with_ground(Ground::Matrix(costs));
+    let values = [-2e7, -2e7, 1e-8, 1.1e-8];
+    let expected = -1e7 * (0.25 - 1e-6);
+    for set in [set.clone(), set.per_action()] {
+        let (lower, upper, _) = bellman(&model, &set, Oracle::Exact, &values).unwrap();
+        assert!(lower[0] <= upper[0] && upper[0] - lower[0] <= 1e-6, "{lower:?} {upper:?}");
+        assert!((upper[0] - expected).abs() <= 1e-6, "{} for {expected}", upper[0]);
     }
 }
 

@@ -13,6 +13,9 @@ use crate::rows::Row;
 /// Targets this near to the best are tied, as a share of the numbers that they are compared by.
 const NEAR: f64 = 1e-12;
 
+/// Multipliers this near to each other, as a share, are those of one edge.
+const SAME: f64 = 1e-6;
+
 /// Least costs of moving p to y.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Wasserstein;
@@ -163,8 +166,10 @@ impl Set for Wasserstein {
                     end.price += p * reach.places.cost(j, to);
                 }
                 let (gain, further) = (reach.z(high) - reach.z(low), reach.places.cost(j, high));
-                if gain > 0.0 {
-                    edge = (further - reach.places.cost(j, low)) / gain;
+                let there = (further - reach.places.cost(j, low)) / gain;
+                // Targets as far as each other and nearly as good are tied at any t.
+                if gain > 0.0 && (there - t).abs() <= SAME * t {
+                    edge = there;
                 }
             }
         }

@@ -13,6 +13,9 @@ use crate::rows::Row;
 /// Numbers this near to a border, as a share of what makes them, lie on it.
 const NEAR: f64 = 1e-12;
 
+/// Multipliers this near to each other, as a share, are those of one edge.
+const SAME: f64 = 1e-6;
+
 /// A row with the weights W = scale·w.
 #[derive(Clone, Copy)]
 pub(super) struct Weighted<'a> {
@@ -68,14 +71,13 @@ impl<'a> Weighted<'a> {
         let order = |i: &usize, j: &usize| self.z(*i).total_cmp(&self.z(*j));
         let low = entries.clone().filter(tied).min_by(order).unwrap_or(0);
         let high = entries.clone().filter(tied).max_by(order).unwrap_or(0);
-        let mut donors = entries.filter(|&j| self.p[j] > 0.0 && self.standing(j, t, level) == 0.0);
-        let edge = match donors.find(|&j| self.z(j) < self.z(high)) {
-            _ if self.z(low) < self.z(high) => {
-                (self.cost(high) - self.cost(low)) / (self.z(high) - self.z(low))
-            }
-            Some(j) => (self.cost(high) + self.cost(j)) / (self.z(high) - self.z(j)),
-            None => t,
-        };
+        let donors = entries.filter(|&j| self.p[j] > 0.0 && self.standing(j, t, level) == 0.0);
+        let between = |j: usize, cost: f64| (self.cost(high) + cost) / (self.z(high) - self.z(j));
+        let receivers = std::iter::once(between(low, -self.cost(low)));
+        let edges = receivers.chain(donors.map(|j| between(j, self.cost(j))));
+        // Equal weights and nearly equal objectives are tied at any t.
+        let mut near = edges.filter(|edge| (edge - t).abs() <= SAME * t);
+        let edge = near.next().unwrap_or(t);
         let ends = [(low, false), (high, true)];
         let ends = ends.map(|(receiver, tied_give)| Corner { receiver, tied_give });
         Corners { ends, t: edge, level }

@@ -5,7 +5,9 @@
 #![allow(dead_code)]
 
 use robust_mdp::instances::Xoshiro256;
-use robust_mdp::sets::{Distance, Radius, Rectangularity, UncertaintySet};
+use robust_mdp::sets::{
+    Distance, EntryWeights, Ground, Needs, Radius, Rectangularity, Support, UncertaintySet,
+};
 use robust_mdp::{Model, ModelBuilder};
 
 use crate::reference::{FAMILIES, Family};
@@ -145,6 +147,38 @@ enum Owner {
     RowPerRow,
 }
 
+/// Intervals around nominal probabilities.
+#[derive(Clone, Copy, Debug)]
+enum Width {
+    /// l = p = u.
+    None,
+    /// From 0 to 1.
+    Vacuous,
+    /// From 1e-9 of p below to that above.
+    Narrow,
+    /// To a random share of the way to 0 and to 1.
+    Random,
+    /// Any of these, an end on p, or an end at 0 or 1.
+    Mixed,
+}
+
+impl Width {
+    const ALL: [Width; 6] =
+        [Width::None, Width::Vacuous, Width::Narrow, Width::Random, Width::Random, Width::Mixed];
+
+    fn draw(self, p: f64, random: &mut Xoshiro256) -> [f64; 2] {
+        let above = (1.0 - p).max(0.0);
+        let mut share = || match self {
+            Width::None => 0.0,
+            Width::Vacuous => 1.0,
+            Width::Narrow => 1e-9,
+            Width::Random => random.uniform(),
+            Width::Mixed => pick(random, &[0.0, 1.0, 1e-9, 0.3, 0.01]),
+        };
+        [p - share() * p, p + share() * above]
+    }
+}
+
 /// One model, set and value vector.
 pub(crate) struct Case {
     pub(crate) seed: u64,
@@ -204,7 +238,14 @@ impl Case {
         );
         let discount = pick(random, &[0.0, 0.5, 0.9, 0.9, 0.9999]);
         let terminal = pick(random, &[0.0, 0.0, 0.2]);
-        let draft = Draft { shape, odds, costs, tolls, discount, terminal };
+        let needs = (family.set)().distance.needs();
+        // Mass would move for nothing between the costs of one next state.
+        let tolls = match needs {
+            Needs::Ground if tolls == Tolls::Repeated => Tolls::OffSupport,
+            Needs::Ground | Needs::Nothing | Needs::Weights | Needs::Intervals => tolls,
+        };
+        let width = (needs == Needs::Intervals).then(|| pick(random, &Width::ALL));
+        let draft = Draft { shape, odds, costs, tolls, discount, terminal, width };
         let model = draft.model(random);
         let values = (0..model.states()).map(|_| worth.draw(random)).collect();
         let budget = pick(
@@ -238,6 +279,11 @@ impl Case {
             true => UncertaintySet::none(),
             false => (family.set)(),
         };
+        let owner = match owner {
+            Owner::State if !adds_up(set.distance) => Owner::Row,
+            Owner::StatePerState if !adds_up(set.distance) => Owner::RowPerRow,
+            owner => owner,
+        };
         set.rectangularity = match owner {
             Owner::State | Owner::StatePerState => Rectangularity::State,
             _ => Rectangularity::StateAction,
@@ -251,7 +297,8 @@ impl Case {
         if set.distance == Distance::None {
             set.radius = Radius::Uniform(0.0);
         }
-        let traits = vec![
+        let set = told(set, &model, &mut Xoshiro256::new(seed ^ 0x3333));
+        let mut traits = vec![
             format!("shape {shape:?}"),
             format!("odds {odds:?}"),
             format!("costs {costs:?}"),
@@ -264,7 +311,21 @@ impl Case {
             format!("budget {budget:?}"),
             format!("owner {owner:?}"),
         ];
+        traits.extend(width.map(|width| format!("intervals {width:?}")));
+        traits.extend(set.entry_weights.as_deref().map(|weights| match weights {
+            EntryWeights::PerState(_) => "weights of states".to_owned(),
+            EntryWeights::PerTransition(_) => "weights of transitions".to_owned(),
+        }));
+        traits.extend(set.ground.as_deref().map(|ground| match ground {
+            Ground::Line(_) => "ground of places".to_owned(),
+            Ground::Matrix(_) => "ground of costs".to_owned(),
+        }));
         Case { seed, family, model, set, values, traits }
+    }
+
+    /// Whether the reference takes its time: many states, and no path in closed form.
+    pub(crate) fn is_slow(&self) -> bool {
+        self.family.known.is_slow() && self.model.states() > 60
     }
 
     /// The same with weights of rows, over orders of magnitude or counts; `None` where rows share nothing.
@@ -285,6 +346,47 @@ impl Case {
     }
 }
 
+/// Whether rows may share budgets of the distance.
+pub(crate) fn adds_up(distance: Distance) -> bool {
+    distance.set().is_none_or(|set| set.adds_up())
+}
+
+/// The set with what it must be told of entries, drawn; intervals are the model's.
+pub(crate) fn told(set: UncertaintySet, model: &Model, random: &mut Xoshiro256) -> UncertaintySet {
+    let states = model.states();
+    let decades = pick(random, &[0.0, 1.0, 4.0]);
+    let mut draw = |_| 10f64.powf(decades * (random.uniform() - 0.5));
+    match set.distance.needs() {
+        Needs::Nothing | Needs::Intervals => set,
+        Needs::Weights => {
+            let weights: Vec<f64> = (0..model.transitions().max(states)).map(&mut draw).collect();
+            // Weights of transitions say nothing of states that are not listed.
+            let by_transition = set.support == Support::Nominal || model.is_dense();
+            match random.below(3) {
+                0 => set,
+                1 if by_transition => set.with_entry_weights(EntryWeights::PerTransition(
+                    weights[..model.transitions()].to_vec(),
+                )),
+                _ => set.with_entry_weights(EntryWeights::PerState(weights[..states].to_vec())),
+            }
+        }
+        Needs::Ground => {
+            let line = states > 60 || random.below(2) == 0;
+            let mut draw = |_| 10f64.powf(decades * (random.uniform() - 0.5));
+            // In any order, some of them as far apart as others.
+            let place = |s: usize| (7919 * s % 1009) as f64 + decades * draw(s).fract() / 4.0;
+            set.with_ground(match line {
+                true => Ground::line((0..states).map(place).collect()),
+                false => {
+                    let mut costs: Vec<f64> = (0..states * states).map(&mut draw).collect();
+                    (0..states).for_each(|s| costs[s * states + s] = 0.0);
+                    Ground::Matrix(costs)
+                }
+            })
+        }
+    }
+}
+
 fn pick<T: Copy>(random: &mut Xoshiro256, from: &[T]) -> T {
     from[random.below(from.len() as u64) as usize]
 }
@@ -298,6 +400,8 @@ struct Draft {
     discount: f64,
     /// Share of terminal states.
     terminal: f64,
+    /// Of intervals, if there are any.
+    width: Option<Width>,
 }
 
 impl Draft {
@@ -331,9 +435,9 @@ impl Draft {
                         Tolls::Repeated => pick(random, &[0.0, 0.5, 0.5, 1.0]),
                         _ => 1.0,
                     };
-                    builder.add_transition(next, share * p, self.toll(p, random));
+                    self.add(&mut builder, next, share * p, p, random);
                     if share < 1.0 {
-                        builder.add_transition(next, (1.0 - share) * p, self.toll(p, random));
+                        self.add(&mut builder, next, (1.0 - share) * p, p, random);
                     }
                 }
                 if !matches!(self.odds, Odds::SameRows) {
@@ -342,6 +446,22 @@ impl Draft {
             }
         }
         builder.build().expect("a valid model")
+    }
+
+    /// A transition of probability `p`, of `whole` to its next state.
+    fn add(
+        &self,
+        builder: &mut ModelBuilder,
+        next: usize,
+        p: f64,
+        whole: f64,
+        random: &mut Xoshiro256,
+    ) {
+        let toll = self.toll(whole, random);
+        match self.width {
+            None => builder.add_transition(next, p, toll),
+            Some(width) => builder.add_interval(next, Some(p), width.draw(p, random), toll),
+        }
     }
 
     /// (next state, probability), some of probability 0.

@@ -1,24 +1,72 @@
-//! The shared table of sets that tests go through, one line a set.
-//!
-//! A set with a closed-form path of its own (`ellipsoid.rs`, `kl.rs`) has no conjugate here. Any other
-//! separable distance Σ_j δ(y_j, p_j) is known to the tests by its conjugate φ(h, p) = sup_y hy − δ(y, p)
-//! and a maximiser y alone: see `conjugate.rs`.
+//! The shared table of sets that tests go through, and how the reference knows each, one line a set.
 
-use robust_mdp::sets::UncertaintySet;
+use robust_mdp::Oracle;
+use robust_mdp::sets::{Distance, UncertaintySet};
 
-/// φ(h, p) and a maximiser.
+use super::boxes::{self, Move};
+use super::conjugate::Conjugate;
+use super::entry::Entry;
+
+/// What the reference knows of a distance.
 #[derive(Clone, Copy)]
-pub(crate) struct Conjugate {
-    pub(crate) value: fn(f64, f64) -> f64,
-    pub(crate) argmax: fn(f64, f64) -> f64,
+pub(crate) enum Known {
+    /// The path of a row in closed form (`ellipsoid.rs`, `kl.rs`).
+    Path,
+    /// A sum over entries, by the conjugate of each.
+    Sum(Conjugate),
+    /// Such a sum within the model's intervals, and whether entries with p = 0 may move.
+    SumWithin(Conjugate, bool),
+    /// A box that grows with the price (`boxes.rs`).
+    Box(fn(&Entry, f64) -> Move),
+    /// Mass that moves between places.
+    Transport,
+}
+
+impl Known {
+    /// Whether updates take a thousand times as long as those of paths.
+    pub(crate) fn is_slow(self) -> bool {
+        !matches!(self, Known::Path)
+    }
+
+    /// Whether intervals may open entries with p = 0.
+    pub(crate) fn opens(self, distance: Distance) -> bool {
+        self.within(distance) == Some(true)
+    }
+
+    /// Whether rows stay within the model's intervals; if so, whether entries with p = 0 may move.
+    pub(super) fn within(self, distance: Distance) -> Option<bool> {
+        match self {
+            Known::SumWithin(_, opens) => Some(opens),
+            Known::Box(_) => matches!(distance, Distance::Interval).then_some(true),
+            Known::Path | Known::Sum(_) | Known::Transport => None,
+        }
+    }
 }
 
 /// A set, and where it allows mass.
 #[derive(Clone, Copy)]
 pub(crate) struct Family {
     pub(crate) name: &'static str,
+    /// Without what it is told of entries.
     pub(crate) set: fn() -> UncertaintySet,
-    pub(crate) conjugate: Option<Conjugate>,
+    pub(crate) known: Known,
+}
+
+impl Family {
+    /// Whether the oracle takes the set.
+    pub(crate) fn takes(&self, oracle: Oracle) -> bool {
+        let Some(set) = (self.set)().distance.set() else { return true };
+        match oracle {
+            Oracle::Exact => true,
+            Oracle::FirstOrder => set.prox(set.geometry()).is_some(),
+            Oracle::InteriorPoint => set.cone().is_some(),
+        }
+    }
+
+    /// How many cases to try, of `most`: where the reference is slow, a sixth.
+    pub(crate) fn share(&self, most: u64) -> u64 {
+        if self.known.is_slow() { most.div_ceil(6) } else { most }
+    }
 }
 
 impl std::fmt::Debug for Family {
@@ -33,43 +81,101 @@ impl PartialEq for Family {
     }
 }
 
-const fn closed(name: &'static str, set: fn() -> UncertaintySet) -> Family {
-    Family { name, set, conjugate: None }
+const fn path(name: &'static str, set: fn() -> UncertaintySet) -> Family {
+    Family { name, set, known: Known::Path }
 }
 
-const fn by_conjugate(
+/// From φ(h, p) = sup_y hy − δ(y, p) and a maximiser y.
+const fn sum(
     name: &'static str,
     set: fn() -> UncertaintySet,
-    value: fn(f64, f64) -> f64,
-    argmax: fn(f64, f64) -> f64,
+    value: fn(f64, &Entry) -> f64,
+    argmax: fn(f64, &Entry) -> f64,
 ) -> Family {
-    Family { name, set, conjugate: Some(Conjugate { value, argmax }) }
+    Family { name, set, known: Known::Sum(Conjugate { value, argmax }) }
+}
+
+/// From δ(y, p) and the maximiser of hy − δ(y, p) over all y.
+const fn within(
+    name: &'static str,
+    set: fn() -> UncertaintySet,
+    opens: bool,
+    value: fn(f64, &Entry) -> f64,
+    argmax: fn(f64, &Entry) -> f64,
+) -> Family {
+    Family { name, set, known: Known::SumWithin(Conjugate { value, argmax }, opens) }
+}
+
+const fn grows(
+    name: &'static str,
+    set: fn() -> UncertaintySet,
+    of: fn(&Entry, f64) -> Move,
+) -> Family {
+    Family { name, set, known: Known::Box(of) }
+}
+
+fn alone(distance: Distance) -> UncertaintySet {
+    UncertaintySet::new(distance, 0.0)
 }
 
 #[rustfmt::skip]
 pub(crate) const FAMILIES: &[Family] = &[
-    closed("ellipsoid, all states", || UncertaintySet::ellipsoid(0.0)),
-    closed("ellipsoid", || UncertaintySet::ellipsoid(0.0).on_nominal_support()),
-    closed("KL", || UncertaintySet::kl(0.0)),
-    by_conjugate("χ²", || UncertaintySet::chi2(0.0), |h, p| p * if h > -2.0 { h + 0.25 * h * h } else { -1.0 }, |h, p| p * (1.0 + 0.5 * h).max(0.0)),
-    by_conjugate("L1, all states", || UncertaintySet::l1(0.0), |h, p| if h > 1.0 { f64::INFINITY } else { p * h.max(-1.0) }, |h, p| if h > 1.0 { f64::INFINITY } else if h < -1.0 { 0.0 } else { p }),
-    by_conjugate("total variation", || UncertaintySet::total_variation(0.0).on_nominal_support(), |h, p| if h > 0.5 { f64::INFINITY } else { p * h.max(-0.5) }, |h, p| if h > 0.5 { f64::INFINITY } else if h < -0.5 { 0.0 } else { p }),
-    by_conjugate("Burg, all states", || UncertaintySet::burg(0.0), |h, p| popped(h, p, -(-h).ln_1p()), |h, p| popped(h, p, 1.0 / (1.0 - h))),
-    by_conjugate("Hellinger", || UncertaintySet::hellinger(0.0), |h, p| popped(h, p, h / (1.0 - h)), |h, p| popped(h, p, (1.0 - h).powi(-2))),
-    by_conjugate("Neyman", || UncertaintySet::neyman(0.0), |h, p| popped(h, p, 2.0 * h / (1.0 + (1.0 - h).sqrt())), |h, p| popped(h, p, 1.0 / (1.0 - h).sqrt())),
+    path("ellipsoid, all states", || UncertaintySet::ellipsoid(0.0)),
+    path("ellipsoid", || UncertaintySet::ellipsoid(0.0).on_nominal_support()),
+    path("KL", || UncertaintySet::kl(0.0)),
+    sum("χ²", || UncertaintySet::chi2(0.0), |h, e| e.p * if h > -2.0 { h + 0.25 * h * h } else { -1.0 }, |h, e| e.p * (1.0 + 0.5 * h).max(0.0)),
+    sum("L1, all states", || UncertaintySet::l1(0.0), |h, e| norm(h, e, e.weight, e.p * h.max(-e.weight)), |h, e| norm(h, e, e.weight, if h < -e.weight { 0.0 } else { e.p })),
+    sum("total variation", || UncertaintySet::total_variation(0.0).on_nominal_support(), |h, e| norm(h, e, 0.5, e.p * h.max(-0.5)), |h, e| norm(h, e, 0.5, if h < -0.5 { 0.0 } else { e.p })),
+    sum("Burg, all states", || UncertaintySet::burg(0.0), |h, e| popped(h, e, -(-h).ln_1p()), |h, e| popped(h, e, 1.0 / (1.0 - h))),
+    sum("Hellinger", || UncertaintySet::hellinger(0.0), |h, e| popped(h, e, h / (1.0 - h)), |h, e| popped(h, e, (1.0 - h).powi(-2))),
+    sum("Neyman", || UncertaintySet::neyman(0.0), |h, e| popped(h, e, 2.0 * h / (1.0 + (1.0 - h).sqrt())), |h, e| popped(h, e, 1.0 / (1.0 - h).sqrt())),
+    sum("L2, all states", || alone(Distance::L2), |h, e| if e.p + h / e.weight > 0.0 { h * (e.p + 0.5 * h / e.weight) } else { -0.5 * e.weight * e.p * e.p }, |h, e| (e.p + h / e.weight).max(0.0)),
+    grows("L∞, all states", || alone(Distance::Linf), boxes::sides),
+    grows("L∞", || alone(Distance::Linf).on_nominal_support(), boxes::sides),
+    grows("contamination, all states", || alone(Distance::Contamination), boxes::share),
+    grows("CVaR", || alone(Distance::Cvar).per_action(), boxes::ratio),
+    Family { name: "Wasserstein, all states", set: || alone(Distance::Wasserstein), known: Known::Transport },
+    Family { name: "Wasserstein", set: || alone(Distance::Wasserstein).on_nominal_support(), known: Known::Transport },
+    grows("intervals", || alone(Distance::Interval), boxes::way),
+    within("ellipsoid within intervals", || alone(Distance::EllipsoidWithin), true, |y, e| 0.5 * (y - e.p) * (y - e.p), |h, e| e.p + h),
+    within("KL within intervals", || alone(Distance::KlWithin), false, entropy, |h, e| e.p * h.exp()),
+    within("χ² within intervals", || alone(Distance::Chi2Within), false, |y, e| if y == e.p { 0.0 } else { (y - e.p) * (y - e.p) / e.p }, |h, e| e.p * (1.0 + 0.5 * h)),
 ];
 
+/// `of`, where an entry takes no more than its weight.
+fn norm(h: f64, _: &Entry, weight: f64, of: f64) -> f64 {
+    if h > weight { f64::INFINITY } else { of }
+}
+
 /// p·`of`, where mass that pops up costs 1 a unit.
-fn popped(h: f64, p: f64, of: f64) -> f64 {
-    match p {
-        _ if h < 1.0 => p * of,
+fn popped(h: f64, e: &Entry, of: f64) -> f64 {
+    match e.p {
+        p if h < 1.0 => p * of,
         0.0 if h == 1.0 => 0.0,
         _ => f64::INFINITY,
     }
 }
 
-/// The conjugate of a set's distance.
-pub(crate) fn conjugate_of(set: &UncertaintySet) -> Option<Conjugate> {
+/// y ln(y/p) − (y − p), which loses no digits near y = p.
+pub(super) fn entropy(y: f64, e: &Entry) -> f64 {
+    let p = e.p;
+    if y <= 0.0 {
+        return p;
+    }
+    // With r = y/p − 1: p((1 + r)ln(1 + r) − r) = p·r²(1/2 − r/6 + r²/12 − …).
+    let r = (y - p) / p;
+    match r.abs() < 1e-3 {
+        true => p * r * r * (0.5 - r * (1.0 / 6.0 - r * (1.0 / 12.0 - r * (0.05 - r / 30.0)))),
+        false if r < -0.5 => y * (y / p).ln() - (y - p),
+        false => y * r.ln_1p() - (y - p),
+    }
+}
+
+/// What the reference knows of a set's distance.
+pub(crate) fn known(set: &UncertaintySet) -> Known {
+    if set.distance == Distance::None {
+        return Known::Path;
+    }
     let same = |family: &&Family| (family.set)().distance == set.distance;
-    FAMILIES.iter().find(same).expect("a line of the table for every set").conjugate
+    FAMILIES.iter().find(same).expect("a line of the table for every set").known
 }

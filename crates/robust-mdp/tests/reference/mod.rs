@@ -14,16 +14,20 @@
 // Every test that includes this module uses its own part of it.
 #![allow(dead_code)]
 
+mod boxes;
 mod conjugate;
 mod ellipsoid;
+mod entry;
 mod families;
 mod kl;
 
 #[allow(unused_imports)]
-pub(crate) use families::{FAMILIES, Family, conjugate_of};
+pub(crate) use entry::{Entry, entries};
+#[allow(unused_imports)]
+pub(crate) use families::{FAMILIES, Family, Known, known};
 
 use robust_mdp::Model;
-use robust_mdp::sets::{Distance, Rectangularity, Support, UncertaintySet};
+use robust_mdp::sets::{Distance, Rectangularity, UncertaintySet};
 
 /// What rounding leaves undone, relative to the largest value.
 pub(crate) const PRECISION: f64 = 1e-13;
@@ -92,7 +96,7 @@ impl Path for Weighted {
 /// One state's update.
 pub(crate) struct State {
     rows: Vec<Box<dyn Path>>,
-    /// In place of these, where the distance is known by its conjugate.
+    /// In place of these, where the distance is known by ψ.
     dual: Option<Vec<conjugate::DualRow>>,
     /// One a row; they are the same number where the rows share a budget.
     radii: Vec<f64>,
@@ -111,27 +115,29 @@ impl State {
             shared: set.rectangularity == Rectangularity::State,
             scale: f64::MIN_POSITIVE,
         };
-        let conjugate = match set.distance {
-            Distance::None => None,
-            _ => families::conjugate_of(set),
-        };
-        if let Some(of) = conjugate {
-            let row = |r| {
-                let entries = entries(model, set, r, v, &mut state.scale);
-                conjugate::DualRow::new(entries, of, set.weight_at(r))
-            };
-            state.dual = Some(model.rows_of(s).map(row).collect());
+        let known = known(set);
+        if let Known::Path = known {
+            for (k, r) in model.rows_of(s).enumerate() {
+                let of = |e: Entry| (e.p, e.b);
+                let entries = entries(model, set, r, v, false, &mut state.scale);
+                let entries = entries.into_iter().map(of).collect();
+                let kappa = set.weight_at(r);
+                let radius = 1.01 * state.radii[k] / kappa;
+                let path: Box<dyn Path> = match set.distance {
+                    Distance::Kl => Box::new(kl::Tilts::new(entries)),
+                    _ => Box::new(ellipsoid::Projections::new(entries, radius)),
+                };
+                let weighted = kappa != 1.0;
+                state.rows.push(if weighted { Box::new(Weighted { path, kappa }) } else { path });
+            }
             return state;
         }
-        for (k, r) in model.rows_of(s).enumerate() {
-            let entries = entries(model, set, r, v, &mut state.scale);
-            let kappa = set.weight_at(r);
-            let path: Box<dyn Path> = match set.distance {
-                Distance::Kl => Box::new(kl::Tilts::new(entries)),
-                _ => Box::new(ellipsoid::Projections::new(entries, 1.01 * state.radii[k] / kappa)),
-            };
-            state.rows.push(if kappa == 1.0 { path } else { Box::new(Weighted { path, kappa }) });
-        }
+        let opens = known.opens(set.distance);
+        let row = |r| {
+            let entries = entries(model, set, r, v, opens, &mut state.scale);
+            conjugate::DualRow::new(entries, known, set, set.weight_at(r))
+        };
+        state.dual = Some(model.rows_of(s).map(row).collect());
         state
     }
 
@@ -193,32 +199,6 @@ impl State {
         let alone = rows.iter().zip(&self.radii);
         alone.map(|(&(x, row), &radius)| x * worst(&[(1.0, row)], radius)).sum()
     }
-}
-
-/// (y⁰_i, b_i) of a row where it may put mass.
-fn entries(
-    model: &Model,
-    set: &UncertaintySet,
-    r: usize,
-    v: &[f64],
-    scale: &mut f64,
-) -> Vec<(f64, f64)> {
-    let row = model.row(r);
-    // States that are not listed, and every entry of those that are: there may be several.
-    let mut listed = vec![false; v.len()];
-    row.entries().for_each(|(i, ..)| listed[i] = true);
-    let rest = (0..v.len()).filter(|&i| !listed[i]).map(|i| (i, 0.0, 0.0));
-    let everywhere = set.support == Support::All;
-    let next = row.entries().chain(rest).filter(|(_, p, _)| everywhere || *p > 0.0);
-    let of = |(i, p, extra): (usize, f64, f64)| {
-        let later = model.discount() * v[i];
-        let b = row.cost + extra + later;
-        for part in [row.cost, extra, later, b] {
-            *scale = scale.max(part.abs());
-        }
-        (p, b)
-    };
-    next.map(of).collect()
 }
 
 /// max Σ_a x_a⟨b_a, y_a⟩ over Σ_a d(y_a) ≤ radius: the points y_a(κx_a) of every path, κ by

@@ -136,6 +136,8 @@ impl<'a> Response<'a> {
         let (links, chain) = self.chain.rows();
         let (model, layout, values) = (self.model, self.layout, &self.values);
         let (share, scale) = (&self.share, &self.scale);
+        // It opens entries, as the layout does.
+        let data = DataSource::new(model, self.set);
         let fields = Fields { chain: links, ..Fields::of(model, [&mut self.next], [], []) };
         let cuts = Cuts { model, layout, chain };
         for_each_state(cuts, fields, &self.workers, &|mut at, worker: &mut ResponseWorker| {
@@ -147,14 +149,7 @@ impl<'a> Response<'a> {
             if rows.is_empty() {
                 return;
             }
-            let game = ExplicitRows::load(
-                model,
-                layout,
-                s,
-                values,
-                DataSource::default(),
-                &mut worker.game,
-            );
+            let game = ExplicitRows::load(model, layout, s, values, data, &mut worker.game);
             let block = game.block(0.0);
             let value = &mut worker.value[..rows.len()];
             let sums = &sums[layout.span(rows.clone())];
