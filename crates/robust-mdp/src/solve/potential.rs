@@ -27,10 +27,13 @@ const ROOM: f64 = 4.0;
 /// Rows that fall behind by more than this part of it are out of the question.
 const BEHIND: f64 = 1e-2;
 
-/// h, and the first state of each state's class.
+/// Sweeps that carry what classes have gained to the states before them.
+const SWEEPS: usize = 10_000;
+
+/// h, and the values that bounds are counted from, the same in all states of a class.
 pub(super) struct Potential {
-    pub(super) h: Vec<f64>,
-    class: Vec<usize>,
+    h: Vec<f64>,
+    pub(super) base: Vec<f64>,
 }
 
 impl Potential {
@@ -49,7 +52,7 @@ impl Potential {
             if inner.run.stopped().is_some() {
                 return Ok(None);
             }
-            let holds = |found: &Potential| found.holds(model, set, over, cooperative, v);
+            let holds = |found: &Potential| found.holds(model, set, over, cooperative);
             if let Some(found) = found.filter(holds) {
                 return Ok(Some(found));
             }
@@ -70,26 +73,15 @@ impl Potential {
         set: &UncertaintySet,
         over: &[bool],
         cooperative: bool,
-        v: &[f64],
     ) -> bool {
-        let mut base = v.to_vec();
-        self.join(&mut base, cooperative);
         let mut bellman = Bellman::new(model, set).cooperative(cooperative);
-        let mut excess = |v: &[f64]| {
-            bellman.sweep(v, Player::Both, 0.0);
-            let bounds = bellman.lower.iter().zip(&bellman.upper);
-            let width = bounds.clone().fold(0.0_f64, |m, (l, u)| m.max(u - l));
-            let behind = bounds.zip(v).map(|((l, u), v)| if cooperative { u - v } else { v - l });
-            let scale = v.iter().fold(model.largest_term(), |m, v| m.max(v.abs()));
-            let slack = rounding(scale, 0.0, bellman.width());
-            (behind.fold(0.0_f64, f64::max), slack + width)
-        };
-        let (behind, slack) = excess(&base);
+        let (behind, slack) = excess(&mut bellman, &self.base, cooperative);
+        let mut bound = self.base.clone();
         let sign = if cooperative { 1.0 } else { -1.0 };
-        for s in (0..v.len()).filter(|&s| !over[s]) {
-            base[s] += sign * self.far(s, behind + slack);
+        for s in (0..bound.len()).filter(|&s| !over[s]) {
+            bound[s] += sign * self.far(s, behind + slack);
         }
-        let (behind, slack) = excess(&base);
+        let (behind, slack) = excess(&mut bellman, &bound, cooperative);
         behind <= slack
     }
 
@@ -105,9 +97,7 @@ impl Potential {
         let behind = BEHIND * same;
         let flat = flat_rows(model, set, v, same);
         let class = classes(model, &flat);
-        // Rows that lead from a class to states of slightly other values fall behind now.
-        let mut base = v.to_vec();
-        join(&class, &mut base, outward(cooperative));
+        let base = settled(model, set, &class, cooperative, v);
         let answers = Answers::new(model, set, cooperative, &base);
         let near = |s: usize, r: usize| match cooperative {
             true => answers.value[r] >= base[s] - behind,
@@ -145,18 +135,45 @@ impl Potential {
             bellman.sweep(&costs, Player::Both, 0.0);
             bellman.lower.iter().map(|l| -l).collect()
         });
-        Ok(h.map(|h| Potential { h: class.iter().map(|&s| h[place[s]]).collect(), class }))
+        Ok(h.map(|h| Potential { h: class.iter().map(|&s| h[place[s]]).collect(), base }))
     }
 
-    /// Makes values the same in all states of a class, those of the best.
-    pub(super) fn join(&self, v: &mut [f64], cooperative: bool) {
-        join(&self.class, v, outward(cooperative));
-    }
 }
 
-/// The better of two values.
-fn outward(cooperative: bool) -> fn(f64, f64) -> f64 {
-    if cooperative { f64::max } else { f64::min }
+/// How far values fall behind F, and what of it may be rounding.
+fn excess(bellman: &mut Bellman<'_>, v: &[f64], cooperative: bool) -> (f64, f64) {
+    bellman.sweep(v, Player::Both, 0.0);
+    let bounds = bellman.lower.iter().zip(&bellman.upper);
+    let width = bounds.clone().fold(0.0_f64, |m, (l, u)| m.max(u - l));
+    let behind = bounds.zip(v).map(|((l, u), v)| if cooperative { u - v } else { v - l });
+    let scale = v.iter().fold(bellman.model.largest_term(), |m, v| m.max(v.abs()));
+    let slack = rounding(scale, 0.0, bellman.width());
+    (behind.fold(0.0_f64, f64::max), slack + width)
+}
+
+/// v with the best value of a class in all of its states, and no better ones before them than that makes. Rows that
+/// lead from a class to states of slightly other values fall behind there.
+fn settled(
+    model: &Model,
+    set: &UncertaintySet,
+    class: &[usize],
+    cooperative: bool,
+    v: &[f64],
+) -> Vec<f64> {
+    let best: fn(f64, f64) -> f64 = if cooperative { f64::max } else { f64::min };
+    let mut base = v.to_vec();
+    join(class, &mut base, best);
+    let mut bellman = Bellman::new(model, set).cooperative(cooperative);
+    for _ in 0..SWEEPS {
+        let (behind, slack) = excess(&mut bellman, &base, cooperative);
+        if behind <= slack {
+            break;
+        }
+        let image = if cooperative { &bellman.upper } else { &bellman.lower };
+        base.iter_mut().zip(image).for_each(|(v, f)| *v = best(*v, *f));
+        join(class, &mut base, best);
+    }
+    base
 }
 
 fn join(class: &[usize], v: &mut [f64], of: fn(f64, f64) -> f64) {

@@ -87,12 +87,12 @@ pub(super) fn run(
             [(v, operator.lower()), (operator.upper(), v)].map(|(a, b)| most(a, b) + slack)
         };
         // Values that bounds over all policies are counted from.
-        let mut base = v.clone();
-        if let Outer::Free(potential) = &outer {
-            potential.join(&mut base, cooperative);
-        }
-        operator.sweep(&base, 0.0, &run.signal);
-        let [mut below, mut above] = excess(&operator, &base);
+        let base = match &outer {
+            Outer::Free(potential) => &potential.base,
+            Outer::Ending | Outer::Costly(_) => &v,
+        };
+        operator.sweep(base, 0.0, &run.signal);
+        let [mut below, mut above] = excess(&operator, base);
         match outer {
             Outer::Ending => operator.freeze(&v, &run.signal),
             Outer::Costly(_) | Outer::Free(_) => {
