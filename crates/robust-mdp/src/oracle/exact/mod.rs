@@ -365,7 +365,8 @@ impl State<'_> {
         for k in (0..rows).filter(|k| *k != first) {
             let most = self.problem.largest(k);
             if most + self.problem.noise(most) < best.lower {
-                self.memory.t[k] = 0.0;
+                // What its maximum says is enough.
+                self.memory.t[k] = f64::INFINITY;
                 continue;
             }
             let value = self.row_value(k);
