@@ -3,7 +3,8 @@
 use robust_mdp::instances::{Costs, Garnet};
 use robust_mdp::sets::{Rectangularity, UncertaintySet};
 use robust_mdp::{
-    Certificate, Criterion, Direction, Model, ModelBuilder, Objective, Options, Solution, Status, Verified, certify, solve, verify,
+    Certificate, Criterion, Direction, Model, ModelBuilder, Objective, Options, Solution, Status,
+    Verified, certify, solve, verify,
 };
 
 fn asked(criterion: Criterion) -> Options {
@@ -42,7 +43,8 @@ fn two_steps_by_hand() {
     let solution = solve(&model, &set, &asked(Criterion::Finite { horizon: 2 })).unwrap();
     // v_1 = c = (1, 3); v_0(a) = 1 + ½(0.4·1 + 0.6·3) = 2.1, v_0(b) = 3 + ½(0.9·1 + 0.1·3) = 3.6.
     assert_eq!(solution.stages.len(), 2);
-    for (found, expected) in [(&solution.stages[1], [1.0, 3.0]), (&solution.stages[0], [2.1, 3.6])] {
+    for (found, expected) in [(&solution.stages[1], [1.0, 3.0]), (&solution.stages[0], [2.1, 3.6])]
+    {
         for s in 0..2 {
             assert!(found.lower[s] <= expected[s] && expected[s] <= found.upper[s], "{found:?}");
             assert!(found.upper[s] - found.lower[s] < 1e-13);
@@ -67,7 +69,10 @@ fn the_average_is_the_limit_of_discounted_costs() {
         let (near, nearer) = (at(1.0 - 2e-4), at(1.0 - 1e-4));
         let limit = 2.0 * nearer - near;
         let (low, high) = average.initial_value;
-        assert!(low - 1e-5 <= limit && limit <= high + 1e-5, "{set:?}: {low} to {high}, limit {limit}");
+        assert!(
+            low - 1e-5 <= limit && limit <= high + 1e-5,
+            "{set:?}: {low} to {high}, limit {limit}"
+        );
         assert!(high - low <= average.target_gap);
         assert!(average.lower.iter().all(|l| *l == average.lower[0]));
         println!("{:?} {} sweeps", set.distance, average.work.sweeps);
@@ -141,10 +146,34 @@ fn frozen_lake() -> Model {
         }
         // Left, down, right, up.
         let to = |way: usize| match way % 4 {
-            0 => if s % 4 > 0 { s - 1 } else { s },
-            1 => if s < 12 { s + 4 } else { s },
-            2 => if s % 4 < 3 { s + 1 } else { s },
-            _ => if s > 3 { s - 4 } else { s },
+            0 => {
+                if s % 4 > 0 {
+                    s - 1
+                } else {
+                    s
+                }
+            }
+            1 => {
+                if s < 12 {
+                    s + 4
+                } else {
+                    s
+                }
+            }
+            2 => {
+                if s % 4 < 3 {
+                    s + 1
+                } else {
+                    s
+                }
+            }
+            _ => {
+                if s > 3 {
+                    s - 4
+                } else {
+                    s
+                }
+            }
         };
         for a in 0..4 {
             model.add_action(None, 0.0);
@@ -208,7 +237,11 @@ fn certificates_of_all_criteria() {
                     let asked = format!("{:?} {options:?}", set.distance);
                     assert_eq!(solution.status, Status::Certified, "{asked}");
                     let wide = verified.gap;
-                    println!("{} {criterion:?} {direction} {deterministic}: {:e} proved {wide:e}", set.distance.name(), solution.gap);
+                    println!(
+                        "{} {criterion:?} {direction} {deterministic}: {:e} proved {wide:e}",
+                        set.distance.name(),
+                        solution.gap
+                    );
                     assert!(wide <= solution.target_gap, "{wide:e} {:e} {asked}", solution.gap);
                     assert_eq!(verified.stages.len() + 1, solution.stages.len().max(1));
                 }

@@ -5,8 +5,8 @@ use super::step::{StepRef, Terms};
 use super::{Certificate, Multipliers, Weight};
 use crate::error::{counted, name_of};
 use crate::model::Model;
-use crate::solve::Criterion;
 use crate::sets::{Radius, Rectangularity, Set, UncertaintySet};
+use crate::solve::Criterion;
 
 impl Certificate {
     /// Whether the certificate is about this set.

@@ -141,11 +141,7 @@ fn of_criterion(
     best
 }
 
-fn problem_of<'a>(
-    model: &'a Model,
-    set: &'a UncertaintySet,
-    solution: &Solution,
-) -> Problem<'a> {
+fn problem_of<'a>(model: &'a Model, set: &'a UncertaintySet, solution: &Solution) -> Problem<'a> {
     let Solution { criterion, direction, deterministic, .. } = solution;
     Problem::new(model, set, *criterion, *direction, *deterministic)
 }

@@ -37,12 +37,8 @@ const OWNERS: [(Rectangularity, bool); 3] = [
     (Rectangularity::State, true),
 ];
 /// The time of these is the number of further steps.
-const CRITERIA: [Criterion; 4] = [
-    Criterion::Discounted,
-    Criterion::Finite { horizon: 0 },
-    Criterion::Total,
-    Criterion::Average,
-];
+const CRITERIA: [Criterion; 4] =
+    [Criterion::Discounted, Criterion::Finite { horizon: 0 }, Criterion::Total, Criterion::Average];
 const DIRECTIONS: [Direction; 2] = [Direction::Worst, Direction::Best];
 const SUPPORTS: [Support; 2] = [Support::Nominal, Support::All];
 const METHODS: [Method; 8] = [
@@ -279,7 +275,8 @@ impl Certificate {
         let later = u64::from_le_bytes(tail.take());
         let distance = distance_named(&bytes[HEADER..], name)?;
         let radii_at = &bytes[HEADER..].get(usize::from(name)..).unwrap_or_default();
-        let zero = kind == 0 && radii_at.first_chunk().is_some_and(|r| f64::from_le_bytes(*r) == 0.0);
+        let zero =
+            kind == 0 && radii_at.first_chunk().is_some_and(|r| f64::from_le_bytes(*r) == 0.0);
         let certain = zero || distance == Distance::None;
         let alone = deterministic || direction == Direction::Best && !certain;
         let shared = rectangularity == Rectangularity::State;
@@ -456,7 +453,8 @@ impl Cursor<'_> {
         }
         let scales = if shared { states } else { weights };
         let values = if joint { states } else { 2 * states };
-        let needed = length(0, values + scales, weights, shifted, kernel) - (HEADER + CHECKSUM) as u64;
+        let needed =
+            length(0, values + scales, weights, shifted, kernel) - (HEADER + CHECKSUM) as u64;
         if (self.bytes.len() as u64) < needed {
             return Err(short());
         }

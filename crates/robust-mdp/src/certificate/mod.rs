@@ -49,9 +49,9 @@ pub use verify::interval::{Interval, TINY, UNIT, above, roundings};
 pub use verify::proof::{Proof, ProofRow, Reading};
 pub use verify::tail::Unlisted;
 
+use self::step::StepRef;
 use crate::model::Objective;
 use crate::sets::UncertaintySet;
-use self::step::StepRef;
 use crate::solve::{Criterion, Direction, Method, Oracle};
 
 /// A proof that lower ≤ v* ≤ v^x ≤ upper; see the [module](self). Values are costs.

@@ -3,8 +3,8 @@
 
 use super::interval::{Interval, or_infinite};
 use super::state::{Check, Excess};
-use crate::certificate::step::{StepRef, Terms};
 use crate::certificate::Certificate;
+use crate::certificate::step::{StepRef, Terms};
 use crate::loops::bounds::Bounds;
 use crate::model::Model;
 use crate::solve::ended;
@@ -108,11 +108,12 @@ pub(super) fn ends(
         true => Terms { cooperative: true, alone: true, ..terms },
         false => Terms { cooperative: false, ..terms },
     };
-    if !certificate.surely && step.policy.iter().map(|w| (w.row, w.probability)).ne(certificate
-        .policy
-        .iter()
-        .filter(|w| w.probability > 0.0)
-        .map(|w| (w.row, w.probability)))
+    if !certificate.surely
+        && step.policy.iter().map(|w| (w.row, w.probability)).ne(certificate
+            .policy
+            .iter()
+            .filter(|w| w.probability > 0.0)
+            .map(|w| (w.row, w.probability)))
     {
         return false;
     }

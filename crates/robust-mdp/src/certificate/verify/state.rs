@@ -81,6 +81,16 @@ impl<'a> Check<'a> {
         }
     }
 
+    /// Of a discounted worst case.
+    #[cfg(test)]
+    pub(super) fn discounted(
+        model: &'a Model,
+        certificate: &'a crate::certificate::Certificate,
+    ) -> Check<'a> {
+        let terms = Terms { clipped: true, ..Terms::default() };
+        Check::new(model, &certificate.set, certificate.first(), terms)
+    }
+
     /// Of every state, in parallel, and the fingerprints of the pieces of the model that is to be `told`, if one is:
     /// a piece is read for its fingerprint first and is then at hand.
     pub(super) fn excesses(&self, told: Option<&Model>) -> (Vec<Excess>, Vec<u128>) {

@@ -44,7 +44,11 @@ pub(super) struct RowScratch {
 }
 
 impl<'a> VerifiedValues<'a> {
-    pub(super) fn new(model: &'a Model, set: &'a UncertaintySet, v: &'a [f64]) -> VerifiedValues<'a> {
+    pub(super) fn new(
+        model: &'a Model,
+        set: &'a UncertaintySet,
+        v: &'a [f64],
+    ) -> VerifiedValues<'a> {
         let highest = v.iter().fold(f64::NEG_INFINITY, |m, v| m.max(*v));
         let lowest = v.iter().fold(f64::INFINITY, |m, v| m.min(*v));
         let w: Vec<f64> = v.iter().map(|v| model.discount() * (v - highest)).collect();

@@ -410,7 +410,7 @@ fn rows_that_cost_a_little_too_little_are_read() {
         let (certificate, _) = certify(&model, &set, &solution, None).expect("a certificate");
         for (less, found) in [(1e-6, true), (1e-9, true), (-1e-6, false)] {
             model.cost[1] = 2.0 - less;
-            let check = Check::new(&model, &certificate);
+            let check = Check::discounted(&model, &certificate);
             let excess = check.run(0..model.states(), &mut Hand::default())[0];
             let expected = if found { less } else { 0.0 };
             assert!((excess.below - expected).abs() < 1e-14, "{excess:?}");
@@ -470,7 +470,7 @@ fn bounds_have_the_same_bits_on_every_instruction_set() {
                     .map(|row| Multipliers { row, t: 0.3, nu: -0.1 })
                     .collect();
             }
-            let check = Check::new(&model, &certificate);
+            let check = Check::discounted(&model, &certificate);
             let on = |machine| {
                 MACHINE.set(machine);
                 let found = check.run(0..model.states(), &mut Hand::default());

@@ -5,7 +5,7 @@ use crate::certificate::{Certificate, Claim, Multipliers, Weight};
 use crate::instances::Xoshiro256;
 use crate::model::{Model, Objective, RowStarts, Storage};
 use crate::sets::{Distance, Radius, Rectangularity, Support, UncertaintySet};
-use crate::{Method, Oracle};
+use crate::{Criterion, Direction, Method, Oracle};
 
 /// A row where it may have mass: probabilities of mass one, and objectives less the largest.
 struct Seen {
@@ -249,6 +249,10 @@ impl Draw {
             model: 0,
             discount: model.discount(),
             objective: Objective::MinCost,
+            criterion: Criterion::Discounted,
+            direction: Direction::Worst,
+            deterministic: false,
+            surely: false,
             set: set.clone(),
             method: Method::Auto,
             oracle: Oracle::Exact,
@@ -258,6 +262,7 @@ impl Draw {
             policy,
             scale,
             kernel,
+            further: Vec::new(),
         }
     }
 }
@@ -267,7 +272,7 @@ impl Draw {
 fn least_margins(model: &Model, certificate: &Certificate) -> ([f64; 2], [usize; 2]) {
     let Certificate { set, upper, lower, policy, .. } = certificate;
     let Radius::Uniform(radius) = set.radius else { unreachable!() };
-    let (check, mut hand) = (Check::new(model, certificate), Hand::default());
+    let (check, mut hand) = (Check::discounted(model, certificate), Hand::default());
     let (mut least, mut close) = ([f64::INFINITY; 2], [0; 2]);
     let parts = [0, model.states() / 3, 2 * model.states() / 3, model.states()];
     let of = |k: usize| check.run(parts[k]..parts[k + 1], &mut hand);
