@@ -2,9 +2,7 @@
 
 use robust_mdp::instances::{Costs, Garnet};
 use robust_mdp::sets::UncertaintySet;
-use robust_mdp::{
-    Criterion, Direction, Model, ModelBuilder, Objective, Options, Status, solve,
-};
+use robust_mdp::{Criterion, Direction, Model, ModelBuilder, Objective, Options, Status, solve};
 
 fn asked(criterion: Criterion) -> Options {
     Options { criterion, ..Options::default() }
@@ -26,8 +24,6 @@ fn sets() -> Vec<UncertaintySet> {
     ]
 }
 
-/// Σ_a κ_a d ≤ α: the least expected value of the next costs over one row, by a fine search over mixtures with
-/// nothing but the definition of total variation.
 #[test]
 fn two_steps_by_hand() {
     // One action a state; total variation 0.1 moves a tenth of the mass to the dearest state.
@@ -42,7 +38,8 @@ fn two_steps_by_hand() {
     let solution = solve(&model, &set, &asked(Criterion::Finite { horizon: 2 })).unwrap();
     // v_1 = c = (1, 3); v_0(a) = 1 + ½(0.4·1 + 0.6·3) = 2.1, v_0(b) = 3 + ½(0.9·1 + 0.1·3) = 3.6.
     assert_eq!(solution.stages.len(), 2);
-    for (found, expected) in [(&solution.stages[1], [1.0, 3.0]), (&solution.stages[0], [2.1, 3.6])] {
+    for (found, expected) in [(&solution.stages[1], [1.0, 3.0]), (&solution.stages[0], [2.1, 3.6])]
+    {
         for s in 0..2 {
             assert!(found.lower[s] <= expected[s] && expected[s] <= found.upper[s], "{found:?}");
             assert!(found.upper[s] - found.lower[s] < 1e-13);
@@ -67,7 +64,10 @@ fn the_average_is_the_limit_of_discounted_costs() {
         let (near, nearer) = (at(1.0 - 2e-4), at(1.0 - 1e-4));
         let limit = 2.0 * nearer - near;
         let (low, high) = average.initial_value;
-        assert!(low - 1e-5 <= limit && limit <= high + 1e-5, "{set:?}: {low} to {high}, limit {limit}");
+        assert!(
+            low - 1e-5 <= limit && limit <= high + 1e-5,
+            "{set:?}: {low} to {high}, limit {limit}"
+        );
         assert!(high - low <= average.target_gap);
         assert!(average.lower.iter().all(|l| *l == average.lower[0]));
         println!("{:?} {} sweeps", set.distance, average.work.sweeps);
@@ -112,7 +112,7 @@ fn the_total_cost_of_a_walk_is_its_number_of_steps() {
     let robust = solve(&model, &robust, &asked(Criterion::Total)).unwrap();
     for (p, found) in [(0.8, total), (0.7, robust)] {
         // v_s = v_{s−1} + d_s, d_S = 1/p, d_s = (1 + (1 − p)d_{s+1})/p.
-        let mut difference = vec![1.0 / p; 6];
+        let mut difference = [1.0 / p; 6];
         for s in (1..5).rev() {
             difference[s] = (1.0 + (1.0 - p) * difference[s + 1]) / p;
         }
@@ -141,10 +141,10 @@ fn frozen_lake() -> Model {
         }
         // Left, down, right, up.
         let to = |way: usize| match way % 4 {
-            0 => if s % 4 > 0 { s - 1 } else { s },
-            1 => if s < 12 { s + 4 } else { s },
-            2 => if s % 4 < 3 { s + 1 } else { s },
-            _ => if s > 3 { s - 4 } else { s },
+            0 => s - usize::from(s % 4 > 0),
+            1 => s + if s < 12 { 4 } else { 0 },
+            2 => s + usize::from(s % 4 < 3),
+            _ => s - if s > 3 { 4 } else { 0 },
         };
         for a in 0..4 {
             model.add_action(None, 0.0);

@@ -29,8 +29,7 @@ pub(crate) fn run(
         return Err(Error::Memory { what, needed, allowed: MEMORY });
     }
     let steps = Criterion::Finite { horizon }.steps(discount);
-    let tolerance =
-        if operator.is_exact() { 0.0 } else { ORACLE_SHARE * run.limits.gap / steps };
+    let tolerance = if operator.is_exact() { 0.0 } else { ORACLE_SHARE * run.limits.gap / steps };
     run.begin(model);
     let (mut w, mut below, mut above) = (vec![0.0; states], 0.0, 0.0);
     let mut status = None;
