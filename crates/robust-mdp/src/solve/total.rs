@@ -133,6 +133,7 @@ pub(super) fn run(
             let bound = if cooperative { &mut found.upper } else { &mut found.lower };
             operator.sweep(bound, 0.0, &run.signal);
             let [below, above] = excess(&operator, bound).map(|excess| excess - slack);
+            eprintln!("DEBUG {below:e} {above:e} {slack:e} {bound:?} {base:?} {v:?}");
             if if cooperative { above } else { below } > slack {
                 bound.fill(if cooperative { f64::INFINITY } else { f64::NEG_INFINITY });
             }

@@ -2,7 +2,7 @@
 
 use super::plain::Plain;
 use super::{asked, ending, every_set, reference, some_sets, with_intervals};
-use robust_mdp::sets::UncertaintySet;
+use robust_mdp::sets::{Radius, UncertaintySet};
 use robust_mdp::{
     Criterion, Direction, Model, ModelBuilder, Objective, Options, Solution, Status, solve,
 };
@@ -119,7 +119,7 @@ fn the_reference_has_the_same_fixed_point() {
     for seed in 0..2 {
         let plain = ending(Plain::random(4, 3, 3, 20 + seed).tolls(seed).costs(|c| c - 4.0), 0.3);
         let (model, rewards) = (with_intervals(&plain, false), with_intervals(&plain, true));
-        for set in every_set(&model, 0.03) {
+        for set in every_set(&model, 1e-4) {
             let found = total(&model, &set);
             assert_eq!(found.status, Status::Certified, "{set:?}");
             let ending = found.ending.as_ref().unwrap();
@@ -185,7 +185,7 @@ fn best_cases() {
     }
     let model = with_intervals(&ending(Plain::random(4, 3, 3, 33).tolls(3), 0.3), false);
     let nominal = total(&model, &UncertaintySet::none());
-    for set in every_set(&model, 0.03) {
+    for set in every_set(&model, 1e-4) {
         let options = Options { direction: Direction::Best, ..asked(Criterion::Total) };
         let found = solve(&model, &set, &options).unwrap();
         let worst = total(&model, &set);
@@ -235,7 +235,8 @@ fn what_may_never_end() {
 #[test]
 fn costs_of_any_size() {
     let plain = ending(Plain::random(5, 3, 3, 50).costs(|c| c - 5.0), 0.25);
-    for set in some_sets().into_iter().map(UncertaintySet::on_nominal_support) {
+    for set in some_sets() {
+        let set = set.with_radius(Radius::Uniform(0.01));
         let usual = total(&plain.model(), &set);
         for size in [1e8, 1e-8] {
             let found = total(&plain.clone().scaled(size).model(), &set);
