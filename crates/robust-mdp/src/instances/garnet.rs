@@ -223,7 +223,7 @@ mod tests {
             Garnet { actions: 0, ..small() },
             Garnet { branching: f64::NAN, ..small() },
             Garnet { branching: 1.5, ..small() },
-            Garnet { discount: 1.0, ..small() },
+            Garnet { discount: 1.5, ..small() },
         ] {
             assert!(garnet.model().is_err(), "{garnet:?}");
         }

@@ -75,6 +75,6 @@ mod tests {
     fn smallest_and_too_small() {
         assert_eq!(machine_replacement(4, 0.8).unwrap().rows(), 8);
         assert!(machine_replacement(3, 0.8).is_err());
-        assert!(machine_replacement(4, 1.0).is_err());
+        assert!(machine_replacement(4, 1.5).is_err());
     }
 }

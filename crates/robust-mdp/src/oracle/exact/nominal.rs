@@ -1,6 +1,6 @@
-//! Updates without uncertainty (max_a where policies maximise too): F(v)_s = min_a c_a + Σ_i p_ai (c(s,a,i) + λv_i), straight from the
+//! Updates without uncertainty: F(v)_s = min_a c_a + Σ_i p_ai (c(s,a,i) + λv_i), straight from the
 //! model's rows. The best row of the last sweep goes first; rows whose remembered value cannot have
-//! fallen below it are not read.
+//! fallen below it are not read. Policies that maximise take the greatest row, of all.
 
 use pulp::Simd;
 
@@ -13,7 +13,7 @@ use crate::rows::SweepValues;
 use crate::sets::Enclosure;
 
 impl Exact<'_> {
-    /// The least row value; `x` becomes that row.
+    /// The value of the best row; `x` becomes that row.
     pub(super) fn nominal_update(
         &self,
         s: usize,
@@ -25,33 +25,15 @@ impl Exact<'_> {
         let before = memory.in_use();
         let RowMemory { t, screen, .. } = memory;
         let first_row = self.model.rows_of(s).start;
-        let (chosen, value) = least_row(self.model, values, first_row, before, screen, entries);
+        let (chosen, value) = match self.cooperative {
+            true => greatest_row(self.model, values, first_row, x.len(), entries),
+            false => least_row(self.model, values, first_row, before, screen, entries),
+        };
         t[before] = 0.0;
         t[chosen] = 1.0;
         x.fill(0.0);
         x[chosen] = 1.0;
         Enclosure { lower: value, upper: value }
-    }
-
-    /// The greatest row value; `x` becomes that row.
-    pub(super) fn nominal_greatest(
-        &self,
-        s: usize,
-        values: &SweepValues,
-        x: &mut [f64],
-        entries: &mut u64,
-    ) -> Enclosure {
-        let first_row = self.model.rows_of(s).start;
-        let (mut chosen, mut best) = (0, f64::NEG_INFINITY);
-        for k in 0..x.len() {
-            let value = mean(self.model, values, first_row + k, &[1.0], entries);
-            if value > best {
-                (chosen, best) = (k, value);
-            }
-        }
-        x.fill(0.0);
-        x[chosen] = 1.0;
-        Enclosure { lower: best, upper: best }
     }
 
     /// The value of a policy.
@@ -152,6 +134,25 @@ kernels! {
                         (chosen, best) = (k, value);
                     }
                 }
+            }
+        }
+        (chosen, best)
+    }
+
+    fn greatest_row<'a>(
+        simd,
+        model: &'a Model,
+        values: &'a SweepValues,
+        first_row: usize,
+        rows: usize,
+        entries: &'a mut u64,
+    ) -> (usize, f64) {
+        let (mut chosen, mut best) = (0, f64::NEG_INFINITY);
+        for k in 0..rows {
+            let value = read(simd, model, values, first_row + k);
+            *entries += model.span(first_row + k).len() as u64;
+            if value > best {
+                (chosen, best) = (k, value);
             }
         }
         (chosen, best)
