@@ -119,9 +119,13 @@ fn result(model: &Model, found: Found<'_>, asked: Asked) -> String {
         Criterion::Discounted | Criterion::Finite { .. } | Criterion::Total => start(model),
     };
     let proof = if verified { "; the bounds are verified" } else { "" };
+    let value = match solution.initial_value {
+        (lower, upper) if lower.is_finite() && upper.is_finite() => format!("{value} {place}"),
+        _ => "no bounds were found".into(),
+    };
     let mut lines = vec![
         ("status", format!("{}{proof}", ending(solution.status))),
-        ("value", format!("{value} {place}")),
+        ("value", value),
     ];
     if let Some(randomised) = randomised {
         lines.extend(randomising(model, solution, randomised, digits));

@@ -45,6 +45,9 @@ const IMPROVEMENTS: usize = 100;
 /// Sweeps that do not make bounds narrower before they are taken to be as narrow as they get.
 const PATIENCE: u32 = 5;
 
+/// Sweeps that bring values outwards until they are constant on classes and yet hold.
+const SETTLING: u64 = 2000;
+
 /// How bounds are proved on the side that speaks of all policies.
 enum Outer {
     /// All end surely.
@@ -73,6 +76,9 @@ pub(super) fn run(
     };
     let mut step = vec![0.0; states];
     let (mut least, mut stalled) = (f64::INFINITY, 0);
+    // What states gain that are joined with others, those that lead to them gain too; sweeps that carry it there, if
+    // bounds fail without them.
+    let mut settling = 0;
     loop {
         let spent = run.work.sweeps >= run.limits.max_sweeps;
         if let Some(status) = run.stopped().or(spent.then_some(Status::SweepLimit)) {
@@ -88,11 +94,26 @@ pub(super) fn run(
         };
         // Values that bounds over all policies are counted from.
         let mut base = v.clone();
-        if let Outer::Free(potential) = &outer {
-            potential.join(&mut base, cooperative);
-        }
-        operator.sweep(&base, 0.0, &run.signal);
-        let [mut below, mut above] = excess(&operator, &base);
+        let mut rounds = 0;
+        let [mut below, mut above] = loop {
+            if let Outer::Free(potential) = &outer {
+                potential.join(&mut base, cooperative);
+            }
+            operator.sweep(&base, 0.0, &run.signal);
+            let [below, above] = excess(&operator, &base);
+            let outward = if cooperative { above } else { below };
+            if rounds == settling || outward <= 2.0 * slack || run.signal.raised() {
+                break [below, above];
+            }
+            rounds += 1;
+            for (s, base) in base.iter_mut().enumerate() {
+                *base = match cooperative {
+                    true => base.max(operator.upper()[s]),
+                    false => base.min(operator.lower()[s]),
+                };
+            }
+        };
+        run.work.sweeps += rounds;
         match outer {
             Outer::Ending => operator.freeze(&v, &run.signal),
             Outer::Costly(_) | Outer::Free(_) => {
@@ -134,6 +155,7 @@ pub(super) fn run(
             let [below, above] = excess(&operator, bound).map(|excess| excess - slack);
             if if cooperative { above } else { below } > slack {
                 bound.fill(if cooperative { f64::INFINITY } else { f64::NEG_INFINITY });
+                settling = SETTLING;
             }
             operator.adopt(&x);
             operator.respond(&v, 0.0, &run.signal);
