@@ -163,11 +163,11 @@ fn randomising(
     ]
 }
 
-/// “after at most 12.5 steps on average from a uniform start, under every policy and kernel”.
+/// “after at most 12.5 steps on average from a uniform start, under every policy”.
 pub(crate) fn end_line(model: &Model, ending: &Ending) -> String {
     let whose = match ending.surely {
-        true => "under every policy and kernel of the set",
-        false => "under this policy and every kernel of the set; others may go on for ever",
+        true => "under every policy",
+        false => "under this policy; others may go on for ever",
     };
     let steps = gap_text(model.initial_mean(&ending.steps));
     format!("after at most {steps} steps on average {}, {whose}", start(model))
