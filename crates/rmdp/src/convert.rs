@@ -114,7 +114,7 @@ impl Args {
         let reading = ReadArgs { format: self.from, discount: self.discount, asked };
         let read = match to.holds_discount() {
             true => reading.read(&self.from_file),
-            false => reading.read_undiscounted(&self.from_file).map(|(source, _)| source),
+            false => reading.read_or_discount(&self.from_file, 0.0).map(|(source, _)| source),
         };
         let unknown = self.from.is_none() && Format::of(&self.from_file).is_err();
         read.map_err(|failure| if unknown { failure.hint(naming("--from")) } else { failure })

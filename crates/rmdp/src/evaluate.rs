@@ -1,5 +1,7 @@
 //! `rmdp evaluate`: bounds of the worst-case and nominal value of a given policy.
 
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read};
 use std::path::PathBuf;
 
 use robust_mdp::Error;
@@ -61,6 +63,17 @@ Examples:
 impl Args {
     /// Why there is no policy; a file of another kind is explained badly by its first line.
     fn unread(&self, error: Error) -> Failure {
+        let staged = File::open(&self.policy).is_ok_and(|file| {
+            let mut header = String::new();
+            let read = BufReader::new(file).take(1 << 10).read_line(&mut header);
+            read.is_ok() && header.split(',').any(|name| name.trim() == "step")
+        });
+        if staged {
+            let path = self.policy.display();
+            return Failure::usage(format!(
+                "{path}: a policy for each step of a finite horizon, expected one for all time"
+            ));
+        }
         let table = self.policy.extension().is_none_or(|ending| ending == "csv");
         match error {
             Error::Parse { .. } if !table => Failure::input(error).hint(
@@ -79,6 +92,11 @@ pub(crate) fn run(args: &Args) -> Result<Ending, Failure> {
     output::check(file, &[&args.model, &args.policy])?;
     let source = args.reading.read(&args.model)?;
     let model = &source.model;
+    if model.discount() == 1.0 {
+        return Err(Failure::usage(
+            "the discount factor is 1, and `rmdp evaluate` is about discounted costs: expected --discount below 1",
+        ));
+    }
     let chosen = args.set.build(model)?;
     let policy = read_policy(&args.policy, model).map_err(|e| args.unread(e))?;
     let interrupt = interrupt::listen(rest.quiet)?;
@@ -97,6 +115,7 @@ pub(crate) fn run(args: &Args) -> Result<Ending, Failure> {
         name: source.name,
         policy: args.policy.display().to_string(),
         set: chosen.describe(),
+        distance: chosen.set.distance,
         asked: Asked::by(rest.gap),
     };
     let text = page(model, heading, &evaluated, rest.all_states);

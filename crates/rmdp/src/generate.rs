@@ -250,7 +250,9 @@ impl Common {
             false => format!(" --discount {}", self.discount),
         };
         let file = file.as_deref().unwrap_or("FILE");
-        text + &format!("next: rmdp solve {file}{set} {radius}{discount}\n")
+        // Without a discount only averages are sure to exist.
+        let objective = if self.discount == 1.0 { " --objective average" } else { "" };
+        text + &format!("next: rmdp solve {file}{set} {radius}{discount}{objective}\n")
     }
 }
 

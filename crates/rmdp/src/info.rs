@@ -69,7 +69,7 @@ struct Info {
 }
 
 pub(crate) fn run(args: &Args) -> Result<Ending, Failure> {
-    let (source, no_discount) = args.reading.read_undiscounted(&args.model)?;
+    let (source, no_discount) = args.reading.read_or_discount(&args.model, 0.0)?;
     output::warn(&source.warnings, args.quiet);
     let info = Info::new(&source.model, no_discount);
     if args.json {

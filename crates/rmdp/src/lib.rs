@@ -20,6 +20,8 @@ mod interrupt;
 mod method;
 mod model;
 mod output;
+mod question;
+mod randomised;
 #[doc(hidden)]
 pub mod readers;
 mod render;

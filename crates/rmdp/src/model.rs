@@ -6,10 +6,11 @@ use std::sync::LazyLock;
 use robust_mdp::instances::{Calibration, DEFAULT_DISCOUNT, machine_replacement};
 use robust_mdp::io::{Format, ModelFile, ReadOptions, Source, read_model_file};
 use robust_mdp::sets::Distance;
-use robust_mdp::{Error, Model, ModelError, Objective};
+use robust_mdp::{Criterion, Error, Model, ModelError, Objective};
 
 use crate::choice::{Choice, in_a_row};
 use crate::failure::Failure;
+use crate::question::Question;
 
 /// States of the embedded example.
 const EXAMPLE_STATES: usize = 10;
@@ -38,7 +39,7 @@ pub(crate) struct ReadArgs {
     /// Format of MODEL [default: by its ending]
     #[arg(long, value_name = "FORMAT", value_parser = formats())]
     pub(crate) format: Option<Format>,
-    /// Discount factor in [0, 1); overrides the file's; needed where the format has none
+    /// Discount factor in [0, 1]; overrides the file's; needed where the format has none
     #[arg(long, value_name = "λ", value_parser = crate::args::discount)]
     #[arg(allow_hyphen_values = true)]
     pub(crate) discount: Option<f64>,
@@ -66,8 +67,8 @@ pub(crate) struct AskedArgs {
     pub(crate) rewards: Option<String>,
     /// What is optimised, of files that do not say it [default: min-cost where rewards are named cost,
     /// else max-reward] (prism and drn files)
-    #[arg(long, value_name = "OBJECTIVE", value_parser = OBJECTIVES)]
-    pub(crate) objective: Option<Objective>,
+    #[arg(long, value_name = "WHICH", value_parser = OBJECTIVES)]
+    pub(crate) optimise: Option<Objective>,
 }
 
 impl AskedArgs {
@@ -76,7 +77,7 @@ impl AskedArgs {
         [
             ("--reach", !self.reach.is_empty()),
             ("--rewards", self.rewards.is_some()),
-            ("--objective", self.objective.is_some()),
+            ("--optimise", self.optimise.is_some()),
         ]
     }
 }
@@ -105,7 +106,7 @@ impl ReadArgs {
             true => Source::standard_input(),
             false => Source::from(path),
         };
-        let AskedArgs { reach, rewards, objective } = self.asked.clone();
+        let AskedArgs { reach, rewards, optimise: objective } = self.asked.clone();
         let options = ReadOptions { format: self.format, discount, reach, rewards, objective };
         read_model_file(source, &options)
     }
@@ -119,11 +120,15 @@ impl ReadArgs {
         Ok(NamedModel { model: file.model, warnings: file.warnings, name })
     }
 
-    /// As [`ReadArgs::read`]; a missing discount factor is taken as 0, and told.
-    pub(crate) fn read_undiscounted(&self, path: &Path) -> Result<(NamedModel, bool), Failure> {
+    /// As [`ReadArgs::read`]; a missing discount factor is taken as this one, and told.
+    pub(crate) fn read_or_discount(
+        &self,
+        path: &Path,
+        otherwise: f64,
+    ) -> Result<(NamedModel, bool), Failure> {
         let format = self.format.or_else(|| Format::of(path).ok());
         if self.discount.is_none() && format.is_some_and(|f| !f.holds_discount()) {
-            return Ok((self.named(path, self.attempt(path, Some(0.0)))?, true));
+            return Ok((self.named(path, self.attempt(path, Some(otherwise)))?, true));
         }
         let missing = |e: &Error| {
             let source = match e {
@@ -135,7 +140,7 @@ impl ReadArgs {
         match self.attempt(path, self.discount) {
             // A pipe cannot be read twice.
             Err(e) if missing(&e) && path.is_file() => {
-                Ok((self.named(path, self.attempt(path, Some(0.0)))?, true))
+                Ok((self.named(path, self.attempt(path, Some(otherwise)))?, true))
             }
             read => Ok((self.named(path, read)?, false)),
         }
@@ -151,16 +156,39 @@ impl ReadArgs {
         if unknown { failure.hint(naming("--format")) } else { failure }
     }
 
-    /// Reads `path`, or takes the embedded example.
-    pub(crate) fn read_or_example(&self, path: Option<&PathBuf>) -> Result<NamedModel, Failure> {
+    /// Whether the discount factor goes with the question: one that would not count is a mistake.
+    pub(crate) fn check(&self, question: Question) -> Result<(), Failure> {
+        match self.discount.filter(|discount| question.ignores_discount() && *discount != 1.0) {
+            Some(discount) => Err(Failure::usage(format!(
+                "--discount {discount}: all steps count alike with --objective {}, expected no discount factor",
+                question.criterion
+            ))),
+            None => Ok(()),
+        }
+    }
+
+    /// Reads `path`, or takes the embedded example, with the discount factor that counts: questions other than that of
+    /// discounted costs need none.
+    pub(crate) fn read_for(
+        &self,
+        question: Question,
+        path: Option<&PathBuf>,
+    ) -> Result<NamedModel, Failure> {
         if let Some(path) = path {
-            return self.read(path);
+            return match question.criterion {
+                Criterion::Discounted => self.read(path),
+                Criterion::Finite { .. } => Ok(self.read_or_discount(path, 1.0)?.0),
+                Criterion::Total | Criterion::Average => {
+                    self.named(path, self.attempt(path, Some(1.0)))
+                }
+            };
         }
         let given = [&[("--format", self.format.is_some())], &self.asked.given()[..]].concat();
         if let Some((flag, _)) = given.iter().find(|(_, given)| *given) {
             return Err(Failure::usage(format!("{flag} goes with a MODEL")));
         }
-        let discount = self.discount.unwrap_or(DEFAULT_DISCOUNT);
+        let own = if question.ignores_discount() { 1.0 } else { DEFAULT_DISCOUNT };
+        let discount = self.discount.unwrap_or(own);
         let model = machine_replacement(EXAMPLE_STATES, discount).map_err(Failure::input)?;
         Ok(NamedModel {
             model,

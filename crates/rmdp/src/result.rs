@@ -2,11 +2,13 @@
 
 use robust_mdp::sets::{Distance, Radius, Rectangularity, Support, UncertaintySet};
 use robust_mdp::{
-    Certificate, Evaluated, Method, Model, Oracle, PolicyValue, Solution, Status, Verified,
+    Certificate, Direction, Evaluated, Method, Model, Oracle, PolicyValue, Solution, Stage, Status,
+    Verified,
 };
 use serde::Serialize;
 
 use crate::set_data::SetData;
+use crate::solve::Found;
 
 /// Bounds of one value.
 #[derive(Debug, Serialize)]
@@ -38,11 +40,49 @@ impl<'a> From<&'a UncertaintySet> for Budget<'a> {
     }
 }
 
+/// One step of a finite horizon.
+#[derive(Debug, Serialize)]
+struct StageReport<'a> {
+    lower: &'a [f64],
+    upper: &'a [f64],
+    values: Vec<f64>,
+    policy: Vec<&'a [f64]>,
+}
+
+impl<'a> StageReport<'a> {
+    fn new(model: &Model, stage: &'a Stage) -> StageReport<'a> {
+        let Stage { lower, upper, policy } = stage;
+        let values = lower.iter().zip(upper).map(|(l, u)| 0.5 * (l + u)).collect();
+        let policy = (0..model.states()).map(|s| &policy[model.rows_of(s)]).collect();
+        StageReport { lower, upper, values, policy }
+    }
+}
+
+/// Bounds of the best value of all policies, where deterministic ones were asked for.
+#[derive(Debug, Serialize)]
+struct RandomisedReport<'a> {
+    value: ValueBounds,
+    lower: &'a [f64],
+    upper: &'a [f64],
+}
+
+impl<'a> From<&'a Solution> for RandomisedReport<'a> {
+    fn from(solution: &'a Solution) -> RandomisedReport<'a> {
+        let Solution { lower, upper, initial_value, .. } = solution;
+        RandomisedReport { value: (*initial_value).into(), lower, upper }
+    }
+}
+
 /// What `solve --json` writes.
 #[derive(Debug, Serialize)]
 pub(crate) struct SolveReport<'a> {
     status: Status,
     objective: &'static str,
+    criterion: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    horizon: Option<u32>,
+    direction: Direction,
+    deterministic: bool,
     discount: f64,
     set: Distance,
     radius: Budget<'a>,
@@ -62,6 +102,16 @@ pub(crate) struct SolveReport<'a> {
     gap: f64,
     verified: bool,
     policy: Vec<&'a [f64]>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    stages: Vec<StageReport<'a>>,
+    #[serde(skip_serializing_if = "<[f64]>::is_empty")]
+    bias: &'a [f64],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    steps_to_end: Option<&'a [f64]>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ends_surely: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    randomised: Option<RandomisedReport<'a>>,
     sweeps: u64,
     evaluations: u64,
     oracle_calls: u64,
@@ -75,14 +125,18 @@ impl<'a> SolveReport<'a> {
     pub(crate) fn new(
         model: &Model,
         set: &'a UncertaintySet,
-        solution: &'a Solution,
-        verified: bool,
+        found: Found<'a>,
         warnings: &'a [String],
     ) -> SolveReport<'a> {
-        let work = solution.work;
+        let Found { question, solution, randomised, verified } = found;
+        let (work, ending) = (solution.work, solution.ending.as_ref());
         SolveReport {
             status: solution.status,
             objective: model.objective().name(),
+            criterion: question.criterion.name(),
+            horizon: question.horizon(),
+            direction: question.direction,
+            deterministic: question.deterministic,
             discount: model.discount(),
             set: set.distance,
             radius: set.into(),
@@ -100,6 +154,11 @@ impl<'a> SolveReport<'a> {
             gap: solution.gap,
             verified,
             policy: (0..model.states()).map(|s| solution.policy_at(s)).collect(),
+            stages: solution.stages.iter().map(|stage| StageReport::new(model, stage)).collect(),
+            bias: &solution.bias,
+            steps_to_end: ending.map(|ending| &ending.steps[..]),
+            ends_surely: ending.map(|ending| ending.surely),
+            randomised: randomised.map(RandomisedReport::from),
             sweeps: work.sweeps,
             evaluations: work.evaluations,
             oracle_calls: work.oracle_calls,

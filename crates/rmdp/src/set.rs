@@ -124,6 +124,11 @@ impl SetArgs {
         set.usual_radius().filter(|_| self.rectangularity() == set.rectangularity())
     }
 
+    /// Whether the nominal kernel is all there is.
+    pub(crate) fn is_certain(&self) -> bool {
+        self.distance() == Distance::None
+    }
+
     /// What needs no model to be checked.
     pub(crate) fn check(&self, embedded: bool) -> Result<(), Failure> {
         let given = self.has_radius();

@@ -3,11 +3,11 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use robust_mdp::io::{Format, write_kernel, write_policy};
+use robust_mdp::io::{Format, write_kernel, write_policy, write_staged_policy};
 use robust_mdp::sets::UncertaintySet;
 use robust_mdp::{
-    Error, Interrupt, Model, Options, Solution, Status, Stop, solve_checkpointed, solve_observed,
-    worst_kernel_rows,
+    Criterion, Direction, Error, Interrupt, Model, Options, Solution, Status, Stop,
+    solve_checkpointed, solve_observed, worst_kernel_rows,
 };
 
 use crate::args;
@@ -17,6 +17,8 @@ use crate::interrupt;
 use crate::method::{self, MethodArgs};
 use crate::model::{NamedModel, ReadArgs};
 use crate::output::{self, Losses, Sink};
+use crate::question::{Question, QuestionArgs};
+use crate::randomised;
 use crate::render::solution::{Asked, Heading, page};
 use crate::result::SolveReport;
 use crate::set::{ChosenSet, SetArgs};
@@ -31,6 +33,8 @@ pub(crate) struct Args {
     reading: ReadArgs,
     #[command(flatten)]
     set: SetArgs,
+    #[command(flatten)]
+    question: QuestionArgs,
     #[command(flatten)]
     method: MethodArgs,
     #[command(flatten)]
@@ -49,6 +53,8 @@ Examples:
   rmdp solve m.json --set kl --radius 0.1 --gap 1e-4 --json out.json
   rmdp solve m.json --radius-file radii.csv --policy policy.csv
   rmdp solve m.json --set none                       # the nominal problem
+  rmdp solve m.json --radius 0.01 --objective average        # the long run, without a discount
+  rmdp solve m.json --radius 0.01 --objective finite --horizon 12 --policy policy.csv
   rmdp solve m.json --radius 0.01 --checkpoint m.checkpoint  # can be killed and run again
   rmdp solve m.json --radius 0.01 --certificate c.cert && rmdp verify m.json c.cert
 
@@ -86,7 +92,8 @@ struct Outputs {
     /// Write the result as JSON; - is the standard output
     #[arg(long, value_name = "FILE", allow_hyphen_values = true)]
     json: Option<Sink>,
-    /// Write the policy as a table state,action,probability
+    /// Write the policy as a table state,action,probability; of a finite horizon with a column step,
+    /// from 0, before these
     #[arg(long, value_name = "CSV")]
     policy: Option<PathBuf>,
     /// Write the worst-case kernel of the policy, as .npz or .csv
@@ -112,15 +119,17 @@ struct Outputs {
 
 pub(crate) fn run(args: &Args) -> Result<Ending, Failure> {
     args.set.check(args.model.is_none())?;
+    let question = args.question.question()?;
+    args.check(question)?;
     args.method.check()?;
     args.outputs.check(args)?;
-    let source = args.reading.read_or_example(args.model.as_ref())?;
+    let source = args.reading.read_for(question, args.model.as_ref())?;
     let chosen = args.set.build(&source.model)?;
-    let options = args.options();
+    let options = question.options(args.options());
     // Until here there is nothing that would be lost.
     let interrupt = interrupt::listen(args.outputs.quiet)?;
     let (trace, goes_on) = (args.outputs.trace.as_deref(), args.checkpoints.resumes());
-    let mut watch = Watch::new(args.outputs.quiet, trace, goes_on)?;
+    let mut watch = Watch::new(args.outputs.quiet, question.horizon(), trace, goes_on)?;
     let mut checkpoints = args.checkpoints.file(args.outputs.quiet);
     let (model, set, watching) = (&source.model, &chosen.set, &mut watch);
     let solved = match &mut checkpoints {
@@ -130,8 +139,13 @@ pub(crate) fn run(args: &Args) -> Result<Ending, Failure> {
     let watched = watch.finish();
     let mut solution = solved.map_err(|e| args.unsolved(e))?;
     let mut losses = Losses::default();
-    let verified = args.certify(&source.model, &chosen.set, &mut solution, &mut losses);
-    args.publish(&source, &chosen, &options, &solution, verified, &mut losses);
+    let verified = question.certifiable()
+        && args.certify(&source.model, &chosen.set, &mut solution, &mut losses);
+    let randomised =
+        randomised::solve(&source.model, &chosen.set, &options, question, &solution, interrupt);
+    let randomised = randomised.and_then(|r| losses.note(r.map_err(Failure::input)));
+    let found = Found { question, solution: &solution, randomised: randomised.as_ref(), verified };
+    args.publish(&source, &chosen, &options, found, &mut losses);
     losses.note(watched);
     if let Some(file) = checkpoints {
         let written = losses.is_empty();
@@ -140,7 +154,58 @@ pub(crate) fn run(args: &Args) -> Result<Ending, Failure> {
     Ok(losses.end(solution.status.into()))
 }
 
+/// An answer and what is known about it.
+#[derive(Clone, Copy)]
+pub(crate) struct Found<'a> {
+    pub(crate) question: Question,
+    pub(crate) solution: &'a Solution,
+    /// The best policy of all, where a deterministic one was asked for and others may be better.
+    pub(crate) randomised: Option<&'a Solution>,
+    /// Whether the bounds were proved again by the verifier.
+    pub(crate) verified: bool,
+}
+
 impl Args {
+    /// Whether the question goes with the other flags.
+    fn check(&self, question: Question) -> Result<(), Failure> {
+        self.reading.check(question)?;
+        let Outputs { certificate, certify, kernel, trace, .. } = &self.outputs;
+        let flags = question.flags();
+        if question.direction == Direction::Best && self.set.is_certain() {
+            let message =
+                "--set none is the nominal kernel alone, expected no --direction best";
+            return Err(Failure::usage(message));
+        }
+        let finite = question.horizon().is_some();
+        let best = question.direction == Direction::Best;
+        let refused = [
+            (
+                certificate.is_some() || *certify,
+                !question.certifiable(),
+                "--certificate and --certify prove the worst case of discounted costs over all policies",
+            ),
+            (
+                kernel.is_some(),
+                finite || best,
+                "--kernel is the worst case of one policy, the same at all times",
+            ),
+            (
+                trace.is_some(),
+                finite,
+                "--trace is about bounds that meet sweep by sweep, and a finite horizon takes each step once",
+            ),
+            (
+                self.checkpoints.checkpoint.is_some(),
+                question.criterion != Criterion::Discounted,
+                "--checkpoint is for discounted costs",
+            ),
+        ];
+        match refused.iter().find(|(given, wrong, _)| *given && *wrong) {
+            Some((.., what)) => Err(Failure::usage(format!("{what}: not available with {flags}"))),
+            None => Ok(()),
+        }
+    }
+
     fn options(&self) -> Options {
         // A limit too long for the clock is none.
         let limit = |s: f64| Duration::try_from_secs_f64(s).ok();
@@ -201,18 +266,25 @@ impl Args {
         source: &NamedModel,
         chosen: &ChosenSet,
         options: &Options,
-        solution: &Solution,
-        verified: bool,
+        found: Found<'_>,
         losses: &mut Losses,
     ) {
+        let Found { question, solution, .. } = found;
         let (model, set, outputs) = (&source.model, &chosen.set, &self.outputs);
         let warnings = [&source.warnings[..], &solution.warnings[..]].concat();
         if let Some(sink) = &outputs.json {
-            let report = SolveReport::new(model, set, solution, verified, &warnings);
+            let report = SolveReport::new(model, set, found, &warnings);
             losses.note(sink.write_json(&report));
         }
         if let Some(path) = &outputs.policy {
-            losses.note(write_policy(path, model, &solution.policy).map_err(Failure::output));
+            let written = match question.horizon() {
+                Some(_) => {
+                    let policies = solution.stages.iter().map(|stage| &stage.policy[..]);
+                    write_staged_policy(path, model, policies)
+                }
+                None => write_policy(path, model, &solution.policy),
+            };
+            losses.note(written.map_err(Failure::output));
         }
         if let Some(path) = &outputs.kernel {
             losses.note(save_kernel(path, model, set, solution, self.limits.threads));
@@ -221,12 +293,12 @@ impl Args {
         let heading = Heading {
             name: source.name.clone(),
             set: chosen.describe(),
+            distance: set.distance,
             method: method::describe(solution),
             settings: method::describe_settings(options, solution),
-            verified,
             asked: Asked::by(self.limits.gap),
         };
-        let text = page(model, heading, solution, outputs.all_states);
+        let text = page(model, heading, found, outputs.all_states);
         losses.note(output::tell(&text, outputs.json == Some(Sink::Stdout), outputs.quiet));
     }
 }
@@ -289,7 +361,9 @@ fn save_kernel(
     threads: Option<usize>,
 ) -> Result<(), Failure> {
     // A run that was interrupted has a policy too; whoever cannot wait for its kernel interrupts again.
-    let (policy, values) = (&solution.policy, &solution.values);
+    // An average has relative values in place of values.
+    let values = if solution.bias.is_empty() { &solution.values } else { &solution.bias };
+    let policy = &solution.policy;
     let kernel = worst_kernel_rows(model, set, policy, values, threads, &Interrupt::new())
         .map_err(Failure::input)?;
     let Some(kernel) = kernel else { return Ok(()) };

@@ -11,6 +11,7 @@ use crate::failure::{Ending, Failure};
 use crate::method;
 use crate::model::{NamedModel, ReadArgs};
 use crate::output::{self, Losses, Sink};
+use crate::question::Question;
 use crate::render::solution::{STATE_NAME, between, start, table_decimals};
 use crate::render::{SHOWN, facts, left_out, objective, shown_name, sizes};
 use crate::result::VerifyReport;
@@ -102,10 +103,11 @@ fn page(
 ) -> String {
     let model = &source.model;
     let found = method::spoken(certificate.method, certificate.oracle);
+    let distance = certificate.set.distance;
     let set = ChosenSet::from(certificate.set);
     let header = facts(&[
         ("model", format!("{} ({})", source.name, sizes(model))),
-        ("objective", objective(model)),
+        ("objective", objective(model, Question::default(), distance)),
         ("set", set.describe()),
         ("method", found),
     ]);

@@ -23,6 +23,8 @@ pub(crate) struct Watch {
     show: Show,
     trace: Option<Trace>,
     first_gap: Option<f64>,
+    /// Steps of a finite horizon, each of which is a sweep.
+    horizon: Option<u32>,
 }
 
 enum Show {
@@ -72,14 +74,19 @@ struct Output {
 
 impl Watch {
     /// A run that goes on from a checkpoint also goes on with the trace that there is.
-    pub(crate) fn new(quiet: bool, trace: Option<&Path>, goes_on: bool) -> Result<Watch, Failure> {
+    pub(crate) fn new(
+        quiet: bool,
+        horizon: Option<u32>,
+        trace: Option<&Path>,
+        goes_on: bool,
+    ) -> Result<Watch, Failure> {
         let trace = trace.map(|path| Trace::open(path, goes_on)).transpose()?;
         let show = match (quiet, io::stderr().is_terminal()) {
             (true, _) => Show::Nothing,
             (false, true) => Show::Bar(bar()),
             (false, false) => Show::Lines { next: LINE_EVERY },
         };
-        Ok(Watch { show, trace, first_gap: None })
+        Ok(Watch { show, trace, first_gap: None, horizon })
     }
 
     /// Clears the bar; fails if the trace could not be written.
@@ -97,14 +104,15 @@ impl Watch {
 impl Observer for Watch {
     fn progress(&mut self, at: &Progress) {
         let first = *self.first_gap.get_or_insert(at.gap);
+        let sentence = || sentence(at, self.horizon);
         match &mut self.show {
             Show::Nothing => {}
             Show::Bar(bar) => {
-                bar.set_position(way(first, at));
-                bar.set_message(sentence(at));
+                bar.set_position(way(first, at, self.horizon));
+                bar.set_message(sentence());
             }
             Show::Lines { next } if at.seconds >= *next => {
-                output::to_stderr(&format!("{}: {}\n", time_text(at.seconds), sentence(at)));
+                output::to_stderr(&format!("{}: {}\n", time_text(at.seconds), sentence()));
                 *next = at.seconds + LINE_EVERY;
             }
             Show::Lines { .. } => {}
@@ -125,14 +133,20 @@ fn bar() -> ProgressBar {
     bar
 }
 
-fn sentence(at: &Progress) -> String {
+fn sentence(at: &Progress, horizon: Option<u32>) -> String {
+    if let Some(horizon) = horizon {
+        return format!("step {} of {horizon}", at.work.sweeps);
+    }
     let (gap, target) = (gap_text(at.gap), gap_text(at.target));
     format!("sweep {}, gap {gap}, asked {target}", at.work.sweeps)
 }
 
-/// How far the gap has come from the first to the asked one, in logarithms.
-fn way(first: f64, at: &Progress) -> u64 {
-    let done = (first / at.gap).ln() / (first / at.target).ln();
+/// How far the gap has come from the first to the asked one, in logarithms; how many steps of a horizon are done.
+fn way(first: f64, at: &Progress, horizon: Option<u32>) -> u64 {
+    let done = match horizon {
+        Some(horizon) => at.work.sweeps as f64 / f64::from(horizon),
+        None => (first / at.gap).ln() / (first / at.target).ln(),
+    };
     // An infinite or vanishing gap gives no share; the cast then takes 0 or the whole.
     (done.clamp(0.0, 1.0) * BAR_LENGTH as f64) as u64
 }

@@ -77,7 +77,7 @@ fn what_is_in_them() {
     assert_eq!(info(&folder, &["m.tra"])["costs"], serde_json::json!([0.0, 2.5]));
     let costs = info(&folder, &["d.drn", "--rewards", "cost"]);
     assert_eq!((&costs["objective"], &costs["costs"][1]), (&"min-cost".into(), &2.0.into()));
-    assert_eq!(info(&folder, &["m.tra", "--objective", "min-cost"])["objective"], "min-cost");
+    assert_eq!(info(&folder, &["m.tra", "--optimise", "min-cost"])["objective"], "min-cost");
     let told = folder.rmdp(&["info", "o.csv"]).expect(0).stderr;
     assert!(told.contains("1 of 2 state-action pairs have several outcomes"), "{told}");
     let told = folder.rmdp(&["info", "d.drn"]).expect(0).stderr;

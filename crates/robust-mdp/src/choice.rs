@@ -27,16 +27,15 @@ pub(crate) fn choose(options: &Options) -> Result<Chosen, Error> {
     let exact = options.oracle.unwrap_or(Exact);
     match (options.criterion, options.method) {
         (Criterion::Discounted, _) => {}
-        (Criterion::Finite { .. }, Method::Auto | Method::Vi) => {
+        (Criterion::Finite { .. }, Method::Auto) => {
             return Ok(automatic(Method::Vi, exact, "backward induction"));
         }
-        (Criterion::Average, Method::Auto | Method::Newton) => {
+        (Criterion::Average | Criterion::Total, Method::Auto) => {
             return Ok(automatic(Method::Newton, exact, "the same for every model and set"));
         }
-        (Criterion::Average, Method::Vi) => return Ok(chosen(Method::Vi, exact)),
-        (Criterion::Total, Method::Auto | Method::Newton) => {
-            return Ok(automatic(Method::Newton, exact, "the same for every model and set"));
-        }
+        (Criterion::Finite { .. }, Method::Vi)
+        | (Criterion::Average, Method::Vi | Method::Newton)
+        | (Criterion::Total, Method::Newton) => return Ok(chosen(options.method, exact)),
         (criterion, method) => {
             return Err(Error::Input(format!(
                 "{method} is a method for discounted costs, but the objective is {criterion}: expected auto"

@@ -75,7 +75,7 @@ pub use model::{Model, ModelBuilder, Objective};
 pub use oracle::first_order::{Setup, StepRule};
 pub use radii::sweep_radius;
 pub use signal::Interrupt;
-pub use solution::{Evaluated, PolicyValue, Solution};
+pub use solution::{Ending, Evaluated, PolicyValue, Solution, Stage};
 #[doc(hidden)]
 pub use solve::Published;
 pub use solve::{

@@ -12,8 +12,8 @@ use robust_mdp::sets::{
     Distance, EntryWeights, Ground, Needs, Offer, Rectangularity, Support, UncertaintySet,
 };
 use robust_mdp::{
-    Error, FomSettings, Method, Model, ModelBuilder, Options, Oracle, Setup, Solution, Status,
-    Stop, certify, solve, verify,
+    Criterion, Direction, Error, FomSettings, Method, Model, ModelBuilder, Options, Oracle, Setup,
+    Status, Stop, certify, solve, verify,
 };
 
 mod ran;
@@ -24,17 +24,106 @@ const GAP: f64 = 1e-5;
 const ORACLES: [Oracle; 3] = [Oracle::Exact, Oracle::FirstOrder, Oracle::InteriorPoint];
 const GEOMETRIES: [Geometry; 2] = [Geometry::Euclidean, Geometry::Entropy];
 
-/// What is asked of a model and a set; every question has a table of its own.
+/// What is asked of a model and a set: a line of the second table, and every cell of the first one.
 struct Question {
-    /// Above its table.
     title: &'static str,
-    ask: fn(&Model, &UncertaintySet, &Options) -> Result<Solution, Error>,
+    flags: &'static str,
+    criterion: Criterion,
+    direction: Direction,
+    deterministic: bool,
+    /// Of those that a set has.
+    oracles: &'static [Oracle],
+    /// Whether answers have certificates, if those of the set do.
+    certificate: bool,
 }
 
-const QUESTIONS: [Question; 1] = [Question {
-    title: "The best worst case of the expected discounted cost or reward:",
-    ask: solve,
-}];
+const USUAL: Question = Question {
+    title: "worst case of discounted costs",
+    flags: "the default",
+    criterion: Criterion::Discounted,
+    direction: Direction::Worst,
+    deterministic: false,
+    oracles: &ORACLES,
+    certificate: true,
+};
+
+const QUESTIONS: [Question; 6] = [
+    USUAL,
+    Question {
+        title: "costs of T steps, with a policy for each",
+        flags: "`--objective finite --horizon T`",
+        criterion: Criterion::Finite { horizon: 4 },
+        certificate: false,
+        ..USUAL
+    },
+    Question {
+        title: "total costs until the model ends",
+        flags: "`--objective total`",
+        criterion: Criterion::Total,
+        oracles: &[Oracle::Exact],
+        certificate: false,
+        ..USUAL
+    },
+    Question {
+        title: "average cost of a step",
+        flags: "`--objective average`",
+        criterion: Criterion::Average,
+        oracles: &[Oracle::Exact],
+        certificate: false,
+        ..USUAL
+    },
+    Question {
+        title: "best case in place of the worst",
+        flags: "`--direction best`",
+        direction: Direction::Best,
+        oracles: &[Oracle::Exact],
+        certificate: false,
+        ..USUAL
+    },
+    Question {
+        title: "deterministic policies alone",
+        flags: "`--deterministic`",
+        deterministic: true,
+        oracles: &[Oracle::Exact],
+        certificate: false,
+        ..USUAL
+    },
+];
+
+impl Question {
+    fn line(&self) -> String {
+        let certificate = if self.certificate { "yes" } else { "–" };
+        let (title, flags, oracles) = (self.title, self.flags, listed(self.oracles, oracle_name));
+        format!("| {title} | {flags} | {oracles} | {certificate} |\n")
+    }
+
+    /// In which direction nature moves values.
+    fn sign(&self) -> f64 {
+        match self.direction {
+            Direction::Worst => 1.0,
+            Direction::Best => -1.0,
+        }
+    }
+
+    /// Puts it into options, with a method that serves it.
+    fn ask(&self, options: Options) -> Options {
+        let Question { criterion, direction, deterministic, .. } = *self;
+        let method = match criterion {
+            Criterion::Discounted => options.method,
+            Criterion::Finite { .. } => Method::Vi,
+            Criterion::Total | Criterion::Average => Method::Newton,
+        };
+        Options { method, criterion, direction, deterministic, ..options }
+    }
+}
+
+fn oracle_name(oracle: Oracle) -> &'static str {
+    match oracle {
+        Oracle::Exact => "exact",
+        Oracle::FirstOrder => "first-order",
+        Oracle::InteriorPoint => "interior-point",
+    }
+}
 
 /// The sets and what they offer.
 fn offers() -> impl Iterator<Item = (Distance, Offer)> {
@@ -62,11 +151,7 @@ fn line(distance: Distance, offer: &Offer) -> String {
             })
         }
     };
-    let oracles = listed(&offer.oracles, |oracle| match oracle {
-        Oracle::Exact => "exact",
-        Oracle::FirstOrder => "first-order",
-        Oracle::InteriorPoint => "interior-point",
-    });
+    let oracles = listed(&offer.oracles, oracle_name);
     let geometries = listed(&offer.geometries, |geometry| match geometry {
         Geometry::Euclidean => "Euclidean",
         Geometry::Entropy => "entropy",
@@ -89,8 +174,12 @@ fn tables() -> String {
     let head = "| set | d(y, y⁰) | rectangular | support | oracles | first-order geometries | is told | certificate |\n\
                 |---|---|---|---|---|---|---|---|\n";
     let lines: String = offers().map(|(distance, offer)| line(distance, &offer)).collect();
-    let table = |question: &Question| format!("{}\n\n{head}{lines}", question.title);
-    QUESTIONS.iter().map(table).collect::<Vec<_>>().join("\n")
+    let asked: String = QUESTIONS.iter().map(Question::line).collect();
+    format!(
+        "{head}{lines}\nEvery set, with every kind of budget and support that it has, answers these questions by the \
+         oracles named here that it has itself:\n\n\
+         | question | flags | oracles | certificate |\n|---|---|---|---|\n{asked}"
+    )
 }
 
 #[test]
@@ -108,8 +197,10 @@ fn the_readme_has_the_table() {
     }
 }
 
-/// Four states of two actions that lead to three of them each, with intervals if a set needs them.
-fn model(needs: Needs) -> Model {
+/// Four states of two actions that lead to three of them each, with intervals if a set needs them; to the end in place
+/// of the last one for total costs.
+fn model(needs: Needs, criterion: Criterion) -> Model {
+    let ends = criterion == Criterion::Total;
     let mut random = Xoshiro256::new(11);
     let mut builder = ModelBuilder::new(0.6);
     for s in 0..4 {
@@ -119,7 +210,8 @@ fn model(needs: Needs) -> Model {
             let shares: Vec<f64> = (0..3).map(|_| 0.1 + random.uniform()).collect();
             let sum: f64 = shares.iter().sum();
             for (k, share) in shares.iter().enumerate() {
-                let (to, p) = ((s + a + k) % 4, share / sum);
+                let to = if ends && k == 2 { 4 } else { (s + a + k) % 4 };
+                let p = share / sum;
                 match needs {
                     Needs::Intervals => {
                         let bounds = [0.5 * p, (1.5 * p).min(1.0)];
@@ -132,16 +224,26 @@ fn model(needs: Needs) -> Model {
             }
         }
     }
+    if ends {
+        builder.add_state(None);
+        builder.mark_terminal();
+    }
     builder.build().unwrap()
 }
 
 /// The set of a cell, told what it needs.
-fn set(distance: Distance, rectangularity: Rectangularity, support: Support) -> UncertaintySet {
+fn set(
+    model: &Model,
+    distance: Distance,
+    rectangularity: Rectangularity,
+    support: Support,
+) -> UncertaintySet {
+    let told = |numbers: [f64; 5]| numbers[..model.states()].to_vec();
     let set = UncertaintySet { rectangularity, support, ..UncertaintySet::new(distance, 0.05) };
     match distance.needs() {
         Needs::Nothing | Needs::Intervals => set,
-        Needs::Weights => set.with_entry_weights(EntryWeights::PerState(vec![1.0, 2.0, 0.5, 1.5])),
-        Needs::Ground => set.with_ground(Ground::line(vec![0.0, 1.0, 1.5, 4.0])),
+        Needs::Weights => set.with_entry_weights(EntryWeights::PerState(told([1.0, 2.0, 0.5, 1.5, 1.0]))),
+        Needs::Ground => set.with_ground(Ground::line(told([0.0, 1.0, 1.5, 4.0, 2.0]))),
     }
 }
 
@@ -165,10 +267,20 @@ fn runs(
     set: &UncertaintySet,
     options: &Options,
 ) -> f64 {
-    let solution = (question.ask)(model, set, options).unwrap_or_else(|e| panic!("{cell}: {e}"));
+    let options = &question.ask(options.clone());
+    let solution = solve(model, set, options).unwrap_or_else(|e| panic!("{cell}: {e}"));
+    let Question { criterion, direction, deterministic, .. } = *question;
+    let asked = (solution.criterion, solution.direction, solution.deterministic);
+    assert_eq!(asked, (criterion, direction, deterministic), "{cell}");
+    if deterministic {
+        assert!(solution.policy.iter().all(|x| *x == 0.0 || *x == 1.0), "{cell}");
+    }
     assert_eq!(solution.status, Status::Certified, "{cell}");
     assert!(solution.gap <= GAP, "{cell}: {}", solution.gap);
     ran::assert_ran(&solution, options);
+    if !question.certificate {
+        return solution.values[0];
+    }
     let made = certify(model, set, &solution, Some(1));
     let claimed = set.distance.offer().unwrap().certificate;
     assert_eq!(made.is_ok(), claimed, "{cell}: {made:?}");
@@ -184,13 +296,13 @@ fn runs(
 fn every_cell_runs_and_others_are_refused() {
     for question in &QUESTIONS {
         for (distance, offer) in offers() {
-            let model = model(offer.needs);
+            let model = model(offer.needs, question.criterion);
             let name = distance.name();
             for owner in [Rectangularity::State, Rectangularity::StateAction] {
                 let mut values = [None, None];
                 for (k, support) in [Support::All, Support::Nominal].into_iter().enumerate() {
-                    let set = set(distance, owner, support);
-                    let cell = format!("{name}, {owner:?}, {support:?}");
+                    let set = set(&model, distance, owner, support);
+                    let cell = format!("{}: {name}, {owner:?}, {support:?}", question.title);
                     let claimed = offer.rectangularities.contains(&owner)
                         && offer.supports.contains(&support);
                     assert_eq!(set.validate(&model).is_ok(), claimed, "{cell}");
@@ -200,7 +312,8 @@ fn every_cell_runs_and_others_are_refused() {
                 }
                 // Where there is a choice of the support, it matters.
                 if let [Some(all), Some(nominal)] = values {
-                    assert!(all >= nominal - 2.0 * GAP, "{name}: {all} < {nominal}");
+                    let more = question.sign() * (all - nominal);
+                    assert!(more >= -2.0 * GAP, "{name}: {all}, on the support {nominal}");
                 }
             }
         }
@@ -217,8 +330,10 @@ fn oracles(
 ) -> f64 {
     let exact = runs(question, cell, model, set, &options(Oracle::Exact, None));
     let nominal = UncertaintySet::none();
-    let without = solve(model, &nominal, &options(Oracle::Exact, None)).unwrap().values[0];
-    assert!(exact > without + 1e-3, "{cell}: the set does nothing, {exact} and {without}");
+    let asked = question.ask(options(Oracle::Exact, None));
+    let without = solve(model, &nominal, &asked).unwrap().values[0];
+    let done = question.sign() * (exact - without);
+    assert!(done > 1e-3, "{cell}: the set does nothing, {exact} and {without}");
     for oracle in ORACLES {
         let geometries: &[Option<Geometry>] = match oracle {
             Oracle::FirstOrder => &GEOMETRIES.map(Some),
@@ -228,12 +343,13 @@ fn oracles(
             let cell = format!("{cell}, {oracle}, {geometry:?}");
             let options = options(oracle, geometry);
             let claimed = offer.oracles.contains(&oracle)
+                && question.oracles.contains(&oracle)
                 && geometry.is_none_or(|geometry| offer.geometries.contains(&geometry));
             if claimed {
                 let value = runs(question, &cell, model, set, &options);
                 assert!((value - exact).abs() <= 2.0 * GAP, "{cell}: {value}, exactly {exact}");
             } else {
-                let refused = (question.ask)(model, set, &options);
+                let refused = solve(model, set, &question.ask(options));
                 assert!(matches!(refused, Err(Error::Input(_))), "{cell}: {refused:?}");
             }
         }

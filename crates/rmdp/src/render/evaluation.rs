@@ -1,10 +1,13 @@
 //! The page of `rmdp evaluate`: bounds of the worst case and of the nominal value.
 
 use robust_mdp::{Evaluated, Model, PolicyValue};
+use robust_mdp::sets::Distance;
 use robust_mdp_measure::table::Table;
 use robust_mdp_page::number::{rounded_down, rounded_up, time_text};
 
 use super::solution::{Asked, STATE_NAME, between, ending, gap_line, start, table_decimals};
+use crate::question::Question;
+
 use super::{SHOWN, facts, left_out, objective, shown_name, sizes};
 
 /// What the header says beyond the model itself.
@@ -12,6 +15,7 @@ pub(crate) struct Heading {
     pub(crate) name: String,
     pub(crate) policy: String,
     pub(crate) set: String,
+    pub(crate) distance: Distance,
     pub(crate) asked: Asked,
 }
 
@@ -24,7 +28,7 @@ pub(crate) fn page(
     let header = facts(&[
         ("model", format!("{} ({})", heading.name, sizes(model))),
         ("policy", heading.policy),
-        ("objective", objective(model)),
+        ("objective", objective(model, Question::default(), heading.distance)),
         ("set", heading.set),
     ]);
     let (worst, nominal) = (&evaluated.worst, &evaluated.nominal);

@@ -4,9 +4,12 @@ pub(crate) mod evaluation;
 pub(crate) mod policy;
 pub(crate) mod solution;
 
-use robust_mdp::{Model, Objective};
+use robust_mdp::Model;
+use robust_mdp::sets::Distance;
 
 use robust_mdp_page::number::{grouped, short};
+
+use crate::question::Question;
 
 /// States that a table shows unless all are asked for.
 pub(crate) const SHOWN: usize = 20;
@@ -33,17 +36,11 @@ pub(crate) fn sizes(model: &Model) -> String {
     )
 }
 
-/// “minimise the expected cost, discount 0.8”.
-pub(crate) fn objective(model: &Model) -> String {
-    format!("{}, discount {}", aim(model.objective()), short(model.discount()))
-}
-
-/// “minimise the expected discounted cost”.
-pub(crate) fn aim(objective: Objective) -> &'static str {
-    match objective {
-        Objective::MinCost => "minimise the expected discounted cost",
-        Objective::MaxReward => "maximise the expected discounted reward",
-    }
+/// “minimise the expected discounted cost, discount 0.8”.
+pub(crate) fn objective(model: &Model, question: Question, set: Distance) -> String {
+    let discount = question.counted(model.discount());
+    let discount = discount.map(|discount| format!(", discount {}", short(discount)));
+    format!("{}{}", question.aim(model.objective(), set), discount.unwrap_or_default())
 }
 
 /// What a table left out, if anything.

@@ -1,36 +1,43 @@
 //! The page of `rmdp solve`: what was asked, what was found, the policy state by state.
 
-use robust_mdp::{Model, Solution, Status, Work};
+use robust_mdp::sets::Distance;
+use robust_mdp::{Criterion, Ending, Model, Objective, Solution, Status, Work};
 use robust_mdp_measure::table::Table;
 use robust_mdp_page::number::{
-    decimals, gap_text, grouped, rounded_down, rounded_up, short, time_text,
+    decimals, gap_text, grouped, plain, rounded_down, rounded_up, short, time_text,
 };
+
+use crate::randomised;
+use crate::solve::Found;
 
 use super::{SHOWN, facts, left_out, objective, policy, shown_name, sizes};
 
 /// Characters of a state's name.
 pub(crate) const STATE_NAME: usize = 32;
 
+/// Digits of relative values, of which no bounds are known.
+const RELATIVE_DIGITS: usize = 6;
+
 /// What the header says beyond the model itself.
 pub(crate) struct Heading {
     pub(crate) name: String,
     pub(crate) set: String,
+    pub(crate) distance: Distance,
     pub(crate) method: String,
     pub(crate) settings: Option<String>,
-    /// Whether the bounds were proved again by the verifier.
-    pub(crate) verified: bool,
     pub(crate) asked: Asked,
 }
 
 pub(crate) fn page(
     model: &Model,
     heading: Heading,
-    solution: &Solution,
+    found: Found<'_>,
     all_states: bool,
 ) -> String {
+    let Found { question, solution, .. } = found;
     let mut header = vec![
         ("model", format!("{} ({})", heading.name, sizes(model))),
-        ("objective", objective(model)),
+        ("objective", objective(model, question, heading.distance)),
         ("set", heading.set),
         ("method", heading.method),
     ];
@@ -38,8 +45,15 @@ pub(crate) fn page(
     let shown = if all_states { model.states() } else { model.states().min(SHOWN) };
     let table = states_table(model, solution, shown);
     let rest = left_out(model.states(), shown, "--policy and --json write all of them");
-    let result = result(model, solution, heading.verified, heading.asked);
-    format!("{}\n{result}\n{table}{rest}", facts(&header))
+    let result = result(model, found, heading.asked);
+    let first = match question.horizon() {
+        Some(horizon) if horizon > 1 => format!(
+            "Shown is the first of {} steps; --policy and --json write all of them\n",
+            grouped(horizon.into())
+        ),
+        _ => String::new(),
+    };
+    format!("{}\n{result}\n{table}{rest}{first}", facts(&header))
 }
 
 /// What the status means, in words.
@@ -96,17 +110,67 @@ pub(crate) fn start(model: &Model) -> &'static str {
     }
 }
 
-fn result(model: &Model, solution: &Solution, verified: bool, asked: Asked) -> String {
+fn result(model: &Model, found: Found<'_>, asked: Asked) -> String {
+    let Found { question, solution, randomised, verified } = found;
     let digits = table_decimals(solution.gap, &[&solution.lower, &solution.upper]);
     let value = between(solution.initial_value, digits);
+    let place = match question.criterion {
+        Criterion::Average => "per step, wherever it starts",
+        Criterion::Discounted | Criterion::Finite { .. } | Criterion::Total => start(model),
+    };
     let proof = if verified { "; the bounds are verified" } else { "" };
-    facts(&[
+    let value = match solution.initial_value {
+        (lower, upper) if lower.is_finite() && upper.is_finite() => format!("{value} {place}"),
+        _ => "no bounds were found".into(),
+    };
+    let mut lines = vec![
         ("status", format!("{}{proof}", ending(solution.status))),
-        ("value", format!("{value} {}", start(model))),
-        ("gap", gap_line(solution.gap, solution.target_gap, asked)),
-        ("time", time_text(solution.seconds)),
-        ("work", work_line(&solution.work)),
-    ])
+        ("value", value),
+    ];
+    if let Some(randomised) = randomised {
+        lines.extend(randomising(model, solution, randomised, digits));
+    }
+    lines.extend(solution.ending.as_ref().map(|ending| ("ends", end_line(model, ending))));
+    lines.push(("gap", gap_line(solution.gap, solution.target_gap, asked)));
+    if question.criterion == Criterion::Average && solution.status == Status::PrecisionLimit {
+        let told = "where an average depends on the state where the model begins, bounds for all states do not meet";
+        lines.push(("", told.into()));
+    }
+    lines.push(("time", time_text(solution.seconds)));
+    lines.push(("work", work_line(&solution.work)));
+    facts(&lines)
+}
+
+/// What policies that randomise could save.
+fn randomising(
+    model: &Model,
+    solution: &Solution,
+    randomised: &Solution,
+    digits: usize,
+) -> Vec<(&'static str, String)> {
+    let (lower, upper) = randomised.initial_value;
+    if !(lower.is_finite() && upper.is_finite()) {
+        return vec![("randomised", "no bounds were found in time".into())];
+    }
+    let saved = gap_text(randomised::saved(model, solution, randomised));
+    let told = match model.objective() {
+        Objective::MinCost => format!("randomising could save at most {saved}"),
+        Objective::MaxReward => format!("randomising could gain at most {saved}"),
+    };
+    vec![
+        ("randomised", format!("{} if policies may randomise", between((lower, upper), digits))),
+        ("", told),
+    ]
+}
+
+/// “after at most 12.5 steps on average from a uniform start, under every policy”.
+pub(crate) fn end_line(model: &Model, ending: &Ending) -> String {
+    let whose = match ending.surely {
+        true => "under every policy",
+        false => "under this policy; others may go on for ever",
+    };
+    let steps = gap_text(model.initial_mean(&ending.steps));
+    format!("after at most {steps} steps on average {}, {whose}", start(model))
 }
 
 /// “12 sweeps (4 of them of nature alone), 30 kernel passes, 120 oracle calls”.
@@ -131,14 +195,26 @@ fn counted(n: u64, what: &str) -> String {
 
 fn states_table(model: &Model, solution: &Solution, shown: usize) -> String {
     let digits = table_decimals(solution.gap, &[&solution.lower, &solution.upper]);
-    let mut table = Table::new(&["state", "policy", "lower", "upper"]);
+    // The average is one number; what states differ in is the bias.
+    let averages = !solution.bias.is_empty();
+    let head: &[&str] = match averages {
+        true => &["state", "policy", "relative value"],
+        false => &["state", "policy", "lower", "upper"],
+    };
+    let mut table = Table::new(head);
     for s in 0..shown {
-        table.row([
+        let mut cells = vec![
             shown_name(&model.state_name(s), STATE_NAME),
             policy::in_words(model, s, solution.policy_at(s)),
-            rounded_down(solution.lower[s], digits),
-            rounded_up(solution.upper[s], digits),
-        ]);
+        ];
+        match averages {
+            true => cells.push(plain(solution.bias[s], RELATIVE_DIGITS)),
+            false => {
+                cells.push(rounded_down(solution.lower[s], digits));
+                cells.push(rounded_up(solution.upper[s], digits));
+            }
+        }
+        table.row(cells);
     }
     table.text(2)
 }

@@ -1,7 +1,9 @@
 //! A result against itself: what must hold in it whoever wrote it, and whatever model it is of.
 
-use robust_mdp::Objective;
 use robust_mdp::sets::{Distance, Rectangularity, Support};
+use robust_mdp::{Criterion, Objective};
+
+use crate::question::Question;
 
 use super::solved::{Budget, File, ValueBounds};
 
@@ -45,11 +47,28 @@ pub(super) fn objective(file: &File) -> Result<Objective, String> {
     named.ok_or_else(|| format!("objective “{found}”, expected “min-cost” or “max-reward”"))
 }
 
+/// The question that the file answers.
+pub(super) fn asked(file: &File) -> Result<Question, String> {
+    let criterion = Question::criterion(&file.criterion, file.horizon)?;
+    let (direction, deterministic) = (file.direction, file.deterministic);
+    Ok(Question { criterion, direction, deterministic })
+}
+
 /// Objective, discount and set.
 fn question(file: &File) -> Result<(), String> {
     objective(file)?;
-    if !(0.0..1.0).contains(&file.discount) {
-        return Err(format!("discount {}, expected a number in [0, 1)", file.discount));
+    let (criterion, discount) = (asked(file)?.criterion, file.discount);
+    let (fits, expected) = match criterion {
+        Criterion::Discounted => ((0.0..1.0).contains(&discount), "a number in [0, 1)"),
+        Criterion::Finite { .. } => ((0.0..=1.0).contains(&discount), "a number in [0, 1]"),
+        Criterion::Total | Criterion::Average => (discount == 1.0, "1"),
+    };
+    if !fits {
+        return Err(format!("discount {discount} of {criterion} costs, expected {expected}"));
+    }
+    if criterion == Criterion::Average && file.bias.len() != file.lower.len() {
+        let (states, found) = (file.lower.len(), file.bias.len());
+        return Err(format!("“lower” has {states} states and “bias” {found}; expected as many"));
     }
     if file.seconds < 0.0 {
         return Err(format!("{} seconds, expected at least 0", file.seconds));

@@ -87,7 +87,8 @@ Examples:
 struct Material<'a> {
     results: Vec<Solved>,
     source: Option<&'a NamedModel>,
-    /// One a result where there is a model: worst case and nominal value of its policy.
+    /// One a result where there is a model: worst case and nominal value of its policy; none of other questions
+    /// than that of discounted costs.
     evaluated: Vec<Evaluated>,
     /// With the index of the result that each is of.
     traces: Vec<(usize, Trace)>,
@@ -164,6 +165,13 @@ pub(crate) fn run(args: &Args) -> Result<Ending, Failure> {
         }
         None => None,
     };
+    let question = results[0].question;
+    if args.radii.is_some() && !question.is_discounted_worst() {
+        return Err(Failure::usage(format!(
+            "--radii compares worst cases of discounted costs: not available for results of {}",
+            question.flags()
+        )));
+    }
     let proved = match &source {
         Some(source) => proof::of_all(&args.certificate, &results, source, args.threads)?,
         None => vec![false; results.len()],
@@ -245,6 +253,11 @@ fn evaluate_all(
     let mut all = Vec::new();
     for result in results {
         result.check_shape(source)?;
+        if !result.question.is_discounted_worst() {
+            result.set(&source.model)?;
+            result.check_start(source)?;
+            continue;
+        }
         let (model, set, policy) = (&source.model, result.set(&source.model)?, result.policy());
         let evaluated = evaluate(model, &set, &policy, args.gap, args.threads, interrupt)
             .map_err(Failure::input)?;

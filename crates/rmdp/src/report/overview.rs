@@ -1,6 +1,6 @@
 //! What was solved, and how each run ended.
 
-use robust_mdp::{Model, Status};
+use robust_mdp::{Criterion, Direction, Model, Status};
 use robust_mdp_page::number::{gap_text, grouped, short, time_text};
 use robust_mdp_page::{Block, Section, Table};
 
@@ -8,8 +8,9 @@ use super::solved::Solved;
 use super::{Material, interval};
 use crate::choice::in_a_row;
 use crate::method::names;
+use crate::question::Question;
 use crate::render::solution::ending;
-use crate::render::{aim, sizes};
+use crate::render::sizes;
 
 /// One paragraph: the model and the question.
 pub(super) fn summary(material: &Material<'_>) -> String {
@@ -18,10 +19,16 @@ pub(super) fn summary(material: &Material<'_>) -> String {
         Some(source) => format!("{}: {}", super::file_name(&source.name), sizes(&source.model)),
         None => format!("A model of {} states", grouped(first.states() as u64)),
     };
+    let discount = first.question.counted(first.discount());
+    let case = match first.question.direction {
+        Direction::Worst => ", whatever kernel of the uncertainty set is the true one",
+        Direction::Best => ", if the kernel of the uncertainty set that is best for the policy is the true one",
+    };
     format!(
-        "{size}. To {} at discount {}, whatever kernel of the uncertainty set is the true one. {}",
-        aim(first.objective),
-        short(first.discount()),
+        "{size}. To {}{}{}. {}",
+        first.question.aim(first.objective, first.file.set),
+        discount.map_or(String::new(), |discount| format!(" at discount {}", short(discount))),
+        case,
         standing(material)
     )
 }
@@ -67,7 +74,18 @@ fn one_kind(results: &[Solved]) -> Option<String> {
     same.then(|| format!("{name}, {rest}"))
 }
 
+/// “the worst-case value”, “the best-case average per step”.
+fn what_is_bounded(question: Question) -> String {
+    let what = match question.criterion {
+        Criterion::Discounted | Criterion::Total => "value".to_owned(),
+        Criterion::Finite { horizon } => format!("value of {horizon} steps"),
+        Criterion::Average => "average per step".to_owned(),
+    };
+    format!("the {}-case {what}", question.direction)
+}
+
 fn section_blocks(material: &Material<'_>) -> Vec<Block> {
+    let question = material.results[0].question;
     let kind = one_kind(&material.results);
     let set = if kind.is_some() { "radius" } else { "set" };
     let header = [
@@ -99,7 +117,11 @@ fn section_blocks(material: &Material<'_>) -> Vec<Block> {
     };
     let set = kind.as_ref().map_or(String::new(), |kind| format!(" Uncertainty set: {kind}."));
     let mut blocks = vec![Block::Table(Table {
-        caption: format!("Bounds of the worst-case value {}.{set}", start(material.model())),
+        caption: format!(
+            "Bounds of {} {}.{set}",
+            what_is_bounded(question),
+            start(material.model())
+        ),
         header: header.map(str::to_owned).to_vec(),
         rows: material.results.iter().zip(&material.proved).map(row).collect(),
     })];

@@ -136,7 +136,8 @@ fn sweep(
 ) -> Result<(Vec<At>, Ending), Failure> {
     let model = &source.model;
     let stop = Stop { gap: args.gap, ..Stop::default() };
-    let options = Options { stop, threads: args.threads, ..Options::default() };
+    let deterministic = template.result.question.deterministic;
+    let options = Options { stop, threads: args.threads, deterministic, ..Options::default() };
     let lines = Lines::new(radii.values.len(), args.quiet);
     let none = UncertaintySet::none();
     let best =

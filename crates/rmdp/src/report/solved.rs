@@ -5,13 +5,16 @@ use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
 
 use robust_mdp::sets::{Distance, Radius, Rectangularity, Support, UncertaintySet};
-use robust_mdp::{Error, Evaluated, Method, Model, Objective, Oracle, Status};
+use robust_mdp::{
+    Criterion, Direction, Error, Evaluated, Method, Model, Objective, Oracle, Status,
+};
 use robust_mdp_page::number::short;
 use serde::Deserialize;
 
 use super::consistency;
 use crate::failure::{Failure, json_in_words};
 use crate::model::NamedModel;
+use crate::question::Question;
 use crate::set::{spoken, support_in_words};
 use crate::set_data::SetData;
 
@@ -22,6 +25,7 @@ pub(super) struct Solved {
     pub(super) name: String,
     path: PathBuf,
     pub(super) objective: Objective,
+    pub(super) question: Question,
     pub(super) file: File,
 }
 
@@ -45,6 +49,16 @@ pub(super) enum Budget {
 pub(super) struct File {
     pub(super) status: Status,
     pub(super) objective: String,
+    /// What follows is left out of results of the worst case of discounted costs by earlier versions.
+    #[serde(default = "discounted")]
+    pub(super) criterion: String,
+    pub(super) horizon: Option<u32>,
+    #[serde(default)]
+    pub(super) direction: Direction,
+    #[serde(default)]
+    pub(super) deterministic: bool,
+    #[serde(default)]
+    pub(super) bias: Vec<f64>,
     pub(super) discount: f64,
     pub(super) set: Distance,
     pub(super) radius: Budget,
@@ -65,6 +79,10 @@ pub(super) struct File {
     pub(super) sweeps: u64,
     pub(super) seconds: f64,
     pub(super) warnings: Vec<String>,
+}
+
+fn discounted() -> String {
+    Criterion::Discounted.name().into()
 }
 
 /// Reads results, which must all be of models of the same shape.
@@ -111,8 +129,9 @@ pub(super) fn parse(path: &Path, reader: impl Read) -> Result<Solved, Failure> {
     })?;
     consistency::check(&file).map_err(wrong)?;
     let objective = consistency::objective(&file).map_err(wrong)?;
+    let question = consistency::asked(&file).map_err(wrong)?;
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    Ok(Solved { name, path: path.to_owned(), objective, file })
+    Ok(Solved { name, path: path.to_owned(), objective, question, file })
 }
 
 /// A reader that remembers how the file began.
@@ -153,8 +172,18 @@ impl Solved {
         }
     }
 
+    /// Values at which nature answers the policy in the worst case; none where that changes from step to step, or
+    /// where the case is the best.
+    pub(super) fn answered_at(&self) -> Option<Vec<f64>> {
+        match (self.question.direction, self.question.criterion) {
+            (Direction::Best, _) | (_, Criterion::Finite { .. }) => None,
+            (Direction::Worst, Criterion::Discounted | Criterion::Total) => Some(self.values()),
+            (Direction::Worst, Criterion::Average) => Some(self.file.bias.clone()),
+        }
+    }
+
     /// Midpoints of the bounds.
-    pub(super) fn values(&self) -> Vec<f64> {
+    fn values(&self) -> Vec<f64> {
         let pairs = self.file.lower.iter().zip(&self.file.upper);
         pairs.map(|(l, u)| 0.5 * (l + u)).collect()
     }
@@ -249,6 +278,10 @@ impl Solved {
             let of = |r: &Solved| r.objective.name().to_owned();
             return differ("objective", of(self), of(first));
         }
+        if self.question != first.question {
+            let of = |r: &Solved| r.question.aim(r.objective, r.file.set);
+            return differ("objective", of(self), of(first));
+        }
         if self.discount() != first.discount() {
             return differ("discount", short(self.discount()), short(first.discount()));
         }
@@ -313,7 +346,7 @@ impl Solved {
     }
 
     /// Whether the result's value is that of its bounds at the model's initial distribution.
-    fn check_start(&self, source: &NamedModel) -> Result<(), Failure> {
+    pub(super) fn check_start(&self, source: &NamedModel) -> Result<(), Failure> {
         let (file, model) = (&self.file, &source.model);
         let said = [file.value.lower, file.value.upper];
         let (lower, upper) = (&file.lower, &file.upper);

@@ -126,6 +126,9 @@ pub(super) fn section(
     interrupt: &Interrupt,
 ) -> Result<Option<Section>, Failure> {
     let Some(source) = material.source else { return Ok(None) };
+    if material.results[0].answered_at().is_none() {
+        return Ok(None);
+    }
     let (pictured, told) = material.pictured();
     let mut blocks = vec![Block::Text(
         "The worst-case kernel is the one of the set that makes the policy do worst. Shown is where \
@@ -159,7 +162,8 @@ fn changes(
 ) -> Result<Option<Changes>, Failure> {
     let result = &material.results[i];
     let (set, policy) = (result.set(model)?, result.policy());
-    let worst = worst_kernel_rows(model, &set, &policy, &result.values(), threads, interrupt)
+    let Some(values) = result.answered_at() else { return Ok(None) };
+    let worst = worst_kernel_rows(model, &set, &policy, &values, threads, interrupt)
         .map_err(Failure::input)?;
     let Some(worst) = worst else { return Ok(None) };
     let mut all =

@@ -23,6 +23,8 @@ pub(super) fn of_run(
         ("version", env!("CARGO_PKG_VERSION").to_owned()),
         ("states", model.states().to_string()),
         ("discount", format!("{:?}", model.discount())),
+        // Best cases are those of the model with its costs negated, which may be another one's worst case.
+        ("direction", options.direction.name().to_owned()),
         ("model", format!("{:032x}", model.fingerprint())),
         ("set", name_of(&set.distance)),
         ("rectangularity", name_of(&set.rectangularity)),

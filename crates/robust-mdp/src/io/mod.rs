@@ -45,7 +45,7 @@ pub use json::write_json;
 pub use kernel::{KernelRows, write_kernel};
 pub use losses::losses;
 pub use mdp::{Ambiguity, read_ambiguity, write_ambiguity};
-pub use policy::{read_policy, write_policy};
+pub use policy::{read_policy, write_policy, write_staged_policy};
 pub use radius::{RadiusTable, read_radii, read_weights, write_radii};
 pub use source::Source;
 

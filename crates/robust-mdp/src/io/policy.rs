@@ -1,5 +1,6 @@
 //! Policies x(a|s) as a table `state,action,probability`. Actions left out have probability 0.
 
+use std::io::{self, Write};
 use std::path::Path;
 
 use super::names::Names;
@@ -56,20 +57,50 @@ fn check_complete(
 
 /// Writes a policy: every action of every state, those of probability 0 too.
 pub fn write_policy(path: &Path, model: &Model, policy: &[f64]) -> Result<(), Error> {
-    if policy.len() != model.rows() {
-        let (n, rows) = (policy.len(), model.rows());
-        return Err(Error::Input(format!("a policy of {n} entries, expected {rows}")));
-    }
-    let names = Names::new(model);
+    check_length(model, policy)?;
     super::write_atomically(path, |w| {
         w.write_all(b"state,action,probability\n")?;
-        for s in 0..model.states() {
-            let state = names.state_text(s);
-            for r in model.rows_of(s) {
-                let action = names.action_text(s, r);
-                writeln!(w, "{},{},{:?}", quoted(&state), quoted(&action), policy[r])?;
-            }
-        }
-        Ok(())
+        write_lines(w, model, policy, "")
     })
+}
+
+/// Writes a policy for each step of a finite horizon, with a column `step`, from 0.
+pub fn write_staged_policy<'p>(
+    path: &Path,
+    model: &Model,
+    stages: impl Iterator<Item = &'p [f64]> + Clone,
+) -> Result<(), Error> {
+    stages.clone().try_for_each(|policy| check_length(model, policy))?;
+    super::write_atomically(path, |w| {
+        w.write_all(b"step,state,action,probability\n")?;
+        let write = |(t, policy)| write_lines(&mut *w, model, policy, &format!("{t},"));
+        stages.enumerate().try_for_each(write)
+    })
+}
+
+fn check_length(model: &Model, policy: &[f64]) -> Result<(), Error> {
+    match (policy.len(), model.rows()) {
+        (n, rows) if n != rows => {
+            Err(Error::Input(format!("a policy of {n} entries, expected {rows}")))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// One line a state and action, each after `before`.
+fn write_lines(
+    w: &mut (impl Write + ?Sized),
+    model: &Model,
+    policy: &[f64],
+    before: &str,
+) -> io::Result<()> {
+    let names = Names::new(model);
+    for s in 0..model.states() {
+        let state = names.state_text(s);
+        for r in model.rows_of(s) {
+            let action = names.action_text(s, r);
+            writeln!(w, "{before}{},{},{:?}", quoted(&state), quoted(&action), policy[r])?;
+        }
+    }
+    Ok(())
 }

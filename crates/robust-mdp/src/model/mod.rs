@@ -276,7 +276,8 @@ impl Model {
     /// Expectation of `values` under p₀ (the plain mean when the model has none).
     pub fn initial_mean(&self, values: &[f64]) -> f64 {
         match &self.initial {
-            Some(p) => p.iter().zip(values).map(|(p, v)| p * v).sum(),
+            // Where it never starts nothing may be known.
+            Some(p) => p.iter().zip(values).filter(|(p, _)| **p > 0.0).map(|(p, v)| p * v).sum(),
             None => values.iter().sum::<f64>() / values.len() as f64,
         }
     }

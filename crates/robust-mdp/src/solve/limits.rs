@@ -83,15 +83,19 @@ pub(super) fn check_criterion(
     if let Criterion::Finite { horizon: 0 } = criterion {
         return refuse("a horizon of 0 steps, expected at least 1".into());
     }
-    let needs_exact = match criterion {
-        Criterion::Total | Criterion::Average => Some(criterion.name()),
-        Criterion::Discounted | Criterion::Finite { .. } => {
-            (*direction == Direction::Best).then_some(direction.name())
-        }
-    };
-    if let (Some(name), Oracle::FirstOrder | Oracle::InteriorPoint) = (needs_exact, chosen.oracle) {
+    // Policies of the other oracles are averages or interior points, and mix.
+    let needs_exact = [
+        ("total costs need", *criterion == Criterion::Total),
+        ("averages need", *criterion == Criterion::Average),
+        ("best cases need", *direction == Direction::Best),
+        ("deterministic policies need", options.deterministic),
+    ];
+    let needs_exact = needs_exact.into_iter().find(|(_, needs)| *needs);
+    if let (Some((what, _)), Oracle::FirstOrder | Oracle::InteriorPoint) =
+        (needs_exact, chosen.oracle)
+    {
         let oracle = chosen.oracle;
-        return refuse(format!("the {name} case needs the exact oracle, not {oracle}"));
+        return refuse(format!("{what} the exact oracle, not {oracle}"));
     }
     if *criterion == Criterion::Discounted {
         return Ok(());
