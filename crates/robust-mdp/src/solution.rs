@@ -105,8 +105,7 @@ impl Solution {
     ) -> Solution {
         let Run { limits, incumbent, work, check_seconds, stages, bias, ending, .. } = run;
         let own_sign = |Stage { lower, upper, policy }| {
-            let PolicyValue { lower, upper, .. } =
-                PolicyValue::new(model, Bounds { lower, upper });
+            let PolicyValue { lower, upper, .. } = PolicyValue::new(model, Bounds { lower, upper });
             Stage { lower, upper, policy }
         };
         let sign = model.objective().sign();
@@ -181,6 +180,23 @@ pub struct Evaluated {
     /// Under the nominal kernel.
     pub nominal: PolicyValue,
     /// Work counts of the worst case.
+    pub work: Work,
+    /// Wall-clock seconds.
+    pub seconds: f64,
+}
+
+/// Bounds of a policy's best-case and nominal values, in the model's own sign.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BestCase {
+    /// Certified if the best-case bounds are as narrow as asked.
+    pub status: Status,
+    /// The gap that was asked for.
+    pub target_gap: f64,
+    /// Best case over the set.
+    pub best: PolicyValue,
+    /// Under the nominal kernel.
+    pub nominal: PolicyValue,
+    /// Work counts of the best case.
     pub work: Work,
     /// Wall-clock seconds.
     pub seconds: f64,
