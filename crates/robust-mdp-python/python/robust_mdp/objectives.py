@@ -74,7 +74,8 @@ class Question:
             return model._discounted(1.0 if missing else discount)
         if discount is not None and _checks.discount(discount) != 1.0:
             raise ValueError(
-                f"discount={discount}, but costs of a {self.criterion} keep their weight over time: leave it out"
+                f"discount={discount}, but with objective={self.criterion!r} nothing loses weight over time: leave "
+                "it out"
             )
         return model._discounted(1.0)
 
