@@ -146,7 +146,7 @@ def test_an_average_is_the_limit_of_discounted_costs(set):
         sol = rm.solve(model, set, objective="average")
         assert sol.is_certified and sol.criterion == "average" and sol.model.discount == 1.0
         near, nearer = (
-            (1 - rate) * rm.solve(model, set, discount=rate, gap=1e-6).values[0]
+            (1 - rate) * rm.solve(model, set, discount=rate, gap=1e-3).values[0]
             for rate in (1 - 2e-4, 1 - 1e-4)
         )
         # (1 − λ)v_λ = g + (1 − λ)h + o(1 − λ), extrapolated.
@@ -220,7 +220,7 @@ def test_the_range_of_a_policy():
 
 
 def test_deterministic_policies_are_the_best_of_their_kind():
-    model, set = rm.instances.garnet(3, 2, 0.9, seed=1, discount=0.9), rm.KL(0.3)
+    model, set = rm.instances.garnet(3, 2, 1.0, seed=3, discount=0.9), rm.KL(0.3)
     free = rm.solve(model, set, gap=1e-9)
     sol = rm.solve(model, set, deterministic=True, gap=1e-9)
     assert sol.deterministic and not free.deterministic
