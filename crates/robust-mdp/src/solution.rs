@@ -153,7 +153,12 @@ impl Solution {
             Status::Certified => Status::PrecisionLimit,
             stopped => stopped,
         };
-        let Verified { lower, upper, initial, gap } = verified;
+        let Verified { lower, upper, initial, gap, stages } = verified;
+        if let [first, later @ ..] = &mut self.stages[..] {
+            (first.lower, first.upper) = (lower.clone(), upper.clone());
+            let bounds = later.iter_mut().zip(stages);
+            bounds.for_each(|(stage, found)| (stage.lower, stage.upper) = found);
+        }
         self.values = lower.iter().zip(&upper).map(|(l, u)| 0.5 * (l + u)).collect();
         (self.lower, self.upper, self.initial_value, self.gap) = (lower, upper, initial, gap);
     }

@@ -1,9 +1,11 @@
 //! What must be right about a certificate before it can be checked.
 
 use super::rejection::Rejection;
+use super::step::{StepRef, Terms};
 use super::{Certificate, Multipliers, Weight};
 use crate::error::{counted, name_of};
 use crate::model::Model;
+use crate::solve::Criterion;
 use crate::sets::{Radius, Rectangularity, Set, UncertaintySet};
 
 impl Certificate {
@@ -79,12 +81,44 @@ pub(super) fn no_proof(set: &dyn Set) -> String {
 }
 
 /// Whether it says all that a proof needs, of states and rows that there are.
-pub(super) fn complete(model: &Model, certificate: &Certificate) -> Result<(), Rejection> {
-    let Certificate { set, upper, lower, policy, scale, kernel, .. } = certificate;
+pub(super) fn complete(
+    model: &Model,
+    certificate: &Certificate,
+    terms: Terms,
+) -> Result<(), Rejection> {
+    let Certificate { set, further, criterion, surely, .. } = certificate;
     set.validate(model).map_err(|e| Rejection::Malformed(format!("the certificate's set: {e}")))?;
     if let Some(unproved) = set.distance.set().filter(|set| set.proof().is_none()) {
         return Err(Rejection::Input(no_proof(unproved)));
     }
+    let expected = match criterion {
+        Criterion::Discounted | Criterion::Average => 0,
+        Criterion::Finite { horizon } => (*horizon as usize).saturating_sub(1),
+        Criterion::Total => 1,
+    };
+    if further.len() != expected {
+        let found = counted(further.len(), "further step", "further steps");
+        return Err(Rejection::Malformed(format!("{found}, expected {expected}")));
+    }
+    if *criterion == Criterion::Discounted && model.discount() == 1.0 {
+        return Err(Rejection::Malformed("discounted costs at a discount of 1".into()));
+    }
+    complete_step(model, set, certificate.first(), terms)?;
+    // Every policy may prolong, or the one at hand.
+    let of_further = match criterion {
+        Criterion::Total => Terms { cooperative: *surely, alone: *surely || terms.alone, ..terms },
+        Criterion::Discounted | Criterion::Average | Criterion::Finite { .. } => terms,
+    };
+    further.iter().try_for_each(|step| complete_step(model, set, step.as_ref(), of_further))
+}
+
+fn complete_step(
+    model: &Model,
+    set: &UncertaintySet,
+    step: StepRef<'_>,
+    terms: Terms,
+) -> Result<(), Rejection> {
+    let StepRef { upper, lower, policy, scale, kernel } = step;
     let malformed = |message: String| Err(Rejection::Malformed(message));
     let states = model.states();
     for (v, what) in [(upper, "upper"), (lower, "lower")] {
@@ -99,10 +133,8 @@ pub(super) fn complete(model: &Model, certificate: &Certificate) -> Result<(), R
             return malformed(format!("state {name}: {what} value {}, expected {expected}", v[s]));
         }
     }
-    let expected = match set.rectangularity {
-        Rectangularity::State => states,
-        Rectangularity::StateAction => policy.len(),
-    };
+    let shared = set.rectangularity == Rectangularity::State && !terms.alone;
+    let expected = if shared { states } else { policy.len() };
     if scale.len() != expected {
         let found = counted(scale.len(), "budget multiplier", "budget multipliers");
         return malformed(format!("{found}, expected {expected}"));
@@ -110,9 +142,9 @@ pub(super) fn complete(model: &Model, certificate: &Certificate) -> Result<(), R
     rising(model, policy.iter().map(|w| w.row), "policy")?;
     rising(model, kernel.iter().map(|k| k.row), "kernel")?;
     if let Some(k) = scale.iter().position(|mu| !(mu.is_finite() && *mu >= 0.0)) {
-        let place = match set.rectangularity {
-            Rectangularity::State => format!("state {}", model.state_name(k)),
-            Rectangularity::StateAction => model.place(policy[k].row as usize),
+        let place = match shared {
+            true => format!("state {}", model.state_name(k)),
+            false => model.place(policy[k].row as usize),
         };
         let found = scale[k];
         return malformed(format!(
@@ -120,7 +152,9 @@ pub(super) fn complete(model: &Model, certificate: &Certificate) -> Result<(), R
         ));
     }
     for &Weight { row, probability: x, nu } in policy {
-        if !(x > 0.0 && nu.is_finite()) {
+        // Where policies maximise too, rows that they leave alone have multipliers too.
+        let is_weight = x > 0.0 || terms.cooperative && x == 0.0;
+        if !(is_weight && nu.is_finite()) {
             return malformed(format!(
                 "policy, {}: probability {x:e} with shift {nu:e}, expected a positive number and \
                  a finite one",
@@ -130,9 +164,14 @@ pub(super) fn complete(model: &Model, certificate: &Certificate) -> Result<(), R
     }
     let mut weights = policy.iter().peekable();
     for s in (0..states).filter(|&s| !model.is_terminal(s)) {
-        let mut total = 0.0;
+        let (mut total, mut rows) = (0.0, 0);
         while let Some(w) = weights.next_if(|w| (w.row as usize) < model.rows_of(s).end) {
             total += w.probability;
+            rows += usize::from(w.probability > 0.0);
+        }
+        if terms.alone && rows > 1 {
+            let name = model.state_name(s);
+            return malformed(format!("state {name}: the policy has {rows} actions, expected one"));
         }
         if total.is_nan() || (total - 1.0_f64).abs() > 1e-9 {
             let name = model.state_name(s);

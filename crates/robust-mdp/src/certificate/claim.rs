@@ -16,8 +16,10 @@ pub struct Verified {
     pub upper: Vec<f64>,
     /// Bounds at the initial distribution: (lower, upper).
     pub initial: (f64, f64),
-    /// At least the largest upper − lower over states.
+    /// At least the largest upper − lower over states, and over the steps of a finite horizon.
     pub gap: f64,
+    /// (lower, upper) of the steps of a finite horizon after the first.
+    pub stages: Vec<(Vec<f64>, Vec<f64>)>,
 }
 
 /// Checks a certificate against a model; the answer does not depend on the number of `threads`.

@@ -13,7 +13,7 @@ use super::fit::Fit;
 use super::narrow::moved;
 use super::rejection::Rejection;
 use super::verify::{Proved, prove};
-use super::{Certificate, Claim, Multipliers, Weight};
+use super::{Certificate, Claim, Multipliers, Step, Weight};
 use crate::error::Error;
 use crate::loops::bellman::{Bellman, Player};
 use crate::model::{Model, Objective};
@@ -21,7 +21,7 @@ use crate::oracle::exact::Goal;
 use crate::pool::{in_pool, join};
 use crate::sets::{Rectangularity, UncertaintySet};
 use crate::solution::Solution;
-use crate::solve::check_scale;
+use crate::solve::{Criterion, Problem, check_scale, ended, row_by_row};
 
 /// What multipliers are lowered by, so that roundings leave the kernel in the set: it is cheaper to verify one
 /// that needs no mixing with nominal rows.
@@ -47,7 +47,12 @@ pub fn certify(
     if policy.len() != model.rows() || lower.len() != states || upper.len() != states {
         return Err(Error::Input("the solution is one of another model".into()));
     }
-    let found = in_pool(threads, || narrowest(model, set, solution, threads))?;
+    let found = in_pool(threads, || match solution.criterion {
+        Criterion::Discounted => narrowest(model, set, solution, threads),
+        Criterion::Finite { .. } | Criterion::Total | Criterion::Average => {
+            of_criterion(model, set, solution, threads)
+        }
+    })?;
     let (mut certificate, proved) = found.map_err(|e| Error::Input(e.to_string()))?;
     let verified = proved.verified;
     let apart = |s: &usize| verified.upper[*s] < lower[*s] || upper[*s] < verified.lower[*s];
@@ -73,7 +78,8 @@ fn narrowest(
     threads: Option<usize>,
 ) -> Attempt {
     let enough = solution.target_gap.max(1.001 * solution.gap);
-    let mut emission = Emission::new(model, set, solution);
+    let problem = problem_of(model, set, solution);
+    let mut emission = Emission::new(model, set, &problem, solution);
     let (lower, upper) = (emission.lower.clone(), emission.upper.clone());
     let attempt = |emission: &mut Emission<'_>, care: Care| -> Attempt {
         let certificate = emission.make(care);
@@ -95,6 +101,9 @@ fn narrowest(
         if before <= enough {
             break;
         }
+        if emission.cooperative {
+            break; // roundings are spread for policies that minimise alone
+        }
         let Emission { bellman, lower, upper, .. } = &mut emission;
         (*lower, *upper) = moved(bellman, &solution.policy, certificate, &proved.excesses);
         best = narrower(best, attempt(&mut emission, Care::Fitted));
@@ -103,6 +112,51 @@ fn narrowest(
         }
     }
     best
+}
+
+/// The same where costs are not discounted: a step for every time, or for what proves the end.
+fn of_criterion(
+    model: &Model,
+    set: &UncertaintySet,
+    solution: &Solution,
+    threads: Option<usize>,
+) -> Attempt {
+    let problem = problem_of(model, set, solution);
+    let mut emission = Emission::new(model, set, &problem, solution);
+    let mut best = Err(Rejection::Input("no certificate was made".into()));
+    for care in [Care::Joint, Care::Quick, Care::Fitted] {
+        let certificate = match solution.criterion {
+            Criterion::Finite { .. } => emission.backward(care),
+            Criterion::Average => emission.average(care),
+            Criterion::Total => emission.total(care),
+            Criterion::Discounted => emission.make(care),
+        };
+        let proved = prove(model, &certificate, threads, false);
+        let attempt = proved.map(|(proved, _)| (certificate, proved));
+        best = if best.is_err() { attempt } else { narrower(best, attempt) };
+        if gap(&best) <= solution.target_gap.max(1.001 * solution.gap) {
+            break;
+        }
+    }
+    best
+}
+
+fn problem_of<'a>(
+    model: &'a Model,
+    set: &'a UncertaintySet,
+    solution: &Solution,
+) -> Problem<'a> {
+    let Solution { criterion, direction, deterministic, .. } = solution;
+    Problem::new(model, set, *criterion, *direction, *deterministic)
+}
+
+/// (lower, upper) as costs of this model.
+fn as_costs(model: &Model, lower: &[f64], upper: &[f64]) -> (Vec<f64>, Vec<f64>) {
+    let negated = |v: &[f64]| v.iter().map(|x| 0.0 - x).collect::<Vec<f64>>();
+    match model.objective() {
+        Objective::MinCost => (lower.to_vec(), upper.to_vec()),
+        Objective::MaxReward => (negated(upper), negated(lower)),
+    }
 }
 
 fn gap(attempt: &Attempt) -> f64 {
@@ -117,7 +171,8 @@ fn narrower(one: Attempt, other: Attempt) -> Attempt {
 /// The certificate of the first attempt, without a claim, and the row entries that making and verifying
 /// it visits.
 pub(crate) fn emit(model: &Model, set: &UncertaintySet, solution: &Solution) -> (Certificate, u64) {
-    let mut emission = Emission::new(model, set, solution);
+    let problem = problem_of(model, set, solution);
+    let mut emission = Emission::new(model, set, &problem, solution);
     emission.meet();
     let certificate = emission.make(Care::Joint);
     let read = |row: u32| model.span(row as usize).len();
@@ -142,25 +197,46 @@ enum Care {
 
 /// What certificates are made of.
 struct Emission<'a> {
-    model: &'a Model,
-    set: &'a UncertaintySet,
+    own: &'a Model,
+    own_set: &'a UncertaintySet,
     solution: &'a Solution,
     fingerprint: Option<u128>,
+    /// The problem that the question comes down to.
+    model: &'a Model,
+    set: &'a UncertaintySet,
+    cooperative: bool,
     bellman: Bellman<'a>,
+    policy: &'a [f64],
     /// v_U and v_L.
     upper: Vec<f64>,
     lower: Vec<f64>,
 }
 
 impl<'a> Emission<'a> {
-    fn new(model: &'a Model, set: &'a UncertaintySet, solution: &'a Solution) -> Emission<'a> {
-        let negated = |v: &[f64]| v.iter().map(|x| 0.0 - x).collect::<Vec<f64>>();
-        let (lower, upper) = match model.objective() {
-            Objective::MinCost => (solution.lower.clone(), solution.upper.clone()),
-            Objective::MaxReward => (negated(&solution.upper), negated(&solution.lower)),
-        };
-        let (fingerprint, bellman) = (None, Bellman::new(model, set).referred());
-        Emission { model, set, solution, fingerprint, bellman, upper, lower }
+    fn new(
+        own: &'a Model,
+        own_set: &'a UncertaintySet,
+        problem: &'a Problem<'a>,
+        solution: &'a Solution,
+    ) -> Emission<'a> {
+        let (model, set) = (&*problem.model, &*problem.set);
+        let (lower, upper) = as_costs(model, &solution.lower, &solution.upper);
+        let cooperative = problem.cooperative;
+        let bellman = Bellman::new(model, set).referred().cooperative(cooperative);
+        let (fingerprint, policy) = (None, &solution.policy[..]);
+        Emission {
+            own,
+            own_set,
+            solution,
+            fingerprint,
+            model,
+            set,
+            cooperative,
+            bellman,
+            policy,
+            upper,
+            lower,
+        }
     }
 
     /// Brings v_U and v_L to their middle.
@@ -171,15 +247,15 @@ impl<'a> Emission<'a> {
         }
     }
 
-    /// A certificate without a claim.
-    fn make(&mut self, care: Care) -> Certificate {
-        let (model, set, solution) = (self.model, self.set, self.solution);
+    /// A step at these values, and the fingerprint of the model.
+    fn step(&mut self, care: Care) -> (Step, u128) {
+        let (model, set, own) = (self.model, self.set, self.own);
         let known = self.fingerprint;
         if care == Care::Fitted {
-            self.bellman = Bellman::new(model, set).referred();
+            self.bellman = Bellman::new(model, set).referred().cooperative(self.cooperative);
         }
         let (fingerprint, ((policy, scale), mut kernel)) = join(
-            || known.unwrap_or_else(|| model.fingerprint()),
+            || known.unwrap_or_else(|| own.fingerprint()),
             || match care {
                 // Cold sweeps of both players know cheaper ways than nature's.
                 Care::Joint | Care::Quick => {
@@ -193,34 +269,124 @@ impl<'a> Emission<'a> {
         if care == Care::Joint {
             self.leave_out(&policy, &scale, &mut kernel);
         }
+        let (upper, lower) = (self.upper.clone(), self.lower.clone());
+        (Step { upper, lower, policy, scale, kernel }, fingerprint)
+    }
+
+    /// A certificate without a claim.
+    fn make(&mut self, care: Care) -> Certificate {
+        let (step, fingerprint) = self.step(care);
+        self.certificate(step, Vec::new(), fingerprint)
+    }
+
+    /// The certificate of these steps, without a claim.
+    fn certificate(&self, first: Step, further: Vec<Step>, fingerprint: u128) -> Certificate {
+        let (model, solution) = (self.own, self.solution);
+        let Step { upper, lower, policy, scale, kernel } = first;
         Certificate {
             model: fingerprint,
             discount: model.discount(),
             objective: model.objective(),
-            set: set.clone(),
+            criterion: solution.criterion,
+            direction: solution.direction,
+            deterministic: solution.deterministic,
+            surely: solution.ending.as_ref().is_some_and(|ending| ending.surely),
+            set: self.own_set.clone(),
             method: solution.method,
             oracle: solution.oracle,
             claim: Claim { lower: f64::NEG_INFINITY, upper: f64::INFINITY, gap: f64::INFINITY },
-            upper: self.upper.clone(),
-            lower: self.lower.clone(),
+            upper,
+            lower,
             policy,
             scale,
             kernel,
+            further,
         }
+    }
+
+    /// A step at the values of each next time, the last ones 0.
+    fn backward(&mut self, care: Care) -> Certificate {
+        let (stages, states) = (&self.solution.stages, self.model.states());
+        let mut steps = Vec::with_capacity(stages.len());
+        let mut fingerprint = 0;
+        for (t, stage) in stages.iter().enumerate() {
+            (self.lower, self.upper) = match stages.get(t + 1) {
+                Some(next) => as_costs(self.model, &next.lower, &next.upper),
+                None => (vec![0.0; states], vec![0.0; states]),
+            };
+            self.meet();
+            self.policy = &stage.policy;
+            let (step, of_model) = self.step(care);
+            steps.push(step);
+            fingerprint = of_model;
+        }
+        let first = if steps.is_empty() { Step::default() } else { steps.remove(0) };
+        self.certificate(first, steps, fingerprint)
+    }
+
+    /// A step at the relative values.
+    fn average(&mut self, care: Care) -> Certificate {
+        let (h, _) = as_costs(self.model, &self.solution.bias, &self.solution.bias);
+        (self.upper, self.lower) = (h.clone(), h);
+        self.make(care)
+    }
+
+    /// A step at the values, or at their bounds where these hold as they are, and one at the numbers of steps.
+    fn total(&mut self, care: Care) -> Certificate {
+        let Some(ending) = &self.solution.ending else { return self.make(care) };
+        let (model, set) = (self.model, self.set);
+        (self.lower, self.upper) = as_costs(model, &self.solution.lower, &self.solution.upper);
+        if ending.surely {
+            self.meet();
+        }
+        let care = if ending.surely || care != Care::Joint { care } else { Care::Quick };
+        let (first, fingerprint) = self.step(care);
+        let mut unit = model.clone();
+        unit.count_steps(&ended(model, self.own_set));
+        let any = if ending.surely { row_by_row(&unit, set) } else { set.clone() };
+        let bellman = Bellman::new(&unit, &any).referred().cooperative(ending.surely);
+        // Nothing is said of a policy where all end.
+        let mut firsts = vec![0.0; if ending.surely { model.rows() } else { 0 }];
+        if ending.surely {
+            let acting = (0..model.states()).filter_map(|s| model.rows_of(s).next());
+            acting.for_each(|r| firsts[r] = 1.0);
+        }
+        let mut end = Emission {
+            own: self.own,
+            own_set: self.own_set,
+            solution: self.solution,
+            fingerprint: Some(0),
+            model: &unit,
+            set: &any,
+            cooperative: ending.surely,
+            bellman,
+            policy: if ending.surely { &firsts } else { self.policy },
+            upper: ending.steps.clone(),
+            lower: ending.steps.clone(),
+        };
+        let (policy, scale) = end.answer(Care::Quick);
+        let steps = ending.steps.clone();
+        let step = Step { upper: steps.clone(), lower: steps, policy, scale, kernel: Vec::new() };
+        self.certificate(first, vec![step], fingerprint)
     }
 
     /// Multipliers of nature's answer to the policy at v_U: t = x/(μκ), so that μ = Σx/Σκt.
     fn answer(&mut self, care: Care) -> (Vec<Weight>, Vec<f64>) {
-        let (model, set, x) = (self.model, self.set, &self.solution.policy);
+        let (model, set, x) = (self.model, self.set, self.policy);
         let room = if care == Care::Joint { ROOM } else { 0.0 };
-        self.bellman.sweep(&self.upper, Player::Nature(x), 0.0);
+        let own_set = self.own_set;
+        let all = vec![1.0; if self.cooperative { model.rows() } else { 0 }];
+        // Where policies maximise too, all rows have answers.
+        let player = if self.cooperative { Player::Both } else { Player::Nature(x) };
+        let answered = if self.cooperative { &all[..] } else { x };
+        self.bellman.sweep(&self.upper, player, 0.0);
         let shared = set.rectangularity == Rectangularity::State;
         // One a row, and the state's scale with no row behind these.
         let bellman = &self.bellman;
         let found = bellman.collect(0..model.states(), &|s, mut memory, worker, out| {
             let (mut weight, mut total) = (0.0, 0.0);
-            bellman.second_numbers(s, &x[model.rows_of(s)], &mut memory, worker);
-            for (k, r) in model.rows_of(s).enumerate().filter(|(_, r)| x[*r] > 0.0) {
+            bellman.second_numbers(s, &answered[model.rows_of(s)], &mut memory, worker);
+            for (k, r) in model.rows_of(s).enumerate().filter(|(_, r)| answered[*r] > 0.0) {
                 let (t, nu) = (memory.t[k], memory.nu[k]);
                 let moved = t > 0.0 && t.is_finite() && set.radius_at(s, r) > 0.0;
                 let nu = if moved && nu.is_finite() { nu } else { 0.0 };
@@ -228,7 +394,9 @@ impl<'a> Emission<'a> {
                 if t > 0.0 {
                     (weight, total) = (weight + x[r], total + set.weight_at(r) * t);
                 }
-                let own = (!shared).then(|| if moved { usable((1.0 + room) / t) } else { 0.0 });
+                // Of κ·d, where the set has a budget that a row has to itself here.
+                let price = t * own_set.weight_at(r);
+                let own = (!shared).then(|| if moved { usable((1.0 + room) / price) } else { 0.0 });
                 out.push((Some(row), own));
             }
             if shared {
@@ -245,7 +413,8 @@ impl<'a> Emission<'a> {
         let (model, set, lower) = (self.model, self.set, &self.lower);
         self.bellman.sweep(lower, Player::Both, 0.0);
         let fit = Fit::new(model, set, lower);
-        let policy = &self.solution.policy;
+        let policy = self.policy;
+        let cooperative = self.cooperative;
         let several =
             |s: usize| policy[model.rows_of(s)].iter().filter(|x| **x > 0.0).nth(1).is_some();
         let goal = |s: usize| {
@@ -263,6 +432,7 @@ impl<'a> Emission<'a> {
             let found =
                 |&(k, t, nu): &(usize, f64, f64)| Multipliers { row: (first + k) as u32, t, nu };
             let mut kernel: Vec<Multipliers> = rows.iter().map(found).collect();
+            kernel.retain(|k| !cooperative || policy[k.row as usize] > 0.0);
             if care == Care::Fitted || kernel.iter().any(|k| k.t.is_infinite()) {
                 fit.settle(s, &mut kernel, &mut points);
             }

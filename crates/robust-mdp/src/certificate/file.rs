@@ -10,19 +10,22 @@ use std::path::Path;
 use serde::Deserialize;
 use serde::de::value::StrDeserializer;
 
-use super::{Certificate, Claim, Multipliers, Rejection, Weight};
+use super::step::StepRef;
+use super::{Certificate, Claim, Multipliers, Rejection, Step, Weight};
 use crate::error::{Error, name_of};
 use crate::io::write_atomically;
 use crate::model::{Model, Objective, checksum};
 use crate::sets::{
     Distance, EntryWeights, Ground, Radius, Rectangularity, Support, UncertaintySet,
 };
-use crate::solve::{Method, Oracle};
+use crate::solve::{Criterion, Direction, Method, Oracle};
 
 const MAGIC: [u8; 8] = *b"RMDPCERT";
-const VERSION: u32 = 6;
+const VERSION: u32 = 7;
 /// Bytes in front of the arrays, and of the checksum behind them.
-const HEADER: usize = 8 + 4 + 9 + 16 + 8 + 4 * 8 + 3 * 8;
+const HEADER: usize = 8 + 4 + 9 + 16 + 8 + 4 * 8 + 3 * 8 + 4 + 8;
+/// Bytes in front of the arrays of a further step.
+const STEP: usize = 1 + 2 * 8;
 const CHECKSUM: usize = 8;
 
 // The place of a name is its code.
@@ -33,6 +36,14 @@ const OWNERS: [(Rectangularity, bool); 3] = [
     (Rectangularity::StateAction, false),
     (Rectangularity::State, true),
 ];
+/// The time of these is the number of further steps.
+const CRITERIA: [Criterion; 4] = [
+    Criterion::Discounted,
+    Criterion::Finite { horizon: 0 },
+    Criterion::Total,
+    Criterion::Average,
+];
+const DIRECTIONS: [Direction; 2] = [Direction::Worst, Direction::Best];
 const SUPPORTS: [Support; 2] = [Support::Nominal, Support::All];
 const METHODS: [Method; 8] = [
     Method::Auto,
@@ -124,14 +135,15 @@ fn length(name: u64, numbers: u64, weights: u64, shifted: bool, kernel: u64) -> 
     numbers.saturating_mul(8).saturating_add(rest)
 }
 
-/// Bytes that no certificate about a model exceeds.
-fn longest(model: &Model) -> u64 {
+/// Bytes that no certificate about a model with so many further steps exceeds.
+fn longest(model: &Model, further: u64) -> u64 {
     let (states, rows) = (model.states() as u64, model.rows() as u64);
     let either = states.max(rows).max(1);
     let told = TOLD.iter().map(|told| told.count(model)).max().unwrap_or(0);
     // Radii, κ, v_U, v_L and scales.
     let numbers = told.saturating_add(either + rows + 2 * states + either);
-    length(u8::MAX.into(), numbers, rows, true, rows)
+    let step = STEP as u64 + length(0, 2 * states + either, rows, true, rows);
+    length(u8::MAX.into(), numbers, rows, true, rows).saturating_add(step.saturating_mul(further))
 }
 
 /// Puts the checksum at the end of a certificate right, for the fuzzer.
@@ -151,8 +163,7 @@ impl Certificate {
             Radius::PerState(radii) => (1, radii),
             Radius::PerRow(radii) => (2, radii),
         };
-        let [upper, lower] = [&self.upper, &self.lower].map(|v| v.iter().map(|x| x.to_bits()));
-        let joint = upper.eq(lower);
+        let joint = same_bits(&self.upper, &self.lower);
         let lower = if joint { &[][..] } else { &self.lower };
         let name = name_of(&set.distance);
         let (told, data) = Told::of(set);
@@ -177,21 +188,35 @@ impl Certificate {
         counts.iter().for_each(|&n| out.extend((n as u64).to_le_bytes()));
         let claim = &self.claim;
         [claim.lower, claim.upper, claim.gap].iter().for_each(|x| out.extend(x.to_le_bytes()));
+        let criterion = match self.criterion {
+            Criterion::Finite { .. } => Criterion::Finite { horizon: 0 },
+            Criterion::Discounted | Criterion::Total | Criterion::Average => self.criterion,
+        };
+        out.extend([
+            code(&CRITERIA, &criterion),
+            code(&DIRECTIONS, &self.direction),
+            u8::from(self.deterministic),
+            u8::from(self.surely),
+        ]);
+        out.extend((self.further.len() as u64).to_le_bytes());
         out.extend(name.as_bytes());
         let kappa = set.weights.as_deref().unwrap_or_default();
         for array in [radii, kappa, data, &self.upper, lower, &self.scale] {
             array.iter().for_each(|x| out.extend(x.to_le_bytes()));
         }
         let shifted = set.distance != Distance::None;
-        for w in &self.policy {
-            out.extend(w.row.to_le_bytes());
-            out.extend(w.probability.to_le_bytes());
-            shifted.then(|| out.extend(w.nu.to_le_bytes()));
-        }
-        for k in &self.kernel {
-            out.extend(k.row.to_le_bytes());
-            out.extend(k.t.to_le_bytes());
-            out.extend(k.nu.to_le_bytes());
+        lists(&mut out, self.first(), shifted);
+        for step in &self.further {
+            let joint = same_bits(&step.upper, &step.lower);
+            out.push(u8::from(joint));
+            for count in [step.policy.len(), step.kernel.len()] {
+                out.extend((count as u64).to_le_bytes());
+            }
+            let lower = if joint { &[][..] } else { &step.lower };
+            for array in [&step.upper, lower, &step.scale] {
+                array.iter().for_each(|x| out.extend(x.to_le_bytes()));
+            }
+            lists(&mut out, step.as_ref(), shifted);
         }
         let sum = checksum(&out);
         out.extend(sum.to_le_bytes());
@@ -245,8 +270,20 @@ impl Certificate {
                 return malformed(format!("{found} numbers ({what}), expected at most {rows}"));
             }
         }
-        let scales = if rectangularity == Rectangularity::State { states } else { weights };
+        let mut tail = Cursor { bytes: &bytes[HEADER - 12..HEADER] };
+        let [criterion, direction, deterministic, surely] = tail.take();
+        let criterion = named(&CRITERIA, criterion, "criterion")?;
+        let direction = named(&DIRECTIONS, direction, "direction")?;
+        let deterministic = named(&[false, true], deterministic, "kind of policies")?;
+        let surely = named(&[false, true], surely, "kind of end")?;
+        let later = u64::from_le_bytes(tail.take());
         let distance = distance_named(&bytes[HEADER..], name)?;
+        let radii_at = &bytes[HEADER..].get(usize::from(name)..).unwrap_or_default();
+        let zero = kind == 0 && radii_at.first_chunk().is_some_and(|r| f64::from_le_bytes(*r) == 0.0);
+        let certain = zero || distance == Distance::None;
+        let alone = deterministic || direction == Direction::Best && !certain;
+        let shared = rectangularity == Rectangularity::State;
+        let scales = if shared && !alone { states } else { weights };
         let shifted = distance != Distance::None;
         let name = u64::from(name);
         let kappa = if weighted { rows } else { 0 };
@@ -255,7 +292,9 @@ impl Certificate {
         let data = told.count(model);
         let numbers = data.saturating_add(radii + kappa + values + scales);
         let expected = length(name, numbers, weights, shifted, kernel);
-        if expected != bytes.len() as u64 {
+        let exact = later == 0;
+        let found = bytes.len() as u64;
+        if expected > found || exact && expected != found {
             let found = bytes.len();
             return malformed(format!("{found} bytes, expected {expected} for its counts"));
         }
@@ -272,18 +311,24 @@ impl Certificate {
         let upper = at.numbers(states);
         let lower = if joint { upper.clone() } else { at.numbers(states) };
         let scale = at.numbers(scales);
-        let policy = (0..weights).map(|_| Weight {
-            row: u32::from_le_bytes(at.take()),
-            probability: at.number(),
-            nu: if shifted { at.number() } else { 0.0 },
-        });
-        let policy = policy.collect();
-        let kernel = (0..kernel).map(|_| Multipliers {
-            row: u32::from_le_bytes(at.take()),
-            t: at.number(),
-            nu: at.number(),
-        });
-        let kernel = kernel.collect();
+        let (policy, kernel) = (at.weights(weights, shifted), at.multipliers(kernel));
+        at.bytes = &at.bytes[..at.bytes.len() - CHECKSUM];
+        let mut further = Vec::new();
+        for _ in 0..later {
+            let shared = shared && !alone && !(criterion == Criterion::Total && surely);
+            further.push(at.step(states, rows, shared, shifted)?);
+        }
+        if !at.bytes.is_empty() {
+            let more = at.bytes.len();
+            return malformed(format!("{more} bytes more than its {later} further steps have"));
+        }
+        let criterion = match criterion {
+            Criterion::Finite { .. } => {
+                let horizon = u32::try_from(later + 1).unwrap_or(u32::MAX);
+                Criterion::Finite { horizon }
+            }
+            Criterion::Discounted | Criterion::Total | Criterion::Average => criterion,
+        };
         let set = UncertaintySet {
             radius,
             rectangularity,
@@ -300,11 +345,16 @@ impl Certificate {
             method,
             oracle,
             claim,
+            criterion,
+            direction,
+            deterministic,
+            surely,
             upper,
             lower,
             policy,
             scale,
             kernel,
+            further,
         })
     }
 
@@ -323,8 +373,12 @@ impl Certificate {
     pub fn read(path: &Path, model: &Model) -> Result<Certificate, Error> {
         let io = |source| Error::Io { path: path.to_owned(), source };
         let mut bytes = Vec::new();
-        let file = File::open(path).map_err(io)?;
-        file.take(longest(model).saturating_add(1)).read_to_end(&mut bytes).map_err(io)?;
+        let mut file = File::open(path).map_err(io)?;
+        file.by_ref().take(HEADER as u64).read_to_end(&mut bytes).map_err(io)?;
+        let further = bytes.last_chunk().filter(|_| bytes.len() == HEADER);
+        let further = further.map_or(0, |count| u64::from_le_bytes(*count));
+        let rest = longest(model, further).saturating_add(1);
+        file.take(rest).read_to_end(&mut bytes).map_err(io)?;
         Certificate::from_bytes(&bytes, model)
             .map_err(|source| Error::Certificate { path: path.to_owned(), source: source.into() })
     }
@@ -360,5 +414,74 @@ impl Cursor<'_> {
 
     fn numbers(&mut self, n: u64) -> Vec<f64> {
         (0..n).map(|_| self.number()).collect()
+    }
+
+    fn weights(&mut self, n: u64, shifted: bool) -> Vec<Weight> {
+        let weight = |_| Weight {
+            row: u32::from_le_bytes(self.take()),
+            probability: self.number(),
+            nu: if shifted { self.number() } else { 0.0 },
+        };
+        (0..n).map(weight).collect()
+    }
+
+    fn multipliers(&mut self, n: u64) -> Vec<Multipliers> {
+        let multipliers = |_| Multipliers {
+            row: u32::from_le_bytes(self.take()),
+            t: self.number(),
+            nu: self.number(),
+        };
+        (0..n).map(multipliers).collect()
+    }
+
+    /// A further step of so many states, with at most so many rows.
+    fn step(
+        &mut self,
+        states: u64,
+        rows: u64,
+        shared: bool,
+        shifted: bool,
+    ) -> Result<Step, Rejection> {
+        let short = || Rejection::Malformed("it ends within a further step".into());
+        if self.bytes.len() < STEP {
+            return Err(short());
+        }
+        let [joint] = self.take();
+        let joint = named(&[false, true], joint, "place of the lower values")?;
+        let [weights, kernel] = [(); 2].map(|()| u64::from_le_bytes(self.take()));
+        if weights > rows || kernel > rows {
+            return Err(Rejection::Malformed(format!(
+                "a further step of {weights} and {kernel} rows, expected at most {rows}"
+            )));
+        }
+        let scales = if shared { states } else { weights };
+        let values = if joint { states } else { 2 * states };
+        let needed = length(0, values + scales, weights, shifted, kernel) - (HEADER + CHECKSUM) as u64;
+        if (self.bytes.len() as u64) < needed {
+            return Err(short());
+        }
+        let upper = self.numbers(states);
+        let lower = if joint { upper.clone() } else { self.numbers(states) };
+        let scale = self.numbers(scales);
+        let policy = self.weights(weights, shifted);
+        Ok(Step { upper, lower, policy, scale, kernel: self.multipliers(kernel) })
+    }
+}
+
+fn same_bits(a: &[f64], b: &[f64]) -> bool {
+    a.iter().map(|x| x.to_bits()).eq(b.iter().map(|x| x.to_bits()))
+}
+
+/// The rows of a step.
+fn lists(out: &mut Vec<u8>, step: StepRef<'_>, shifted: bool) {
+    for w in step.policy {
+        out.extend(w.row.to_le_bytes());
+        out.extend(w.probability.to_le_bytes());
+        shifted.then(|| out.extend(w.nu.to_le_bytes()));
+    }
+    for k in step.kernel {
+        out.extend(k.row.to_le_bytes());
+        out.extend(k.t.to_le_bytes());
+        out.extend(k.nu.to_le_bytes());
     }
 }

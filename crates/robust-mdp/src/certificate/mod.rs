@@ -36,6 +36,7 @@ mod file;
 mod fit;
 mod narrow;
 mod rejection;
+mod step;
 pub(crate) mod verify;
 
 pub use claim::{Verified, verify};
@@ -43,13 +44,15 @@ pub use emit::certify;
 #[doc(hidden)]
 pub use file::seal_certificate;
 pub use rejection::{Rejection, Shortfall};
+pub use step::Step;
 pub use verify::interval::{Interval, TINY, UNIT, above, roundings};
 pub use verify::proof::{Proof, ProofRow, Reading};
 pub use verify::tail::Unlisted;
 
 use crate::model::Objective;
 use crate::sets::UncertaintySet;
-use crate::solve::{Method, Oracle};
+use self::step::StepRef;
+use crate::solve::{Criterion, Direction, Method, Oracle};
 
 /// A proof that lower ≤ v* ≤ v^x ≤ upper; see the [module](self). Values are costs.
 #[derive(Clone, Debug, PartialEq)]
@@ -61,6 +64,14 @@ pub struct Certificate {
     pub discount: f64,
     /// The model's objective.
     pub objective: Objective,
+    /// How costs over time count.
+    pub criterion: Criterion,
+    /// Which kernel of the set counts.
+    pub direction: Direction,
+    /// Whether the lower bound is one of deterministic policies alone.
+    pub deterministic: bool,
+    /// Of a total: whether the model ends under every policy, not only under this one.
+    pub surely: bool,
     /// The set that the proof is about.
     pub set: UncertaintySet,
     /// What found the answer.
@@ -81,6 +92,17 @@ pub struct Certificate {
     /// Kernel rows that are not nominal, rows rising. Where v_L = v_U, rows of the policy that are not
     /// listed have t = x/(μκ) (1/μ if the set is (s,a)-rectangular) and ν as there.
     pub kernel: Vec<Multipliers>,
+    /// Of a finite horizon: the steps after the first. Of a total: how many steps it takes to the end, a bound of
+    /// them in v_U.
+    pub further: Vec<Step>,
+}
+
+impl Certificate {
+    /// The step that its own fields are.
+    fn first(&self) -> StepRef<'_> {
+        let Certificate { upper, lower, policy, scale, kernel, .. } = self;
+        StepRef { upper, lower, policy, scale, kernel }
+    }
 }
 
 /// Bounds in the model's own sign.

@@ -14,7 +14,7 @@ mod unused;
 
 pub use self::criterion::{Criterion, Direction};
 pub(crate) use self::ended::ended;
-pub(crate) use self::problem::Problem;
+pub(crate) use self::problem::{Problem, model_of, row_by_row};
 pub(crate) use self::limits::{check_memory, check_scale, default_setup, target_gap};
 pub use self::options::{Method, Options, Oracle, Published, Status, Stop};
 pub(crate) use self::run::Run;

@@ -4,7 +4,7 @@
 //! round.
 //!
 //! Near values v, all rows that fall behind v by rounding only, v − b_a(v) ≤ ε, are a danger:
-//! L = v − 2εh needs h ≥ ½ + ⟨y_a, h⟩ there, for nature's answer y_a at v. No h satisfies this where a policy may stay in a
+//! L = v − 4εh needs h ≥ ¼ + ⟨y_a, h⟩ there, for nature's answer y_a at v. No h satisfies this where a policy may stay in a
 //! set of states without end. But in such a set v is constant, as it is harmonic there. So states are put into
 //! classes of one value, by rows that cost nothing and lead to states of the same value alone ("flat" ones). With L
 //! constant on classes flat rows need nothing, and the other rows near v lead out of every set sooner or later: they make a
@@ -15,12 +15,15 @@ use std::ops::ControlFlow;
 use super::total::{Inner, proper};
 use crate::error::Error;
 use crate::loops::bellman::{Bellman, Player};
+use crate::loops::bounds::rounding;
 use crate::model::{Model, ModelBuilder};
 use crate::sets::{Rectangularity, UncertaintySet};
 
 /// Values no farther apart than one of these shares of the largest are taken to be the same, the first that serves:
 /// what is lost is about as much.
 const SAME: [f64; 7] = [1e-14, 1e-13, 1e-12, 1e-11, 1e-10, 1e-9, 1e-8];
+/// Bounds leave so many times the room that exact arithmetic needs.
+const ROOM: f64 = 4.0;
 /// Rows that fall behind by more than this part of it are out of the question.
 const BEHIND: f64 = 1e-2;
 
@@ -43,11 +46,51 @@ impl Potential {
         let scale = v.iter().fold(0.0_f64, |m, v| m.max(v.abs()));
         for same in SAME.map(|share| share * scale) {
             let found = Potential::of_same(model, set, over, cooperative, v, same, inner)?;
-            if found.is_some() || inner.run.stopped().is_some() {
-                return Ok(found);
+            if inner.run.stopped().is_some() {
+                return Ok(None);
+            }
+            let holds = |found: &Potential| found.holds(model, set, over, cooperative, v);
+            if let Some(found) = found.filter(holds) {
+                return Ok(Some(found));
             }
         }
         Ok(None)
+    }
+
+    /// How far the bound of state s lies from its value, where values fall behind by `excess`.
+    pub(super) fn far(&self, s: usize, excess: f64) -> f64 {
+        ROOM * excess * self.h[s]
+    }
+
+    /// Whether the bounds near v hold, give or take roundings: rows that were out of the question, or other answers of
+    /// nature, may say more.
+    fn holds(
+        &self,
+        model: &Model,
+        set: &UncertaintySet,
+        over: &[bool],
+        cooperative: bool,
+        v: &[f64],
+    ) -> bool {
+        let mut base = v.to_vec();
+        self.join(&mut base, cooperative);
+        let mut bellman = Bellman::new(model, set).cooperative(cooperative);
+        let mut excess = |v: &[f64]| {
+            bellman.sweep(v, Player::Both, 0.0);
+            let bounds = bellman.lower.iter().zip(&bellman.upper);
+            let width = bounds.clone().fold(0.0_f64, |m, (l, u)| m.max(u - l));
+            let behind = bounds.zip(v).map(|((l, u), v)| if cooperative { u - v } else { v - l });
+            let scale = v.iter().fold(model.largest_term(), |m, v| m.max(v.abs()));
+            let slack = rounding(scale, 0.0, bellman.width());
+            (behind.fold(0.0_f64, f64::max), slack + width)
+        };
+        let (behind, slack) = excess(&base);
+        let sign = if cooperative { 1.0 } else { -1.0 };
+        for s in (0..v.len()).filter(|&s| !over[s]) {
+            base[s] += sign * self.far(s, behind + slack);
+        }
+        let (behind, slack) = excess(&base);
+        behind <= slack
     }
 
     fn of_same(

@@ -30,21 +30,33 @@ impl<'a> Problem<'a> {
         direction: Direction,
         deterministic: bool,
     ) -> Problem<'a> {
-        // Where nothing is uncertain there is one kernel, the best and the worst.
-        let cooperative = direction == Direction::Best && !is_certain(set);
-        let (mut model, mut set) = (Cow::Borrowed(model), Cow::Borrowed(set));
-        let discount = criterion.discount(model.discount());
-        if discount != model.discount() {
-            model.to_mut().discount = discount;
-        }
-        if cooperative {
-            model.to_mut().negate();
-        }
+        let (model, cooperative) = model_of(model, set, criterion, direction);
+        let mut set = Cow::Borrowed(set);
         if (cooperative || deterministic) && set.rectangularity == Rectangularity::State {
             set = Cow::Owned(row_by_row(&model, &set));
         }
         Problem { model, set, cooperative }
     }
+}
+
+/// The model of the problem, and whether policies and nature have the same goal there.
+pub(crate) fn model_of<'a>(
+    model: &'a Model,
+    set: &UncertaintySet,
+    criterion: Criterion,
+    direction: Direction,
+) -> (Cow<'a, Model>, bool) {
+    // Where nothing is uncertain there is one kernel, the best and the worst.
+    let cooperative = direction == Direction::Best && !is_certain(set);
+    let mut model = Cow::Borrowed(model);
+    let discount = criterion.discount(model.discount());
+    if discount != model.discount() {
+        model.to_mut().discount = discount;
+    }
+    if cooperative {
+        model.to_mut().negate();
+    }
+    (model, cooperative)
 }
 
 /// Whether the nominal kernel is the only one.
@@ -54,6 +66,9 @@ fn is_certain(set: &UncertaintySet) -> bool {
 
 /// { y : κ_a·d(y_a, p_a) ≤ α_s }: every row that a shared budget allows, whatever the others are.
 pub(crate) fn row_by_row(model: &Model, set: &UncertaintySet) -> UncertaintySet {
+    if set.rectangularity == Rectangularity::StateAction {
+        return set.clone();
+    }
     let mut own = set.clone().per_action();
     if own.weights.take().is_some() {
         let radius = |s: usize, r: usize| set.radius_at(s, r) / set.weight_at(r);

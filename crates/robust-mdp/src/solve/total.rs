@@ -109,7 +109,7 @@ pub(super) fn run(
         let of_all = |s: usize, excess: f64| match &outer {
             Outer::Ending => own(s, excess),
             Outer::Costly(cost) => excess / cost * v[s].abs(),
-            Outer::Free(potential) => 2.0 * excess * potential.h[s],
+            Outer::Free(potential) => potential.far(s, excess),
         };
         let acting = |s: usize, bound: f64| if over[s] { 0.0 } else { bound };
         let lower = |s: usize| match cooperative {
@@ -122,22 +122,11 @@ pub(super) fn run(
         };
         let lower = (0..states).map(|s| acting(s, lower(s)));
         let upper = (0..states).map(|s| acting(s, upper(s)));
-        let mut found = Incumbent {
+        let found = Incumbent {
             policy: operator.policy().to_vec(),
             lower: lower.collect(),
             upper: upper.collect(),
         };
-        if let Outer::Free(_) = &outer {
-            // Rows that seemed out of the question, or other answers of nature, may say more.
-            let bound = if cooperative { &mut found.upper } else { &mut found.lower };
-            operator.sweep(bound, 0.0, &run.signal);
-            let [below, above] = excess(&operator, bound).map(|excess| excess - slack);
-            if if cooperative { above } else { below } > slack {
-                bound.fill(if cooperative { f64::INFINITY } else { f64::NEG_INFINITY });
-            }
-            operator.adopt(&x);
-            operator.respond(&v, 0.0, &run.signal);
-        }
         run.work.sweeps += 1;
         run.work.oracle_calls += states as u64;
         operator.account(&mut run.work);

@@ -7,9 +7,10 @@ use rayon::prelude::*;
 use super::interval::{Interval, Level, TINY, UNIT, above, normal, or_infinite, roundings};
 use super::proof::{Proof, ProofRow, Reading};
 use super::values::{RowScratch, VerifiedValues};
-use crate::certificate::{Certificate, Multipliers, Weight};
+use crate::certificate::step::{StepRef, Terms};
+use crate::certificate::{Multipliers, Weight};
 use crate::model::Model;
-use crate::sets::Rectangularity;
+use crate::sets::{Rectangularity, UncertaintySet};
 
 /// What a state says.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -24,7 +25,9 @@ pub(in crate::certificate) struct Excess {
 /// A model and what is said about it.
 pub(super) struct Check<'a> {
     model: &'a Model,
-    certificate: &'a Certificate,
+    set: &'a UncertaintySet,
+    step: StepRef<'a>,
+    terms: Terms,
     proof: Option<&'static dyn Proof>,
     /// Distances fall with this power of the way from the nominal row.
     degree: i32,
@@ -57,25 +60,32 @@ struct KernelRow {
 const NOMINAL: KernelRow = KernelRow { below: f64::NEG_INFINITY, spent: 0.0 };
 
 impl<'a> Check<'a> {
-    pub(super) fn new(model: &'a Model, certificate: &'a Certificate) -> Check<'a> {
-        let Certificate { set, upper, lower, .. } = certificate;
+    pub(super) fn new(
+        model: &'a Model,
+        set: &'a UncertaintySet,
+        step: StepRef<'a>,
+        terms: Terms,
+    ) -> Check<'a> {
+        let StepRef { upper, lower, .. } = step;
         let distance = set.distance.set();
         Check {
             model,
-            certificate,
+            set,
+            step,
+            terms,
             proof: distance.and_then(|set| set.proof()),
             degree: distance.map_or(1, |set| set.degree()),
-            shared: set.rectangularity == Rectangularity::State,
+            shared: set.rectangularity == Rectangularity::State && !terms.alone,
             upper: VerifiedValues::new(model, set, upper),
             lower: (upper != lower).then(|| VerifiedValues::new(model, set, lower)),
         }
     }
 
-    /// Of every state, in parallel, and the fingerprints of the model's pieces if they are asked for:
+    /// Of every state, in parallel, and the fingerprints of the pieces of the model that is to be `told`, if one is:
     /// a piece is read for its fingerprint first and is then at hand.
-    pub(super) fn excesses(&self, told: bool) -> (Vec<Excess>, Vec<u128>) {
+    pub(super) fn excesses(&self, told: Option<&Model>) -> (Vec<Excess>, Vec<u128>) {
         let piece = |hand: &mut Hand, states: Range<usize>| {
-            let own = if told { self.model.fingerprint_of(states.clone()) } else { 0 };
+            let own = told.map_or(0, |model| model.fingerprint_of(states.clone()));
             (self.run(states, hand), own)
         };
         let pieces = self.model.pieces();
@@ -92,7 +102,7 @@ impl<'a> Check<'a> {
 
     /// Of some states.
     pub(super) fn run(&self, states: Range<usize>, hand: &mut Hand) -> Vec<Excess> {
-        let Certificate { policy, kernel, .. } = self.certificate;
+        let StepRef { policy, kernel, .. } = self.step;
         let first = self.model.state_ptr[states.start];
         hand.weights = policy.partition_point(|w| (w.row as usize) < first);
         hand.rows = kernel.partition_point(|k| (k.row as usize) < first);
@@ -101,7 +111,10 @@ impl<'a> Check<'a> {
             hand.kernel.resize(self.model.rows_of(s).len(), NOMINAL);
             let above = self.policy(s, hand);
             self.multipliers(s, hand);
-            let (below, row) = self.kernel(s, hand);
+            let (below, row) = match self.terms.cooperative {
+                true => self.chosen(s, hand),
+                false => self.kernel(s, hand),
+            };
             Excess { above, below, row }
         };
         states.map(|s| if self.model.is_terminal(s) { Excess::default() } else { of(s) }).collect()
@@ -109,12 +122,14 @@ impl<'a> Check<'a> {
 
     /// (U): weak duality. At least T_x v − v.
     fn policy(&self, s: usize, hand: &mut Hand) -> f64 {
-        let Certificate { set, policy, scale, upper, .. } = self.certificate;
+        let (set, StepRef { policy, scale, upper, .. }) = (self.set, self.step);
         let (values, rows) = (&self.upper, self.model.rows_of(s));
         let (from, first) = (values.offset - upper[s], hand.weights);
         // Σx·bound and the sizes of its terms, Σx and Σκψ.
         let [mut total, mut size, mut mass, mut gain] = [0.0; 4];
         let mut add = |x: f64| (total, size) = (total + x, size + x.abs());
+        // The largest of rows that are bounded one by one, and the next of them.
+        let (mut most, mut next) = (f64::NEG_INFINITY, rows.start);
         while let Some(&Weight { row, probability: x, nu }) = policy.get(hand.weights) {
             let row = row as usize;
             if row >= rows.end {
@@ -123,10 +138,22 @@ impl<'a> Check<'a> {
             let mu = if self.shared { scale[s] } else { scale[hand.weights] };
             hand.weights += 1;
             mass += x;
+            if self.terms.cooperative {
+                most = most.max(self.maxima(s, next..row, hand));
+                next = row + 1;
+            }
+            if self.is_flat(values.v, s, row) {
+                most = most.max(0.0);
+                continue;
+            }
             let (radius, cost) = (set.radius_at(s, row), self.model.cost[row]);
+            let mut add = |x: f64, bound: f64| match self.terms.cooperative {
+                true => most = most.max(or_infinite(bound)),
+                false => add(x * bound),
+            };
             if radius == 0.0 {
                 let [maximum, value, off] = values.nominal(row, &mut hand.scratch);
-                add(x * Level::new(from, cost, maximum).above(value, off));
+                add(x, Level::new(from, cost, maximum).above(value, off));
                 continue;
             }
             let (seen, omega) = values.row(row, &mut hand.scratch);
@@ -136,15 +163,19 @@ impl<'a> Check<'a> {
             let found = self.read(&seen, if normal(unit) { t } else { 0.0 }, nu);
             // Rows are worth no more than their tops; 0 also where it is NaN.
             let dual = if found.dual < 0.0 { found.dual } else { 0.0 };
-            let own = if self.shared { 0.0 } else { ((Interval::from(radius) + dual) * mu).hi() };
+            let priced = if kappa == 1.0 { dual.into() } else { Interval::from(dual) * kappa };
+            let own = if self.shared { 0.0 } else { ((priced + radius) * mu).hi() };
             let own = own.min(0.0);
             // The two roundings of t are a change of the objectives.
             let level = Level::new(from, cost, seen.maximum);
-            add(x * level.above(own, omega + 2.2 * UNIT * seen.depth));
+            add(x, level.above(own, omega + 2.2 * UNIT * seen.depth));
             gain += kappa * dual;
             if self.lower.is_none() {
                 hand.kernel[row - rows.start] = kernel_row(found, kappa, level, omega);
             }
+        }
+        if self.terms.cooperative {
+            return most.max(self.maxima(s, next..rows.end, hand));
         }
         let n = (hand.weights - first) as f64;
         let mut total = Interval { mid: total, rad: roundings(n) * size + TINY };
@@ -153,6 +184,60 @@ impl<'a> Check<'a> {
             total = total + brace * scale[s];
         }
         (total / Interval::of_sum(mass, n)).hi()
+    }
+
+    /// At least what rows without multipliers are worth on their maxima, less the value of the state.
+    fn maxima(&self, s: usize, rows: Range<usize>, hand: &mut Hand) -> f64 {
+        let from = self.upper.offset - self.step.upper[s];
+        let most = |row: usize| {
+            if self.is_flat(self.upper.v, s, row) {
+                return 0.0;
+            }
+            let (seen, omega) = self.upper.row(row, &mut hand.scratch);
+            let level = Level::new(from, self.model.cost[row], seen.maximum);
+            or_infinite(level.above(0.0, omega))
+        };
+        rows.map(most).fold(f64::NEG_INFINITY, f64::max)
+    }
+
+    /// Whether a row costs nothing and leads to states of the same value as its own alone, under every kernel, so that
+    /// it is worth just that.
+    fn is_flat(&self, v: &[f64], s: usize, row: usize) -> bool {
+        if !self.terms.flat || self.set.leaves_support() {
+            return false;
+        }
+        let row = self.model.row(row);
+        let same = |(k, (next, _, further)): (usize, (usize, f64, f64))| {
+            !row.is_open(k) || v[next] == v[s] && further == 0.0
+        };
+        row.cost == 0.0 && self.model.discount() == 1.0 && row.entries().enumerate().all(same)
+    }
+
+    /// (L) where policies maximise too: at least v less the value of the one row that the policy takes.
+    fn chosen(&self, s: usize, hand: &mut Hand) -> (f64, usize) {
+        let StepRef { policy, lower, .. } = self.step;
+        let rows = self.model.rows_of(s);
+        let at = policy.partition_point(|w| (w.row as usize) < rows.start);
+        let taken = policy[at..].iter().find(|w| w.probability > 0.0);
+        let Some(row) = taken.map(|w| w.row as usize).filter(|row| rows.contains(row)) else {
+            return (f64::INFINITY, rows.start);
+        };
+        let values = self.lower.as_ref().unwrap_or(&self.upper);
+        if self.is_flat(values.v, s, row) {
+            return (0.0, row);
+        }
+        let found = hand.kernel[row - rows.start];
+        let share = match found.below == f64::NEG_INFINITY {
+            true => 0.0,
+            false => self.allowed(found.spent, self.set.radius_at(s, row)),
+        };
+        if share == 1.0 {
+            return (found.below, row);
+        }
+        let [maximum, value, off] = values.nominal(row, &mut hand.scratch);
+        let level = Level::new(values.offset - lower[s], self.model.cost[row], maximum);
+        let nominal = level.below(value, off);
+        (or_infinite(mixed(nominal, found.below, share)), row)
     }
 
     /// What multipliers prove of a row.
@@ -165,7 +250,7 @@ impl<'a> Check<'a> {
 
     /// Rows of the kernel with multipliers of their own; where v_L = v_U, those of the policy have been read.
     fn multipliers(&self, s: usize, hand: &mut Hand) {
-        let Certificate { set, kernel, lower, .. } = self.certificate;
+        let (set, StepRef { kernel, lower, .. }) = (self.set, self.step);
         let (values, rows) = (self.lower.as_ref().unwrap_or(&self.upper), self.model.rows_of(s));
         let from = values.offset - lower[s];
         while let Some(&Multipliers { row, t, nu }) = kernel.get(hand.rows) {
@@ -184,7 +269,7 @@ impl<'a> Check<'a> {
 
     /// (L): a kernel that is in the set by construction. At least v less the least value of a row, and that row.
     fn kernel(&self, s: usize, Hand { kernel, scratch, .. }: &mut Hand) -> (f64, usize) {
-        let Certificate { set, lower, .. } = self.certificate;
+        let (set, StepRef { lower, .. }) = (self.set, self.step);
         let (values, rows) = (self.lower.as_ref().unwrap_or(&self.upper), self.model.rows_of(s));
         let from = values.offset - lower[s];
         let spent = Interval::of_sum(kernel.iter().map(|row| row.spent).sum(), rows.len() as f64);
@@ -195,8 +280,12 @@ impl<'a> Check<'a> {
             false if self.shared => common,
             false => self.allowed(found.spent, set.radius_at(s, row)),
         };
-        let mut worst = (0.0, rows.start);
+        let mut worst = (if self.terms.clipped { 0.0 } else { f64::NEG_INFINITY }, rows.start);
         for (row, found) in rows.clone().zip(&*kernel) {
+            if self.is_flat(values.v, s, row) {
+                worst = if worst.0 < 0.0 { (0.0, row) } else { worst };
+                continue;
+            }
             if found.below > worst.0 && share(row, found) == 1.0 {
                 worst = (found.below, row);
             }
@@ -206,12 +295,11 @@ impl<'a> Check<'a> {
         let most = Level::new(from, 0.0, 0.0).below(-range, values.omega);
         for (row, found) in rows.zip(&*kernel) {
             let (share, cost) = (share(row, found), self.model.cost[row]);
-            let mixed = |nominal: f64| match share {
-                0.0 => nominal,
-                _ => (Interval::from(nominal) + (Interval::from(found.below) + -nominal) * share)
-                    .hi(),
-            };
-            if share == 1.0 || mixed(above(most - cost)) <= worst.0 {
+            let mixed = |nominal: f64| mixed(nominal, found.below, share);
+            if share == 1.0
+                || mixed(above(most - cost)) <= worst.0
+                || self.is_flat(values.v, s, row)
+            {
                 continue;
             }
             let [maximum, value, off] = values.nominal(row, scratch);
@@ -231,6 +319,14 @@ impl<'a> Check<'a> {
         }
         let share = (radius / used).next_down().max(0.0);
         if self.degree >= 2 { share.sqrt().next_down().max(0.0) } else { share }
+    }
+}
+
+/// At most so far below v a row lies that goes a share of the way from the nominal one to another.
+fn mixed(nominal: f64, moved: f64, share: f64) -> f64 {
+    match share {
+        0.0 => nominal,
+        _ => (Interval::from(nominal) + (Interval::from(moved) + -nominal) * share).hi(),
     }
 }
 

@@ -14,6 +14,7 @@ use crate::sets::{DataSource, EntryData, GatheredData, UncertaintySet};
 /// What all rows need of the values v.
 pub(super) struct VerifiedValues<'a> {
     model: &'a Model,
+    pub(super) v: &'a [f64],
     /// λ(v − max v), at most 0.
     pub(super) w: Vec<f64>,
     /// −min of `w`.
@@ -43,7 +44,7 @@ pub(super) struct RowScratch {
 }
 
 impl<'a> VerifiedValues<'a> {
-    pub(super) fn new(model: &'a Model, set: &'a UncertaintySet, v: &[f64]) -> VerifiedValues<'a> {
+    pub(super) fn new(model: &'a Model, set: &'a UncertaintySet, v: &'a [f64]) -> VerifiedValues<'a> {
         let highest = v.iter().fold(f64::NEG_INFINITY, |m, v| m.max(*v));
         let lowest = v.iter().fold(f64::INFINITY, |m, v| m.min(*v));
         let w: Vec<f64> = v.iter().map(|v| model.discount() * (v - highest)).collect();
@@ -57,6 +58,7 @@ impl<'a> VerifiedValues<'a> {
         let every = everywhere && !model.is_dense() && listed;
         VerifiedValues {
             model,
+            v,
             range,
             offset,
             omega: UNIT * (2.1 * range + 1.1 * offset.abs()) + TINY,

@@ -210,7 +210,10 @@ impl<'a> Exact<'a> {
     ) -> Enclosure {
         self.screen(s, values, &mut memory);
         let Some(set) = self.set else {
-            return self.nominal_update(s, values, memory, x, &mut worker.entries);
+            return match self.cooperative {
+                true => self.nominal_greatest(s, values, x, &mut worker.entries),
+                false => self.nominal_update(s, values, memory, x, &mut worker.entries),
+            };
         };
         let mut state = self.state(set, s, values, tolerance, memory, worker);
         let shares = self.uncertainty.rectangularity == Rectangularity::State;

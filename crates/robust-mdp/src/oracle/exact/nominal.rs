@@ -1,4 +1,4 @@
-//! Updates without uncertainty: F(v)_s = min_a c_a + Σ_i p_ai (c(s,a,i) + λv_i), straight from the
+//! Updates without uncertainty (max_a where policies maximise too): F(v)_s = min_a c_a + Σ_i p_ai (c(s,a,i) + λv_i), straight from the
 //! model's rows. The best row of the last sweep goes first; rows whose remembered value cannot have
 //! fallen below it are not read.
 
@@ -34,6 +34,27 @@ impl Exact<'_> {
         x.fill(0.0);
         x[chosen] = 1.0;
         Enclosure { lower: value, upper: value }
+    }
+
+    /// The greatest row value; `x` becomes that row.
+    pub(super) fn nominal_greatest(
+        &self,
+        s: usize,
+        values: &SweepValues,
+        x: &mut [f64],
+        entries: &mut u64,
+    ) -> Enclosure {
+        let first_row = self.model.rows_of(s).start;
+        let (mut chosen, mut best) = (0, f64::NEG_INFINITY);
+        for k in 0..x.len() {
+            let value = mean(self.model, values, first_row + k, &[1.0], entries);
+            if value > best {
+                (chosen, best) = (k, value);
+            }
+        }
+        x.fill(0.0);
+        x[chosen] = 1.0;
+        Enclosure { lower: best, upper: best }
     }
 
     /// The value of a policy.
