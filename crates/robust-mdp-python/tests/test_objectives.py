@@ -144,7 +144,8 @@ def test_totals_without_an_end_are_refused():
 def test_an_average_is_the_limit_of_discounted_costs(set):
     for model in (garnet(3), rewarded(garnet(3))):
         sol = rm.solve(model, set, objective="average")
-        assert sol.is_certified and sol.criterion == "average" and sol.model.discount == 1.0
+        # The model's discount factor does not matter, and stays.
+        assert sol.is_certified and sol.criterion == "average" and sol.model.discount == 0.9
         near, nearer = (
             (1 - rate) * rm.solve(model, set, discount=rate, gap=1e-3).values[0]
             for rate in (1 - 2e-4, 1 - 1e-4)
@@ -276,7 +277,7 @@ def test_solutions_say_what_was_optimised():
 
 def test_what_was_stopped_can_be_kept():
     model = rm.Model.from_gymnasium(frozen_lake())
-    for more in ({"objective": "total"}, {"objective": "finite", "horizon": 5}, {"objective": "average"}):
+    for more in ({"objective": "finite", "horizon": 5}, {"objective": "average"}):
         with pytest.warns(rm.ConvergenceWarning, match="sweep-limit"):
             sol = rm.solve(model, rm.KL(0.02), max_sweeps=1, gap=1e-12, **more)
         back = pickle.loads(pickle.dumps(sol))
@@ -311,8 +312,6 @@ def test_what_was_stopped_can_be_kept():
         ({"direction": "best", "oracle": "first-order"}, ValueError, "needs the exact oracle"),
         ({"objective": "finite", "horizon": 2, "start": [0.0] * 8}, ValueError, "starting values are for discounted"),
         ({"objective": "average", "checkpoint": "nowhere"}, ValueError, "checkpoints are for discounted"),
-        ({"objective": "average", "certify": True}, ValueError, "none of the worst average cost of a step"),
-        ({"direction": "best", "certify": True}, ValueError, "none of the best discounted cost"),
     ],
 )
 def test_wrong_questions(arguments, error, words):
@@ -326,14 +325,29 @@ def test_wrong_questions(arguments, error, words):
         {"objective": "average"},
         {"objective": "finite", "horizon": 3},
         {"direction": "best"},
+        {"objective": "average", "direction": "best"},
         {"deterministic": True},
     ],
 )
-def test_certificates_are_of_worst_cases_of_discounted_costs(more):
-    sol = rm.solve(garnet(1), rm.KL(0.1), **more)
-    for ask in (lambda: sol.certificate, sol.verify):
-        with pytest.raises(ValueError, match="there are certificates of worst cases of discounted costs"):
-            ask()
+def test_everything_has_certificates(more):
+    for model in (garnet(1), rewarded(garnet(1))):
+        sol = rm.solve(model, rm.KL(0.1), **more)
+        proved = sol.verify()
+        assert proved.gap <= 10 * sol.target_gap
+        assert np.all(proved.lower <= sol.upper) and np.all(sol.lower <= proved.upper)
+        assert rm.verify(model, sol.certificate).value == proved.value
+        at_once = rm.solve(model, rm.KL(0.1), certify=True, **more)
+        assert np.array_equal(at_once.lower, proved.lower)
+        for stage in at_once.stages[:1]:
+            assert np.array_equal(stage.lower, proved.lower)
+
+
+def test_totals_have_certificates():
+    model = rm.Model.from_gymnasium(frozen_lake())
+    for set in (rm.Nominal(), rm.KL(0.02)):
+        sol = rm.solve(model, set, objective="total")
+        proved = rm.verify(model, sol.certificate)
+        assert proved.lower[0] <= sol.values[0] <= proved.upper[0] and proved.gap < 1e-5
 
 
 def test_what_is_discounted_needs_a_discount():

@@ -24,6 +24,8 @@ def extreme_kernel(
         )
     find = _native.worst_kernel if direction == "worst" else _native.best_kernel
     model, set = solution.model, solution.set
+    if solution._question.is_undiscounted:
+        model = model._discounted(1.0)
     found = find(model._native, set._native(model), policy, after, solution._threads)
     return Kernel._of(model, *found)
 

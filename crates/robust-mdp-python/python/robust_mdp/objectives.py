@@ -61,7 +61,7 @@ class Question:
         return Question(objective, horizon, direction, deterministic)
 
     def model(self, model: Model, discount: float | None) -> Model:
-        """The model with the discount factor that counts: 1 where costs keep their weight."""
+        """The model with a discount factor, which does not matter to totals and averages."""
         if self.criterion == "discounted":
             if discount is None and model.discount is None:
                 raise ValueError(
@@ -69,15 +69,18 @@ class Question:
                     '"finite", which need none'
                 )
             return model._discounted(discount)
-        if self.criterion == "finite":
-            missing = discount is None and model.discount is None
-            return model._discounted(1.0 if missing else discount)
-        if discount is not None and _checks.discount(discount) != 1.0:
+        if self.is_undiscounted and discount is not None and _checks.discount(discount) != 1.0:
             raise ValueError(
                 f"discount={discount}, but with objective={self.criterion!r} nothing loses weight over time: leave "
                 "it out"
             )
-        return model._discounted(1.0)
+        missing = discount is None and model.discount is None
+        return model._discounted(1.0 if missing else discount)
+
+    @property
+    def is_undiscounted(self) -> bool:
+        """Whether costs keep their weight whatever the model's discount factor."""
+        return self.criterion in ("total", "average")
 
     def native(self) -> dict[str, Any]:
         """By the names of the native module."""
@@ -87,14 +90,6 @@ class Question:
             "direction": self.direction,
             "deterministic": self.deterministic,
         }
-
-    def refuse_certificate(self, unit: str) -> None:
-        """Certificates prove worst cases of discounted costs over all policies."""
-        if self != Question():
-            raise ValueError(
-                "there are certificates of worst cases of discounted costs or rewards over all policies, "
-                f"but none of the {self.words(unit)}"
-            )
 
     def sum(self, unit: str) -> str:
         """How costs or rewards are summed, in words."""

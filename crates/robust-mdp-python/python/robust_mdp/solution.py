@@ -48,7 +48,7 @@ class Solution(Frozen):
     Attributes
     ----------
     model : Model
-        The model, with the discount factor of the solve: 1 for totals and averages.
+        The model, with the discount factor of the solve; totals and averages have none, whatever it says.
     set : UncertaintySet
         The set.
     """
@@ -247,9 +247,7 @@ class Solution(Frozen):
 
     @cached_property
     def certificate(self) -> Certificate:
-        """A proof of bounds that anyone can check with :func:`verify`; made when first asked for. There are
-        certificates of worst cases of discounted costs over all policies; ValueError otherwise."""
-        self._question.refuse_certificate(self.model._unit)
+        """A proof of bounds that anyone can check with :func:`verify`; made when first asked for."""
         if self._proof is not None:
             return Certificate(self._proof)
         made = self._native.certify(
@@ -294,6 +292,7 @@ class Solution(Frozen):
             episodes=episodes,
             steps=steps,
             start=start,
+            discount=1.0 if self._question.is_undiscounted else None,
             seed=seed,
         )
 

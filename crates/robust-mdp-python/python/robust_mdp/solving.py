@@ -237,7 +237,7 @@ def solve(
     certify : bool
         Whether to make a certificate at once and to return the bounds that it proves. Without it the
         bounds are computed with an allowance for rounding, and :attr:`Solution.certificate` is made
-        when asked for. There are certificates of worst cases of discounted costs over all policies.
+        when asked for.
     progress : callable, optional
         Called with a :class:`Progress` every few hundredths of a second and once at the end. An
         exception that it raises ends the run.
@@ -263,8 +263,6 @@ def solve(
     """
     question = Question.of(objective, horizon, direction, deterministic)
     model = _asked(model, set, question, discount)
-    if certify:
-        question.refuse_certificate(model._unit)
     options = _options(
         method, oracle, gap, max_sweeps, time_limit, threads, anderson, first_order, question
     )
