@@ -36,7 +36,7 @@ mod _native {
     #[pymodule_export]
     use crate::errors::{CertificateError, ModelError};
     #[pymodule_export]
-    use crate::evaluate::{evaluate, worst_kernel};
+    use crate::evaluate::{best_kernel, evaluate, worst_kernel};
     #[pymodule_export]
     use crate::instances::{calibrate, garnet, healthcare, machine};
     #[pymodule_export]

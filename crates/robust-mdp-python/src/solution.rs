@@ -1,11 +1,11 @@
 //! What a run gave, and its way through pickle.
 
 use numpy::PyArray1;
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyIndexError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
-use robust_mdp::certify;
 use robust_mdp::error::name_of;
+use robust_mdp::{Criterion, certify};
 
 use crate::background::{run_quietly, threads as allowed};
 use crate::errors::raised;
@@ -46,6 +46,51 @@ impl Solution {
     #[getter]
     fn status(&self) -> String {
         name_of(&self.solution.status)
+    }
+
+    #[getter]
+    fn criterion(&self) -> &'static str {
+        self.solution.criterion.name()
+    }
+
+    #[getter]
+    fn horizon(&self) -> Option<u32> {
+        match self.solution.criterion {
+            Criterion::Finite { horizon } => Some(horizon),
+            Criterion::Discounted | Criterion::Total | Criterion::Average => None,
+        }
+    }
+
+    #[getter]
+    fn direction(&self) -> &'static str {
+        self.solution.direction.name()
+    }
+
+    #[getter]
+    fn deterministic(&self) -> bool {
+        self.solution.deterministic
+    }
+
+    /// Lower bounds, upper bounds and policy of a step of a finite horizon.
+    fn stage<'py>(&self, py: Python<'py>, step: usize) -> PyResult<[Array<'py>; 3]> {
+        let Some(stage) = self.solution.stages.get(step) else {
+            return Err(PyIndexError::new_err(format!("there is no step {step}")));
+        };
+        Ok([&stage.lower, &stage.upper, &stage.policy].map(|v| PyArray1::from_slice(py, v)))
+    }
+
+    /// Relative values of an average.
+    #[getter]
+    fn bias<'py>(&self, py: Python<'py>) -> Option<Array<'py>> {
+        let bias = &self.solution.bias;
+        (self.solution.criterion == Criterion::Average).then(|| PyArray1::from_slice(py, bias))
+    }
+
+    /// Of a total: whether every policy ends, and how many steps that takes on average at most.
+    #[getter]
+    fn ending<'py>(&self, py: Python<'py>) -> Option<(bool, Array<'py>)> {
+        let ending = self.solution.ending.as_ref();
+        ending.map(|ending| (ending.surely, PyArray1::from_slice(py, &ending.steps)))
     }
 
     #[getter]

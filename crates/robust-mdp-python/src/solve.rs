@@ -10,8 +10,8 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use robust_mdp::geometry::Geometry;
 use robust_mdp::{
-    Average, FomSettings, Interrupt, Method, Observer, Options, Oracle, Progress, Setup, StepRule,
-    Stop, certify, saddle, solve_checkpointed, solve_observed,
+    Average, Criterion, Direction, FomSettings, Interrupt, Method, Observer, Options, Oracle,
+    Progress, Setup, StepRule, Stop, certify, saddle, solve_checkpointed, solve_observed,
 };
 use serde::Deserialize;
 
@@ -26,6 +26,9 @@ use crate::solution::Solution;
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Asked {
+    criterion: Criterion,
+    direction: Direction,
+    deterministic: bool,
     method: Method,
     oracle: Option<Oracle>,
     gap: Option<f64>,
@@ -70,6 +73,9 @@ pub(crate) fn options(json: &str) -> PyResult<Options> {
     // A limit too long for the clock is none.
     let limit = |s: f64| Duration::try_from_secs_f64(s).ok();
     Ok(Options {
+        criterion: asked.criterion,
+        direction: asked.direction,
+        deterministic: asked.deterministic,
         method: asked.method,
         oracle: asked.oracle,
         stop: Stop {

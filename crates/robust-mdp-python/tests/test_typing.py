@@ -36,6 +36,9 @@ level: rm.CVaR = rm.CVaR.at_level({"a": 0.5, "b": 0.5, "c": 0.5})
 room = rm.Model.from_arrays(lower=np.zeros((2, 3, 3)), upper=np.ones((2, 3, 3)), R=np.zeros(3))
 within: np.ndarray[tuple[int, ...], np.dtype[np.float64]] = room.intervals()[0]
 rm.solve(room, rm.Intervals(), discount=0.9)
+steps: tuple[rm.Stage, ...] = rm.solve(model, rm.KL(0.1), objective="finite", horizon=3).stages
+relative: object = rm.solve(model, rm.KL(0.1), objective="average", direction="best", deterministic=True).bias
+best: rm.Bounds = rm.evaluate(model, steps[0].policy, rm.KL(0.1), direction="best").best
 for one in rm.sweep_radius(model, rm.Ellipsoid(0.0), [0.1]):
     print(one.status)
 """

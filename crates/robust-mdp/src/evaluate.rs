@@ -1,5 +1,5 @@
-//! Evaluation of a policy that the user brings: its worst case over the set, and the kernel that
-//! attains it.
+//! Evaluation of a policy that the user brings: its worst and its best case over the set, and the
+//! kernels that attain them.
 //!
 //! Neither needs an entry for every pair of states, even where nature may put mass on every state:
 //! her rows have few entries then, and chains keep the rest as tails.
@@ -14,7 +14,7 @@ use crate::model::Model;
 use crate::pool::in_pool;
 use crate::sets::UncertaintySet;
 use crate::signal::Interrupt;
-use crate::solution::{Evaluated, PolicyValue};
+use crate::solution::{BestCase, Evaluated, PolicyValue};
 use crate::solve::{Criterion, Status, Work, check_scale, target_gap};
 
 /// Worst-case and nominal cost of a given policy (flat over rows), with bounds. An interrupt ends it
@@ -58,6 +58,28 @@ pub fn evaluate(
     let [worst, nominal] = [worst, nominal].map(|bounds| PolicyValue::new(model, bounds));
     let seconds = started.elapsed().as_secs_f64();
     Ok(Evaluated { status, target_gap: gap, worst, nominal, work, seconds })
+}
+
+/// Best-case and nominal cost of a given policy, with bounds: min_y c^x(y) = −max_y (−c)^x(y), so that it is
+/// the worst case of costs that are read as rewards.
+pub fn evaluate_best(
+    model: &Model,
+    set: &UncertaintySet,
+    policy: &[f64],
+    gap: Option<f64>,
+    threads: Option<usize>,
+    interrupt: &Interrupt,
+) -> Result<BestCase, Error> {
+    let found = evaluate(&turned(model), set, policy, gap, threads, interrupt)?;
+    let Evaluated { status, target_gap, worst: best, nominal, work, seconds } = found;
+    Ok(BestCase { status, target_gap, best, nominal, work, seconds })
+}
+
+/// Costs as rewards of the same size, rewards as costs: what was best is worst.
+fn turned(model: &Model) -> Model {
+    let mut turned = model.clone();
+    turned.negate();
+    turned
 }
 
 /// The kernel of the set that is worst for `policy`, row by row: `visit(row, next, probability)`
@@ -163,6 +185,19 @@ pub fn worst_kernel_rows(
         rows.push(&mut entries);
     }
     Ok(Some(rows))
+}
+
+/// The kernel of the set that is best for `policy`, as [`worst_kernel_rows`] gives the worst one; `values` is
+/// the policy's best-case value.
+pub fn best_kernel_rows(
+    model: &Model,
+    set: &UncertaintySet,
+    policy: &[f64],
+    values: &[f64],
+    threads: Option<usize>,
+    interrupt: &Interrupt,
+) -> Result<Option<SparseKernel>, Error> {
+    worst_kernel_rows(&turned(model), set, policy, values, threads, interrupt)
 }
 
 /// The values, checked, in the sign of costs.

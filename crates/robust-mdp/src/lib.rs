@@ -69,13 +69,15 @@ pub use certificate::{Certificate, Rejection, Verified, certify, verify};
 pub use checkpoint::seal_checkpoint;
 pub use checkpoint::{Checkpointer, is_checkpoint};
 pub use error::{Error, ModelError};
-pub use evaluate::{SparseKernel, evaluate, worst_kernel, worst_kernel_rows};
+pub use evaluate::{
+    SparseKernel, best_kernel_rows, evaluate, evaluate_best, worst_kernel, worst_kernel_rows,
+};
 pub use loops::fom_vi::{Average, Checks, FomSettings};
 pub use model::{Model, ModelBuilder, Objective};
 pub use oracle::first_order::{Setup, StepRule};
 pub use radii::sweep_radius;
 pub use signal::Interrupt;
-pub use solution::{Ending, Evaluated, PolicyValue, Solution, Stage};
+pub use solution::{BestCase, Ending, Evaluated, PolicyValue, Solution, Stage};
 #[doc(hidden)]
 pub use solve::Published;
 pub use solve::{

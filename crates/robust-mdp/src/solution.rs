@@ -190,6 +190,23 @@ pub struct Evaluated {
     pub seconds: f64,
 }
 
+/// Bounds of a policy's best-case and nominal values, in the model's own sign.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BestCase {
+    /// Certified if the best-case bounds are as narrow as asked.
+    pub status: Status,
+    /// The gap that was asked for.
+    pub target_gap: f64,
+    /// Best case over the set.
+    pub best: PolicyValue,
+    /// Under the nominal kernel.
+    pub nominal: PolicyValue,
+    /// Work counts of the best case.
+    pub work: Work,
+    /// Wall-clock seconds.
+    pub seconds: f64,
+}
+
 /// Bounds of a value vector.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PolicyValue {

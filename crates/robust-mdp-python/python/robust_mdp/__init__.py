@@ -32,6 +32,7 @@ from .sets import *  # noqa: F403
 from .simulation import Simulation, simulate
 from .solution import Solution
 from .solving import FirstOrder, Progress, evaluate, solve, sweep_radius
+from .stages import Stage
 
 __all__ = [
     "Bounds",
@@ -51,6 +52,7 @@ __all__ = [
     "RobustMDPWarning",
     "Simulation",
     "Solution",
+    "Stage",
     "Verified",
     "evaluate",
     "instances",

@@ -13,6 +13,7 @@ __all__ = [
     "Solution",
     "UncertaintySet",
     "after_fork",
+    "best_kernel",
     "calibrate",
     "evaluate",
     "garnet",
@@ -134,6 +135,19 @@ class Solution:
     @property
     def status(self) -> str: ...
     @property
+    def criterion(self) -> str: ...
+    @property
+    def horizon(self) -> int | None: ...
+    @property
+    def direction(self) -> str: ...
+    @property
+    def deterministic(self) -> bool: ...
+    def stage(self, step: int) -> list[_Floats]: ...
+    @property
+    def bias(self) -> _Floats | None: ...
+    @property
+    def ending(self) -> tuple[bool, _Floats] | None: ...
+    @property
     def gap(self) -> float: ...
     @property
     def target_gap(self) -> float: ...
@@ -179,10 +193,18 @@ def evaluate(
     model: Model,
     set: UncertaintySet,
     policy: _Floats,
+    best: bool,
     gap: float | None,
     threads: int | None,
 ) -> tuple[str, _Valued, _Valued, float, float]: ...
 def worst_kernel(
+    model: Model,
+    set: UncertaintySet,
+    policy: _Floats,
+    values: _Floats,
+    threads: int | None,
+) -> tuple[_Longs, _Shorts, _Floats]: ...
+def best_kernel(
     model: Model,
     set: UncertaintySet,
     policy: _Floats,

@@ -620,6 +620,11 @@ class Model(Frozen):
         assert self._cached is not None
         return Model._of(self._cached, True, self._own_actions())
 
+    @property
+    def _unit(self) -> str:
+        """What is summed."""
+        return "reward" if self._native.maximise else "cost"
+
     def _own_actions(self) -> IntArray | None:
         return None if self._actions is None else self._actions.copy()
 

@@ -57,7 +57,9 @@ def _policy(sol: Solution, ax: Any) -> None:
     table = np.asarray(sol.policy)
     image = ax.imshow(table.T, aspect="auto", vmin=0.0, vmax=1.0, cmap="Blues", origin="lower")
     ax.figure.colorbar(image, ax=ax, label="probability")
-    ax.set(xlabel="state", ylabel="action", title="robust policy")
+    kind = "robust policy" if sol.direction == "worst" else "best-case policy"
+    title = kind if sol.horizon is None else f"{kind} of the first step"
+    ax.set(xlabel="state", ylabel="action", title=title)
     names = max(sol.model.action_names, key=len)
     if len(names) == table.shape[1] <= _LABELLED:
         ax.set_yticks(range(len(names)), names)
@@ -70,11 +72,18 @@ def _title(sol: Solution) -> str:
 
 def _values(sol: Solution, ax: Any) -> None:
     states = np.arange(sol.model.n_states)
-    ax.fill_between(states, sol.lower, sol.upper, step="mid", alpha=0.4, label="bounds")
-    ax.plot(states, sol.values, drawstyle="steps-mid", label="worst-case value")
+    unit = sol.model._unit
+    if sol.bias is None:
+        ax.fill_between(states, sol.lower, sol.upper, step="mid", alpha=0.4, label="bounds")
+        ax.plot(states, sol.values, drawstyle="steps-mid", label=f"{sol.direction}-case value")
+        ax.set(ylabel=sol._question.sum(unit), title=_title(sol))
+    else:
+        # The average is the same in all states.
+        ax.plot(states, sol.bias, drawstyle="steps-mid", label="relative value")
+        average = f"{sol.direction}-case average {unit} {sol.value.mid:.6g}"
+        ax.set(ylabel=f"relative {unit}", title=f"{_title(sol)}: {average}")
     ax.xaxis.get_major_locator().set_params(integer=True)
-    word = "reward" if sol.model.objective == "max-reward" else "cost"
-    ax.set(xlabel="state", ylabel=f"discounted {word}", title=_title(sol))
+    ax.set(xlabel="state")
     ax.legend(frameon=False)
 
 

@@ -193,7 +193,11 @@ def _restore(
 def as_policy(model: Model, policy: Any) -> Policy:
     """A policy of `model`, from anything that is one."""
     if not is_labelled(policy):
-        # Of a solution. A table may have a column of this name.
+        # Of a solution. A table may have columns of these names.
+        if getattr(policy, "stages", ()):
+            raise ValueError(
+                "the policy of a finite horizon differs from step to step: take that of one, stages[t].policy"
+            )
         policy = getattr(policy, "policy", policy)
     if not isinstance(policy, Policy):
         return Policy(model, policy)

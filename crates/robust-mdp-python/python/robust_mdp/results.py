@@ -7,6 +7,7 @@ from typing import Any, Literal, NamedTuple
 
 from ._arrays import FloatArray, frozen
 from ._frozen import Frozen
+from .objectives import Direction
 
 Status = Literal["certified", "sweep-limit", "time-limit", "precision-limit", "interrupted"]
 
@@ -61,40 +62,62 @@ class Evaluation(Frozen):
 
     Attributes
     ----------
-    worst : Bounds
-        In the worst case over the set.
+    direction : {"worst", "best"}
+        Which case over the set was evaluated.
     nominal : Bounds
         Under the nominal kernel.
     status : str
-        "certified" if the bounds of the worst case are as narrow as asked.
+        "certified" if the bounds of that case are as narrow as asked.
     seconds : float
     """
 
     status: Status
-    worst: Bounds
+    direction: Direction
     nominal: Bounds
     seconds: float
     target_gap: float
+    _case: Bounds
 
     def __init__(
-        self, status: str, worst: Any, nominal: Any, seconds: float, target_gap: float
+        self, direction: Direction, status: str, case: Any, nominal: Any, seconds: float, target_gap: float
     ) -> None:
         self._set(
+            direction=direction,
             status=status,
-            worst=Bounds(*worst),
+            _case=Bounds(*case),
             nominal=Bounds(*nominal),
             seconds=seconds,
             target_gap=target_gap,
         )
 
+    @property
+    def worst(self) -> Bounds:
+        """In the worst case over the set."""
+        return self._of("worst")
+
+    @property
+    def best(self) -> Bounds:
+        """In the best case over the set."""
+        return self._of("best")
+
+    def _of(self, direction: Direction) -> Bounds:
+        if direction != self.direction:
+            raise ValueError(
+                f"the {self.direction} case was evaluated: evaluate with direction={direction!r}"
+            )
+        return self._case
+
     def to_dataframe(self) -> Any:
-        """A pandas table with one line a state: bounds and values, ``worst_…`` and ``nominal_…``."""
-        worst, nominal = self.worst.to_dataframe(), self.nominal.to_dataframe()
-        return worst.add_prefix("worst_").join(nominal.add_prefix("nominal_"))
+        """A pandas table with one line a state: bounds and values, ``worst_…`` or ``best_…`` and
+        ``nominal_…``."""
+        case, nominal = self._case.to_dataframe(), self.nominal.to_dataframe()
+        return case.add_prefix(f"{self.direction}_").join(nominal.add_prefix("nominal_"))
 
     def __repr__(self) -> str:
-        worst, nominal = self.worst.value, self.nominal.value
-        return f"Evaluation({self.status}, worst={worst.mid:.8g}, nominal={nominal.mid:.8g})"
+        case, nominal = self._case.value, self.nominal.value
+        return (
+            f"Evaluation({self.status}, {self.direction}={case.mid:.8g}, nominal={nominal.mid:.8g})"
+        )
 
     def _repr_html_(self) -> str:
         from ._html import facts
@@ -103,7 +126,7 @@ class Evaluation(Frozen):
             "Value of a policy",
             {
                 "status": self.status,
-                "worst case": f"{self.worst.value.lower:.8g} to {self.worst.value.upper:.8g}",
+                f"{self.direction} case": f"{self._case.value.lower:.8g} to {self._case.value.upper:.8g}",
                 "nominal": f"{self.nominal.value.lower:.8g} to {self.nominal.value.upper:.8g}",
             },
         )

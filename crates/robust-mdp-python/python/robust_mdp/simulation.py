@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Simulation(ReadOnly):
-    """Discounted costs or rewards of simulated episodes.
+    """Discounted costs or rewards of simulated episodes; plain sums where the discount factor is 1.
 
     Attributes
     ----------
@@ -75,7 +75,8 @@ def simulate(
         ``P[S, A, S]``, or a sparse matrix with one row a pair. The model's own unless given.
     episodes : int
     steps : int, optional
-        Longest episode; unless given, until what is left is discounted to a millionth.
+        Longest episode; unless given, until what is left is discounted to a millionth. Needed where the
+        discount factor is 1.
     start : int, str or array of these, optional
         First state, by number or name, or one an episode; drawn from the initial distribution unless
         given. The labels of a Series or dictionary are the numbers of the episodes.
@@ -98,6 +99,8 @@ def simulate(
     rate = model.discount
     assert rate is not None
     if steps is None:
+        if rate == 1.0:
+            raise ValueError("steps: nothing is discounted, so that an episode may go on for ever: give steps=")
         steps = 1 if rate == 0.0 else math.ceil(math.log(1e-6) / math.log(rate))
     steps = _checks.count("steps", steps)
     truth = model if kernel is None else model._with_kernel(as_kernel(model, kernel))
@@ -126,6 +129,12 @@ def simulate(
         weight *= rate
     lengths.flags.writeable = False
     return Simulation(frozen(returns), lengths)
+
+
+def ends_within(mean_steps: FloatArray) -> int:
+    """Steps after which less than a millionth of the episodes goes on, if all that begin anywhere take at most
+    these mean numbers of steps: eτ steps leave less than 1/e of them."""
+    return math.ceil(math.e * float(mean_steps.max(initial=1.0)) * math.log(1e6))
 
 
 def _first_states(

@@ -9,14 +9,17 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from . import _native
+from ._answers import extreme_kernel, table
 from ._arrays import FloatArray, frozen
 from ._frozen import Frozen
 from ._native import Solution as NativeSolution
 from .certificate import Certificate, Verified, verify
 from .kernel import Kernel
+from .objectives import Criterion, Direction, Question
 from .policy import Policy, Seed
 from .results import Interval, Status
 from .sets import UncertaintySet
+from .stages import Stage
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -39,12 +42,13 @@ class Solution(Frozen):
     """A policy with certified bounds; values are in the model's own sign.
 
     In every state, ``lower`` and ``upper`` bound the optimal robust value and the policy's worst case
-    alike, and ``upper − lower ≤ gap``.
+    alike (with ``direction="best"`` the optimal best-case value and the policy's best case), and
+    ``upper − lower ≤ gap``.
 
     Attributes
     ----------
     model : Model
-        The model, with the discount factor of the solve.
+        The model, with the discount factor of the solve; totals and averages have none, whatever it says.
     set : UncertaintySet
         The set.
     """
@@ -70,6 +74,59 @@ class Solution(Frozen):
         )
 
     @cached_property
+    def _question(self) -> Question:
+        native: Any = self._native
+        return Question(native.criterion, native.horizon, native.direction, native.deterministic)
+
+    @property
+    def criterion(self) -> Criterion:
+        """How costs or rewards over time count: "discounted", "finite", "total" or "average"; what
+        :func:`solve` takes as ``objective=``."""
+        return self._question.criterion
+
+    @property
+    def horizon(self) -> int | None:
+        """Steps of a finite horizon; None otherwise."""
+        return self._question.horizon
+
+    @property
+    def direction(self) -> Direction:
+        """Which kernel of the set counts: the "worst" or the "best"."""
+        return self._question.direction
+
+    @property
+    def deterministic(self) -> bool:
+        """Whether only deterministic policies were looked at."""
+        return self._question.deterministic
+
+    @cached_property
+    def stages(self) -> tuple[Stage, ...]:
+        """The steps of a finite horizon, each with its values and its policy; empty otherwise. Values and
+        policy of the first step are those of the solution."""
+        return tuple(Stage(self, step) for step in range(self.horizon or 0))
+
+    @cached_property
+    def bias(self) -> FloatArray | None:
+        """Of an average: relative values, how much more it costs or brings to begin in a state than in
+        another; None otherwise."""
+        bias = self._native.bias
+        return None if bias is None else frozen(bias)
+
+    @cached_property
+    def steps_to_end(self) -> FloatArray | None:
+        """Of a total: the mean number of steps to the end is at most this, one number a state, under every
+        kernel of the set; None if that was not proved, and for others."""
+        ending = self._native.ending
+        return None if ending is None else frozen(ending[1])
+
+    @property
+    def ends_surely(self) -> bool | None:
+        """Of a total: whether every policy ends, under every kernel of the set; if not,
+        :attr:`steps_to_end` are those of the policy found. None as there."""
+        ending = self._native.ending
+        return None if ending is None else ending[0]
+
+    @cached_property
     def lower(self) -> FloatArray:
         """Lower bounds, one a state."""
         return frozen(self._native.lower)
@@ -86,7 +143,8 @@ class Solution(Frozen):
 
     @cached_property
     def policy(self) -> Policy:
-        """The policy whose worst case lies within the bounds."""
+        """The policy whose worst case (or best, see :attr:`direction`) lies within the bounds; the first
+        step's of a finite horizon, see :attr:`stages`."""
         return Policy(self.model, self._native.policy)
 
     @property
@@ -97,7 +155,9 @@ class Solution(Frozen):
     @property
     def guarantee(self) -> float:
         """What the policy achieves at the initial distribution whatever kernel of the set is true:
-        at most this cost, or at least this reward."""
+        at most this cost, or at least this reward. A best case guarantees nothing: ValueError."""
+        if self.direction == "best":
+            raise ValueError("the solution is of the best case, which guarantees nothing: see value")
         return self.value.lower if self.model.objective == "max-reward" else self.value.upper
 
     @property
@@ -169,14 +229,21 @@ class Solution(Frozen):
         It is held as compressed rows whatever the model (``to_scipy()`` gives a SciPy array of them):
         where nature may put mass on every state of a large sparse model, hers have some tens of entries.
         """
-        found = _native.worst_kernel(
-            self.model._native,
-            self.set._native(self.model),
-            self._native.policy,
-            self.values,
-            self._threads,
-        )
-        return Kernel._of(self.model, *found)
+        return self._kernel("worst")
+
+    def best_kernel(self) -> Kernel:
+        """The kernel of the set that is best for the policy, of a solution with ``direction="best"``."""
+        return self._kernel("best")
+
+    def _kernel(self, direction: Direction) -> Kernel:
+        if self.horizon is not None:
+            raise ValueError(
+                "kernels of a finite horizon differ from step to step: "
+                f"ask for stages[t].{direction}_kernel()"
+            )
+        # All states are worth the same average: relative values tell them apart.
+        after = self.values if self.bias is None else self.bias
+        return extreme_kernel(self, self._native.policy, after, direction)
 
     @cached_property
     def certificate(self) -> Certificate:
@@ -205,41 +272,35 @@ class Solution(Frozen):
 
         Parameters
         ----------
-        kernel : {"worst", "nominal"} or kernel
+        kernel : {"worst", "best", "nominal"} or kernel
             Under which transition probabilities.
+        steps : int, optional
+            Needed for averages. Totals are simulated until less than a millionth of the episodes goes on.
         """
-        from .simulation import simulate
+        from .simulation import ends_within, simulate
 
         if isinstance(kernel, str):
-            if kernel not in ("worst", "nominal"):
-                raise ValueError(f'kernel={kernel!r}, expected "worst", "nominal" or a kernel')
-            kernel = self.worst_kernel() if kernel == "worst" else None
+            if kernel not in ("worst", "best", "nominal"):
+                raise ValueError(f'kernel={kernel!r}, expected "worst", "best", "nominal" or a kernel')
+            kernel = None if kernel == "nominal" else self._kernel(kernel)  # type: ignore[arg-type]
+        if steps is None and self.steps_to_end is not None:
+            steps = ends_within(self.steps_to_end)
         return simulate(
             self.model,
-            self.policy,
+            self,
             kernel=kernel,
             episodes=episodes,
             steps=steps,
             start=start,
+            discount=1.0 if self._question.is_undiscounted else None,
             seed=seed,
         )
 
     def to_dataframe(self) -> Any:
-        """A pandas table with one line a state: name, bounds, value, most likely action."""
-        import pandas as pd
-
-        names = self.model.action_names
-        best = [
-            row[int(self.policy[s].argmax())] if row else "" for s, row in enumerate(names)
-        ]
-        columns = {
-            "name": self.model.state_names,
-            "lower": self.lower,
-            "upper": self.upper,
-            "value": self.values,
-            "action": best,
-        }
-        return pd.DataFrame(columns, index=pd.RangeIndex(self.model.n_states, name="state"))
+        """A pandas table with one line a state: name, bounds, value, most likely action; of an
+        average also its relative value."""
+        frame = table(self, self.lower, self.upper, self.values, self.policy)
+        return frame if self.bias is None else frame.assign(bias=self.bias)
 
     def plot(
         self, kind: Literal["overview", "convergence", "policy", "values"] = "overview", ax: Any = None
@@ -263,9 +324,13 @@ class Solution(Frozen):
     def __repr__(self) -> str:
         low, high = self.value
         return (
-            f"Solution({self.status}, value in [{low:.6g}, {high:.6g}], gap={self.gap:.2g}, "
+            f"Solution({self.status}, {self._words()}, value in [{low:.6g}, {high:.6g}], gap={self.gap:.2g}, "
             f"{self.method} with the {self.oracle} oracle, {self.seconds:.3g} s)"
         )
+
+    def _words(self) -> str:
+        """What was optimised."""
+        return self._question.words(self.model._unit)
 
     def _repr_html_(self) -> str:
         from ._html import facts
@@ -274,6 +339,7 @@ class Solution(Frozen):
         why = f" (chosen by auto: {self.reason})" if self.reason else ""
         shown = {
             "status": self.status,
+            "optimised": self._words(),
             "set": repr(self.set),
             "value at the initial distribution": f"{low:.8g} to {high:.8g}",
             "gap": f"{self.gap:.3g} (asked for: {self.target_gap:.3g})",

@@ -16,6 +16,7 @@ from ._arrays import FloatArray, flat, is_labelled
 from ._checks import count, number
 from ._labels import Labelled, NumbersLike
 from ._messages import ConvergenceWarning, ModelWarning, RobustMDPWarning, logger, warn
+from .objectives import Criterion, Direction, Question
 from .policy import Policy, as_policy
 from .radii import RadiusSweep
 from .results import Evaluation
@@ -94,6 +95,9 @@ _NAMES = {
 }
 
 
+DISCOUNTED = Question()
+
+
 def _maybe(check: Callable[..., Any], name: str, value: Any, *limits: int) -> Any:
     return None if value is None else check(name, value, *limits)
 
@@ -107,6 +111,7 @@ def _options(
     threads: int | None,
     anderson: int | None,
     first_order: FirstOrder | None,
+    question: Question = DISCOUNTED,
 ) -> str:
     settings: dict[str, Any] | None = None
     if first_order is not None:
@@ -125,6 +130,7 @@ def _options(
         raise ValueError(f'anderson is a setting of method="anderson", but the method is {method!r}')
     return json.dumps(
         {
+            **question.native(),
             "method": method,
             "oracle": oracle,
             "gap": _maybe(number, "gap", gap),
@@ -137,17 +143,29 @@ def _options(
     )
 
 
-def _question(model: Any, set: Any, discount: float | None) -> Model:
+def _asked(model: Any, set: Any, question: Question, discount: float | None) -> Model:
     checked = _checks.model(model)
     if not isinstance(set, UncertaintySet):
         raise TypeError(f"set: expected an uncertainty set such as KL(0.1), not {set!r}")
-    return checked._discounted(discount)
+    return question.model(checked, discount)
+
+
+def _discounted(caller: str, model: Any, set: Any, discount: float | None) -> Model:
+    """The model of a question that is one of discounted costs."""
+    found = _asked(model, set, DISCOUNTED, discount)
+    if found.discount == 1.0:
+        raise ValueError(f"{caller} is of discounted costs: expected a discount factor below 1, not 1")
+    return found
 
 
 def solve(
     model: Model,
     set: UncertaintySet,
     *,
+    objective: Criterion = "discounted",
+    horizon: int | None = None,
+    direction: Direction = "worst",
+    deterministic: bool = False,
     discount: float | None = None,
     gap: float | None = None,
     method: Method = "auto",
@@ -171,14 +189,28 @@ def solve(
     model : Model
     set : UncertaintySet
         Which kernels are possible, such as :class:`KL`; :class:`Nominal` for the nominal one alone.
+    objective : {"discounted", "finite", "total", "average"}
+        How costs or rewards over time count: discounted over all time; over `horizon` steps; all of them
+        until the model ends in terminal states, or others where all is over; on average over all time.
+        Whether they are costs or rewards is a property of the model.
+    horizon : int, optional
+        Steps of ``objective="finite"``. The policy may differ from step to step: :attr:`Solution.stages`.
+    direction : {"worst", "best"}
+        Which kernel of the set counts: min over policies of the max over kernels of costs, or min of min.
+    deterministic : bool
+        Whether to look at deterministic policies alone. Where actions share a budget (``rectangular="s"``),
+        better ones may randomise.
     discount : float, optional
-        In place of the model's.
+        In place of the model's. A total or an average has none, and a finite horizon only if the model has
+        one or it is given here.
     gap : float, optional
         Stop when ``upper − lower ≤ gap`` in every state; unless given, seven digits of the range in
         which all values lie: 1e-7 times (largest − least cost) / (1 − discount), or what rounding
-        allows where that is more.
+        allows where that is more; of an average 1e-7 times (largest − least cost), of a finite horizon
+        times its steps, and of a total that of one step.
     method : str
-        "auto", "fom-vi", "vi", "gs-vi", "anderson", "avi", "pi" or "newton".
+        "auto", "fom-vi", "vi", "gs-vi", "anderson", "avi", "pi" or "newton"; "auto" for other objectives
+        than discounted ones, which have methods of their own.
     oracle : str, optional
         What solves the game of a state: "exact", "first-order" or "interior-point".
     max_sweeps : int, optional
@@ -192,7 +224,7 @@ def solve(
         Settings of the first-order oracle.
     start : array, dictionary, Series or Solution, optional
         Values to start from, one a state, in the model's order or by label: those of a similar question
-        save sweeps. What is proved does not rest on them.
+        save sweeps. What is proved does not rest on them. Of an average, relative values.
     checkpoint : path, optional
         A file that keeps the state of the run. If the run is cut short, by Ctrl-C, a limit or a loss of
         power, the same call goes on from there, to the same answer. A run that reaches its goal removes
@@ -229,9 +261,10 @@ def solve(
     >>> bool((sol.upper - sol.lower <= 1e-6).all())
     True
     """
-    model = _question(model, set, discount)
+    question = Question.of(objective, horizon, direction, deterministic)
+    model = _asked(model, set, question, discount)
     options = _options(
-        method, oracle, gap, max_sweeps, time_limit, threads, anderson, first_order
+        method, oracle, gap, max_sweeps, time_limit, threads, anderson, first_order, question
     )
     if on_interrupt not in ("raise", "return"):
         raise ValueError(f'on_interrupt={on_interrupt!r}, expected "raise" or "return"')
@@ -257,7 +290,7 @@ def _values(model: Model, start: Solution | NumbersLike | None) -> FloatArray | 
     if start is None:
         return None
     if isinstance(start, Solution):
-        return flat("start", start.values)
+        return flat("start", start.values if start.bias is None else start.bias)
     if is_labelled(start):
         labels = model._labels()
         return Labelled.of("start", start).by_state("start", labels.states, labels.playing)
@@ -285,11 +318,12 @@ def evaluate(
     policy: Policy | Solution | NumbersLike,
     set: UncertaintySet,
     *,
+    direction: Direction = "worst",
     discount: float | None = None,
     gap: float | None = None,
     threads: int | None = None,
 ) -> Evaluation:
-    """Worst-case and nominal value of a given policy, with bounds.
+    """Worst-case (or best-case) and nominal discounted value of a given policy, with bounds.
 
     Parameters
     ----------
@@ -298,6 +332,8 @@ def evaluate(
         Probabilities as a table of states and actions or one a pair, or one action a state, by number or
         by name; what has labels is looked up by them, as in :class:`Policy`.
     set : UncertaintySet
+    direction : {"worst", "best"}
+        Which case to evaluate; the two are the range of what the policy may achieve.
     discount, gap, threads
         As in :func:`solve`.
 
@@ -310,17 +346,19 @@ def evaluate(
     >>> bool(value.worst.value.lower >= value.nominal.value.lower)
     True
     """
-    model = _question(model, set, discount)
+    model = _discounted("evaluate", model, set, discount)
+    _checks.one_of("direction", direction, get_args(Direction))
     policy = as_policy(model, policy)
     native_set = set._native(model)
     answer = _native.evaluate(
         model._native,
         native_set,
         policy.probabilities,
+        direction == "best",
         _maybe(number, "gap", gap),
         _maybe(count, "threads", threads, 1),
     )
-    evaluation = Evaluation(*answer)
+    evaluation = Evaluation(direction, *answer)
     logger.info("%r", evaluation)
     vacuity = native_set.vacuity(model._native)
     if vacuity is not None:
@@ -347,7 +385,8 @@ def sweep_radius(
     warm_start: bool = True,
     progress: Callable[[int, int], object] | None = None,
 ) -> RadiusSweep:
-    """Solve for many radii, side by side on several cores, each from what its neighbours have found.
+    """Solve for many radii, side by side on several cores, each from what its neighbours have found: worst
+    cases of discounted costs.
 
     Parameters
     ----------
@@ -377,7 +416,7 @@ def sweep_radius(
     >>> bool((sweep.upper[1:] >= sweep.upper[:-1]).all())
     True
     """
-    model = _question(model, set, discount)
+    model = _discounted("sweep_radius", model, set, discount)
     _checks.callback(progress)
     if not isinstance(radii, Iterable) or isinstance(radii, Mapping) or hasattr(radii, "columns"):
         raise TypeError(f"radii: expected several numbers, not {radii!r}")

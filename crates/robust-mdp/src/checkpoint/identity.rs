@@ -6,7 +6,7 @@ use crate::loops::anderson;
 use crate::model::{Model, checksum};
 use crate::oracle::first_order::Setup;
 use crate::sets::{Radius, UncertaintySet};
-use crate::solve::{Method, Options, Oracle};
+use crate::solve::{Direction, Method, Options, Oracle};
 
 /// Lines of name and value; compared one by one, so that a difference can be named.
 pub(crate) type Identity = Vec<(&'static str, String)>;
@@ -34,6 +34,10 @@ pub(super) fn of_run(
         ("oracle", name_of(&chosen.oracle)),
         ("gap", format!("{gap:?}")),
     ];
+    // The model of a best case has its costs as rewards: another model's worst case may look the same.
+    if options.direction == Direction::Best {
+        lines.push(("direction", options.direction.name().to_owned()));
+    }
     if let Some(weights) = &set.weights {
         lines.push(("row weights", digest_of("of actions", weights)));
     }

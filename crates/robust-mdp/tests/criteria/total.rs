@@ -70,8 +70,8 @@ fn the_total_cost_of_a_walk_is_its_number_of_steps() {
 }
 
 /// Gymnasium's FrozenLake 4×4: every step goes one of three ways with probability ⅓, holes and the goal end it, and the
-/// goal brings 1. A policy may stay in the first row for ever.
-pub(super) fn frozen_lake() -> Model {
+/// goal brings 1. A policy may stay in the first row for ever. `side` is the probability of the ways to the side.
+pub(super) fn frozen_lake(side: f64) -> Model {
     const MAP: &[u8; 16] = b"SFFFFHFHFFFHHFFG";
     let mut model = ModelBuilder::new(1.0);
     model.set_objective(Objective::MaxReward);
@@ -90,9 +90,9 @@ pub(super) fn frozen_lake() -> Model {
         };
         for a in 0..4 {
             model.add_action(None, 0.0);
-            for way in [a + 3, a, a + 1] {
+            for (way, p) in [(a + 3, side), (a, 1.0 / 3.0), (a + 1, side)] {
                 let next = to(way);
-                model.add_transition(next, 1.0 / 3.0, if MAP[next] == b'G' { 1.0 } else { 0.0 });
+                model.add_transition(next, p, if MAP[next] == b'G' { 1.0 } else { 0.0 });
             }
         }
     }
@@ -101,7 +101,7 @@ pub(super) fn frozen_lake() -> Model {
 
 #[test]
 pub(super) fn frozen_lake_without_a_discount() {
-    let model = frozen_lake();
+    let model = frozen_lake(1.0 / 3.0);
     let nominal = solve(&model, &UncertaintySet::none(), &asked(Criterion::Total)).unwrap();
     assert_eq!(nominal.status, Status::Certified);
     // The best policy reaches the goal with probability 14/17.
