@@ -182,7 +182,8 @@ fn start(
         operator.sweep(tau, 0.0, &inner.run.signal);
         operator.upper().to_vec()
     });
-    let gap = inner.run.limits.gap;
+    // As near as rounding allows: to go on without end costs a policy 1 − λ' of its value at most.
+    let gap = inner.run.limits.gap * (1.0 - NEAR);
     let Incumbent { policy: mut x, lower, upper } =
         inner.at_discount(model, set, problem.cooperative, gap)?;
     let run = inner.run;
