@@ -69,7 +69,7 @@ pub(super) fn run(
     }
     let mut operator = Operator::exact(model, &problem.set, false).cooperative(cooperative);
     let Some(Start { mut v, x, ending, outer }) = start(problem, &over, interrupt, run)? else {
-        return Ok(run.stopped().unwrap_or(Status::PrecisionLimit));
+        return Ok(run.stopped().unwrap_or(Status::SweepLimit));
     };
     let mut step = vec![0.0; states];
     let (mut least, mut stalled) = (f64::INFINITY, 0);
@@ -187,7 +187,7 @@ fn start(
     let Incumbent { policy: mut x, lower, upper } =
         inner.at_discount(model, set, problem.cooperative, gap)?;
     let run = inner.run;
-    if run.stopped().is_some() {
+    if run.stopped().is_some() || run.work.sweeps >= run.limits.max_sweeps {
         return Ok(None);
     }
     let mut v: Vec<f64> = lower.iter().zip(&upper).map(|(l, u)| 0.5 * (l + u)).collect();
@@ -236,10 +236,11 @@ fn polish(problem: &Problem<'_>, over: &[bool], x: &mut [f64], v: &mut [f64], ru
     let mut operator = Operator::exact(model, &problem.set, false).cooperative(problem.cooperative);
     v.iter_mut().zip(over).filter(|(_, over)| **over).for_each(|(v, _)| *v = 0.0);
     for _ in 0..IMPROVEMENTS {
-        evaluate(&mut operator, over, x, v, run);
+        let left = evaluate(&mut operator, over, x, v, run);
         let own = [operator.lower(), operator.upper()].map(<[f64]>::to_vec);
         let scale = v.iter().fold(run.largest_term, |m, v| m.max(v.abs()));
-        let slack = rounding(scale, 0.0, run.width);
+        // What is left of v − F_x(v) would make any row seem better that leads nowhere.
+        let slack = rounding(scale, 0.0, run.width) + 2.0 * left;
         operator.sweep(v, 0.0, &run.signal);
         if run.signal.raised() {
             return;
@@ -259,18 +260,25 @@ fn polish(problem: &Problem<'_>, over: &[bool], x: &mut [f64], v: &mut [f64], ru
     }
 }
 
-/// Brings v to F_x(v), as near as rounding allows; leaves a sweep there.
-fn evaluate(operator: &mut Operator<'_>, over: &[bool], x: &[f64], v: &mut [f64], run: &Run<'_>) {
+/// Brings v to F_x(v), as near as rounding allows, and says how near; leaves a sweep there.
+fn evaluate(
+    operator: &mut Operator<'_>,
+    over: &[bool],
+    x: &[f64],
+    v: &mut [f64],
+    run: &Run<'_>,
+) -> f64 {
     let mut step = vec![0.0; v.len()];
-    let mut least = f64::INFINITY;
+    let (mut least, mut stalled) = (f64::INFINITY, 0);
     loop {
         operator.adopt(x);
         operator.respond(v, 0.0, &run.signal);
         let excess = most(v, operator.lower()).max(most(operator.upper(), v));
-        if excess >= 0.5 * least || run.signal.raised() {
-            return;
+        stalled = if excess < 0.5 * least { 0 } else { stalled + 1 };
+        if stalled > PATIENCE || run.signal.raised() {
+            return excess;
         }
-        least = excess;
+        least = least.min(excess);
         operator.correct(v, &mut step, 0.0, NEWTON, LINEAR * excess, &run.signal);
         let acting = v.iter_mut().zip(&step).zip(over).filter(|(_, over)| !**over);
         acting.for_each(|((v, step), _)| *v += step);
