@@ -164,6 +164,17 @@ def test_an_average_is_the_limit_of_discounted_costs(set):
         assert "bias" in sol.to_dataframe().columns
 
 
+def test_the_worst_kernel_of_an_average_knows_no_discount():
+    """Costs of moves count as much as what comes after them, whatever the model's discount factor."""
+    rng = np.random.default_rng(0)
+    P, moves = rng.dirichlet(np.ones(6), (6, 2)), rng.random((6, 2, 6))
+    model = rm.Model.from_arrays(P, cost=moves, convention="SAS", discount=0.2)
+    sol = rm.solve(model, rm.KL(0.1), objective="average")
+    y, x = sol.worst_kernel().to_array(), np.asarray(sol.policy)
+    image = (x * (y * (moves + sol.bias)).sum(axis=2)).sum(axis=1)
+    assert np.abs(image - sol.bias - sol.value.mid).max() < 1e-5
+
+
 # Best cases and deterministic policies
 
 
