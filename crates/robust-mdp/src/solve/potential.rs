@@ -31,23 +31,30 @@ pub(super) struct Potential {
 }
 
 impl Potential {
-    /// `None` if policies that fall behind by next to nothing may go on without end.
+    /// `None` if policies that fall behind by next to nothing may go on without end. `excess` is ε, by which F(v) is
+    /// known to lie around v: rows that are out of the question must fall behind by more than 2ε(h_s − ⟨y, h⟩).
     pub(super) fn new(
         model: &Model,
         set: &UncertaintySet,
         over: &[bool],
         cooperative: bool,
         v: &[f64],
+        excess: f64,
         inner: &mut Inner<'_, '_>,
     ) -> Result<Option<Potential>, Error> {
         let scale = v.iter().fold(0.0_f64, |m, v| m.max(v.abs()));
+        let mut last = None;
         for same in SAME.map(|share| share * scale) {
             let found = Potential::of_same(model, set, over, cooperative, v, same, inner)?;
-            if found.is_some() || inner.run.stopped().is_some() {
-                return Ok(found);
+            let Some(found) = found else { continue };
+            let longest = found.h.iter().fold(0.0_f64, |m, h| m.max(*h));
+            let far_enough = BEHIND * same >= 4.0 * excess * longest;
+            last = Some(found);
+            if far_enough || inner.run.stopped().is_some() {
+                break;
             }
         }
-        Ok(None)
+        Ok(last)
     }
 
     fn of_same(

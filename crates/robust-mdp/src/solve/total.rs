@@ -42,6 +42,11 @@ const NEWTON: f64 = 1.0 - 1e-10;
 const LINEAR: f64 = 1e-4;
 /// Rounds of policy iteration, from the best policy at λ'.
 const IMPROVEMENTS: usize = 100;
+/// Roundings of a sweep that may lie between the two sides of its enclosure.
+const ENCLOSED: f64 = 32.0;
+/// Part of the gap by which a choice must be better than the one before it. Where states have the same value, rounding
+/// would else prefer to stay among them without end.
+const BETTER: f64 = 1e-5;
 /// Sweeps that do not make bounds narrower before they are taken to be as narrow as they get.
 const PATIENCE: u32 = 5;
 
@@ -132,9 +137,7 @@ pub(super) fn run(
             // Rows that seemed out of the question, or other answers of nature, may say more.
             let bound = if cooperative { &mut found.upper } else { &mut found.lower };
             operator.sweep(bound, 0.0, &run.signal);
-            let [below, above] = excess(&operator, bound).map(|excess| excess - slack);
-            eprintln!("DEBUG {below:e} {above:e} {slack:e} {bound:?} {base:?} {v:?}");
-            if if cooperative { above } else { below } > slack {
+            if !stands(bound, &operator, cooperative, slack) {
                 bound.fill(if cooperative { f64::INFINITY } else { f64::NEG_INFINITY });
             }
             operator.adopt(&x);
@@ -225,9 +228,10 @@ fn start(
     if least > 0.0 {
         return Ok(Some(Start { v, x, ending, outer: Outer::Costly(least) }));
     }
+    let excess = excess_at(problem, &v, run);
     let mut inner = Inner { interrupt, run };
     let potential = match most <= 0.0 {
-        true => Potential::new(model, set, over, problem.cooperative, &v, &mut inner)?,
+        true => Potential::new(model, set, over, problem.cooperative, &v, excess, &mut inner)?,
         false => None,
     };
     match potential {
@@ -241,7 +245,7 @@ fn start(
 }
 
 /// Brings v to the worst case of a policy that ends, without a discount, and the policy to the best of
-/// its kind by policy iteration: choices that are better by more than rounding keep it ending, others may not.
+/// its kind by policy iteration: choices that are better for sure keep it ending, others may not.
 fn polish(problem: &Problem<'_>, over: &[bool], x: &mut [f64], v: &mut [f64], run: &Run<'_>) {
     let model = &*problem.model;
     let mut operator = Operator::exact(model, &problem.set, false).cooperative(problem.cooperative);
@@ -250,7 +254,7 @@ fn polish(problem: &Problem<'_>, over: &[bool], x: &mut [f64], v: &mut [f64], ru
         evaluate(&mut operator, over, x, v, run);
         let own = [operator.lower(), operator.upper()].map(<[f64]>::to_vec);
         let scale = v.iter().fold(run.largest_term, |m, v| m.max(v.abs()));
-        let slack = rounding(scale, 0.0, run.width);
+        let slack = rounding(scale, 0.0, run.width).max(BETTER * run.limits.gap);
         operator.sweep(v, 0.0, &run.signal);
         if run.signal.raised() {
             return;
@@ -268,6 +272,15 @@ fn polish(problem: &Problem<'_>, over: &[bool], x: &mut [f64], v: &mut [f64], ru
             return;
         }
     }
+}
+
+/// How far F(v) may lie from v.
+fn excess_at(problem: &Problem<'_>, v: &[f64], run: &Run<'_>) -> f64 {
+    let operator = Operator::exact(&problem.model, &problem.set, false);
+    let mut operator = operator.cooperative(problem.cooperative);
+    operator.sweep(v, 0.0, &run.signal);
+    let scale = v.iter().fold(run.largest_term, |m, v| m.max(v.abs()));
+    most(v, operator.lower()).max(most(operator.upper(), v)) + rounding(scale, 0.0, run.width)
 }
 
 /// Brings v to F_x(v), as near as rounding allows; leaves a sweep there.
@@ -358,6 +371,16 @@ fn endless(why: &str) -> Error {
         "the total cost may have no bounds, because the model may not end: {why}; expected a model that ends in a \
          terminal state, or another objective (discounted, average, or a finite horizon)"
     ))
+}
+
+/// Whether F(L) ≥ L, or F(U) ≤ U where policies maximise too. Flat rows leave just L, which the oracle encloses by
+/// some roundings: L may lie in there, if it is no wider.
+fn stands(bound: &[f64], operator: &Operator<'_>, cooperative: bool, slack: f64) -> bool {
+    let (far, near) = match cooperative {
+        true => (most(operator.upper(), bound), most(operator.lower(), bound)),
+        false => (most(bound, operator.lower()), most(bound, operator.upper())),
+    };
+    near <= slack && far <= ENCLOSED * slack
 }
 
 /// max(a − b), at least 0.

@@ -29,7 +29,10 @@ fn policies(model: &Model) -> Vec<Vec<f64>> {
 fn the_best_of_all_of_them() {
     let mut dearer = 0;
     for seed in 0..2 {
-        let model = with_intervals(&Plain::random(3, 3, 3, 80 + seed).costs(|c| 0.1 * c).tolls(seed), false);
+        let model = with_intervals(
+            &Plain::random(3, 3, 3, 80 + seed).costs(|c| 0.1 * c).tolls(seed),
+            false,
+        );
         let all = policies(&model);
         assert_eq!(all.len(), 27);
         for set in every_set(&model, 0.1) {
