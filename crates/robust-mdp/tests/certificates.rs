@@ -86,8 +86,13 @@ fn stands(
     }
 }
 
-fn newton(family: Family) {
-    for seed in 0..1200 {
+/// One case of this many in the usual run; `./check --full` takes all of them, optimised.
+const USUAL: u64 = 5;
+/// Of Newton's method on each set with a path in closed form.
+const MANY: u64 = 1200;
+
+fn newton(family: Family, cases: u64) {
+    for seed in 0..cases {
         let case = Case::new(family, seed);
         proved(&case, "newton", &run(&case, Method::Newton, None, 500));
     }
@@ -95,23 +100,27 @@ fn newton(family: Family) {
 
 #[test]
 fn newton_on_everywhere_ellipsoids() {
-    newton(FAMILIES[0]);
+    newton(FAMILIES[0], MANY / USUAL);
 }
 
 #[test]
 fn newton_on_nominal_ellipsoids() {
-    newton(FAMILIES[1]);
+    newton(FAMILIES[1], MANY / USUAL);
 }
 
 #[test]
 fn newton_on_kl() {
-    newton(FAMILIES[2]);
+    newton(FAMILIES[2], MANY / USUAL);
 }
 
 #[test]
 fn rows_of_any_weight() {
+    weighted(400 / USUAL);
+}
+
+fn weighted(cases: u64) {
     for &family in FAMILIES {
-        let seeds = 6000..6000 + family.share(400);
+        let seeds = 6000..6000 + family.share(cases);
         let cases = seeds.filter_map(|seed| Case::new(family, seed).weighted());
         for case in cases.filter(|case| !case.is_slow()) {
             proved(&case, "newton", &run(&case, Method::Newton, None, 500));
@@ -124,8 +133,12 @@ fn rows_of_any_weight() {
 
 #[test]
 fn every_loop_with_the_exact_oracle() {
+    loops(60 / USUAL);
+}
+
+fn loops(cases: u64) {
     for &family in FAMILIES {
-        let cases = (2000..2000 + family.share(60)).map(|seed| Case::new(family, seed));
+        let cases = (2000..2000 + family.share(cases)).map(|seed| Case::new(family, seed));
         for case in cases.filter(|case| !case.is_slow()) {
             for method in
                 [Method::Auto, Method::Pi, Method::Vi, Method::GsVi, Method::Anderson, Method::Avi]
@@ -151,6 +164,15 @@ fn first_order_and_interior_point_oracles() {
             }
         }
     }
+}
+
+/// The same for long: `./check --full` runs it, optimised.
+#[test]
+#[ignore = "takes minutes"]
+fn all_cases() {
+    FAMILIES[..3].iter().for_each(|family| newton(*family, MANY));
+    weighted(400);
+    loops(60);
 }
 
 /// Rewards are negated inside: proved bounds come out in their own sign.

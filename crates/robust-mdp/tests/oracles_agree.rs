@@ -21,7 +21,7 @@ const CONTAINMENT: f64 = 1e-9;
 /// Updates of every family of sets.
 const UPDATES: usize = 40_000;
 /// Updates of families whose reference is slow, and of each of them where there is time.
-const SLOW: usize = 400;
+const SLOW: usize = 150;
 const MANY: usize = 10_000;
 /// Updates of every family for the iterative oracles.
 const ENCLOSED: usize = 100;
@@ -30,7 +30,7 @@ const LEAST: usize = 200;
 /// How closely a chain must reproduce a value, by the same measure: it feeds a linear system.
 const CHAIN: f64 = 1e-8;
 /// Cases of every family that are swept again and again.
-const JOURNEYS: u64 = 400;
+const JOURNEYS: u64 = 200;
 /// Cases with a failure that are printed in full.
 const SHOWN: usize = 5;
 /// Traits that are named with a failure, those that fail most often first.
