@@ -153,11 +153,20 @@ mod tests {
     fn numbers_at_their_borders() {
         assert!(positive("0").is_err() && positive("1e400").is_err() && positive("nan").is_err());
         assert_eq!(non_negative("-0").map(f64::is_sign_positive), Ok(true));
-        assert!(discount("1.1").is_err() && discount("1").is_ok() && discount("0").is_ok() && discount("-0.1").is_err());
+        assert!(
+            discount("1.1").is_err()
+                && discount("1").is_ok()
+                && discount("0").is_ok()
+                && discount("-0.1").is_err()
+        );
         assert!(fraction("0").is_err() && fraction("1").is_ok());
         assert!(exponent("10").is_ok() && exponent("11").is_err() && exponent("-1").is_err());
         assert!(count("0").is_err() && count("1.5").is_err() && threads("1025").is_err());
-        assert!(horizon("0").is_err() && horizon("4294967295").is_ok() && horizon("4294967296").is_err());
+        assert!(
+            horizon("0").is_err()
+                && horizon("4294967295").is_ok()
+                && horizon("4294967296").is_err()
+        );
         assert!(memory("0").is_err() && memory("100").is_ok() && memory("101").is_err());
         assert!(size("4294967295").is_err() && size("4294967294").is_ok());
     }

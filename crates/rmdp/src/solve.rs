@@ -172,8 +172,7 @@ impl Args {
         let Outputs { certificate, certify, kernel, trace, .. } = &self.outputs;
         let flags = question.flags();
         if question.direction == Direction::Best && self.set.is_certain() {
-            let message =
-                "--set none is the nominal kernel alone, expected no --direction best";
+            let message = "--set none is the nominal kernel alone, expected no --direction best";
             return Err(Failure::usage(message));
         }
         let finite = question.horizon().is_some();

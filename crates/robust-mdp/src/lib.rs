@@ -79,8 +79,8 @@ pub use solution::{Ending, Evaluated, PolicyValue, Solution, Stage};
 #[doc(hidden)]
 pub use solve::Published;
 pub use solve::{
-    Criterion, Direction, DualityGap, Method, Observer, Options, Oracle, Progress, Status, Stop, Work, solve,
-    solve_checkpointed, solve_observed,
+    Criterion, Direction, DualityGap, Method, Observer, Options, Oracle, Progress, Status, Stop,
+    Work, solve, solve_checkpointed, solve_observed,
 };
 
 /// Runs the code of the project's README as tests.

@@ -105,8 +105,7 @@ impl Solution {
     ) -> Solution {
         let Run { limits, incumbent, work, check_seconds, stages, bias, ending, .. } = run;
         let own_sign = |Stage { lower, upper, policy }| {
-            let PolicyValue { lower, upper, .. } =
-                PolicyValue::new(model, Bounds { lower, upper });
+            let PolicyValue { lower, upper, .. } = PolicyValue::new(model, Bounds { lower, upper });
             Stage { lower, upper, policy }
         };
         let sign = model.objective().sign();

@@ -2,9 +2,7 @@
 
 use robust_mdp::instances::{Costs, Garnet};
 use robust_mdp::sets::UncertaintySet;
-use robust_mdp::{
-    Criterion, Direction, Model, ModelBuilder, Objective, Options, Status, solve,
-};
+use robust_mdp::{Criterion, Direction, Model, ModelBuilder, Objective, Options, Status, solve};
 
 fn asked(criterion: Criterion) -> Options {
     Options { criterion, ..Options::default() }
@@ -42,7 +40,8 @@ fn two_steps_by_hand() {
     let solution = solve(&model, &set, &asked(Criterion::Finite { horizon: 2 })).unwrap();
     // v_1 = c = (1, 3); v_0(a) = 1 + ½(0.4·1 + 0.6·3) = 2.1, v_0(b) = 3 + ½(0.9·1 + 0.1·3) = 3.6.
     assert_eq!(solution.stages.len(), 2);
-    for (found, expected) in [(&solution.stages[1], [1.0, 3.0]), (&solution.stages[0], [2.1, 3.6])] {
+    for (found, expected) in [(&solution.stages[1], [1.0, 3.0]), (&solution.stages[0], [2.1, 3.6])]
+    {
         for s in 0..2 {
             assert!(found.lower[s] <= expected[s] && expected[s] <= found.upper[s], "{found:?}");
             assert!(found.upper[s] - found.lower[s] < 1e-13);
@@ -67,7 +66,10 @@ fn the_average_is_the_limit_of_discounted_costs() {
         let (near, nearer) = (at(1.0 - 2e-4), at(1.0 - 1e-4));
         let limit = 2.0 * nearer - near;
         let (low, high) = average.initial_value;
-        assert!(low - 1e-5 <= limit && limit <= high + 1e-5, "{set:?}: {low} to {high}, limit {limit}");
+        assert!(
+            low - 1e-5 <= limit && limit <= high + 1e-5,
+            "{set:?}: {low} to {high}, limit {limit}"
+        );
         assert!(high - low <= average.target_gap);
         assert!(average.lower.iter().all(|l| *l == average.lower[0]));
         println!("{:?} {} sweeps", set.distance, average.work.sweeps);
@@ -141,10 +143,34 @@ fn frozen_lake() -> Model {
         }
         // Left, down, right, up.
         let to = |way: usize| match way % 4 {
-            0 => if s % 4 > 0 { s - 1 } else { s },
-            1 => if s < 12 { s + 4 } else { s },
-            2 => if s % 4 < 3 { s + 1 } else { s },
-            _ => if s > 3 { s - 4 } else { s },
+            0 => {
+                if s % 4 > 0 {
+                    s - 1
+                } else {
+                    s
+                }
+            }
+            1 => {
+                if s < 12 {
+                    s + 4
+                } else {
+                    s
+                }
+            }
+            2 => {
+                if s % 4 < 3 {
+                    s + 1
+                } else {
+                    s
+                }
+            }
+            _ => {
+                if s > 3 {
+                    s - 4
+                } else {
+                    s
+                }
+            }
         };
         for a in 0..4 {
             model.add_action(None, 0.0);
@@ -169,4 +195,23 @@ fn frozen_lake_without_a_discount() {
     println!("{:?} {} {}", robust.status, robust.lower[0], robust.upper[0]);
     assert_eq!(robust.status, Status::Certified);
     assert!(!robust.ending.unwrap().surely);
+}
+
+/// Of a single kernel too the steps to the end are those of the policy that takes longest, and a policy that never ends is
+/// one.
+#[test]
+fn every_policy_is_asked_how_long_it_takes() {
+    let model = walk(3, &[0.5, 0.9]);
+    let slow = solve(&walk(3, &[0.5]), &UncertaintySet::none(), &asked(Criterion::Total)).unwrap();
+    let radius_0 = UncertaintySet::kl(0.0);
+    for set in [UncertaintySet::none(), radius_0] {
+        let found = solve(&model, &set, &asked(Criterion::Total)).unwrap();
+        let ending = found.ending.unwrap();
+        assert!(ending.surely);
+        for s in 0..3 {
+            assert!(ending.steps[s] >= slow.lower[s], "{:?}, {:?}", ending.steps, slow.lower);
+        }
+        let found = solve(&walk(3, &[0.0, 0.9]), &set, &asked(Criterion::Total)).unwrap();
+        assert!(!found.ending.unwrap().surely);
+    }
 }

@@ -242,7 +242,9 @@ fn set(
     let set = UncertaintySet { rectangularity, support, ..UncertaintySet::new(distance, 0.05) };
     match distance.needs() {
         Needs::Nothing | Needs::Intervals => set,
-        Needs::Weights => set.with_entry_weights(EntryWeights::PerState(told([1.0, 2.0, 0.5, 1.5, 1.0]))),
+        Needs::Weights => {
+            set.with_entry_weights(EntryWeights::PerState(told([1.0, 2.0, 0.5, 1.5, 1.0])))
+        }
         Needs::Ground => set.with_ground(Ground::line(told([0.0, 1.0, 1.5, 4.0, 2.0]))),
     }
 }

@@ -1,7 +1,7 @@
 //! The page of `rmdp evaluate`: bounds of the worst case and of the nominal value.
 
-use robust_mdp::{Evaluated, Model, PolicyValue};
 use robust_mdp::sets::Distance;
+use robust_mdp::{Evaluated, Model, PolicyValue};
 use robust_mdp_measure::table::Table;
 use robust_mdp_page::number::{rounded_down, rounded_up, time_text};
 

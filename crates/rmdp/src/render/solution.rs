@@ -28,12 +28,7 @@ pub(crate) struct Heading {
     pub(crate) asked: Asked,
 }
 
-pub(crate) fn page(
-    model: &Model,
-    heading: Heading,
-    found: Found<'_>,
-    all_states: bool,
-) -> String {
+pub(crate) fn page(model: &Model, heading: Heading, found: Found<'_>, all_states: bool) -> String {
     let Found { question, solution, .. } = found;
     let mut header = vec![
         ("model", format!("{} ({})", heading.name, sizes(model))),
@@ -123,10 +118,8 @@ fn result(model: &Model, found: Found<'_>, asked: Asked) -> String {
         (lower, upper) if lower.is_finite() && upper.is_finite() => format!("{value} {place}"),
         _ => "no bounds were found".into(),
     };
-    let mut lines = vec![
-        ("status", format!("{}{proof}", ending(solution.status))),
-        ("value", value),
-    ];
+    let mut lines =
+        vec![("status", format!("{}{proof}", ending(solution.status))), ("value", value)];
     if let Some(randomised) = randomised {
         lines.extend(randomising(model, solution, randomised, digits));
     }

@@ -9,8 +9,8 @@ use super::{Material, interval};
 use crate::choice::in_a_row;
 use crate::method::names;
 use crate::question::Question;
-use crate::render::solution::ending;
 use crate::render::sizes;
+use crate::render::solution::ending;
 
 /// One paragraph: the model and the question.
 pub(super) fn summary(material: &Material<'_>) -> String {
@@ -22,7 +22,9 @@ pub(super) fn summary(material: &Material<'_>) -> String {
     let discount = first.question.counted(first.discount());
     let case = match first.question.direction {
         Direction::Worst => ", whatever kernel of the uncertainty set is the true one",
-        Direction::Best => ", if the kernel of the uncertainty set that is best for the policy is the true one",
+        Direction::Best => {
+            ", if the kernel of the uncertainty set that is best for the policy is the true one"
+        }
     };
     format!(
         "{size}. To {}{}{}. {}",

@@ -106,7 +106,9 @@ pub(super) fn check_criterion(
         (options.start.is_some() && *criterion != Criterion::Average, "starting values are"),
     ];
     match unused.into_iter().find(|(given, _)| *given) {
-        Some((_, what)) => refuse(format!("{what} for discounted costs, but the objective is {criterion}")),
+        Some((_, what)) => {
+            refuse(format!("{what} for discounted costs, but the objective is {criterion}"))
+        }
         None => Ok(()),
     }
 }

@@ -14,9 +14,9 @@ mod unused;
 
 pub use self::criterion::{Criterion, Direction};
 pub(crate) use self::ended::ended;
-pub(crate) use self::problem::Problem;
 pub(crate) use self::limits::{check_memory, check_scale, default_setup, target_gap};
 pub use self::options::{Method, Options, Oracle, Published, Status, Stop};
+pub(crate) use self::problem::Problem;
 pub(crate) use self::run::Run;
 pub use self::run::{DualityGap, Observer, Progress, Work};
 
@@ -28,10 +28,10 @@ use crate::choice::{Chosen, choose};
 use crate::error::Error;
 use crate::loops;
 use crate::loops::bounds::value_range;
-use crate::loops::{average, backward};
 use crate::loops::fom_vi::{self, FomSettings};
 use crate::loops::games::Games;
 use crate::loops::operator::Operator;
+use crate::loops::{average, backward};
 use crate::model::Model;
 use crate::oracle::first_order::{Setup, prox_of};
 use crate::pool::in_pool;
@@ -87,8 +87,7 @@ fn solve_with<'a>(
 ) -> Result<Solution, Error> {
     set.validate(model)?;
     let criterion = options.criterion;
-    let problem =
-        Problem::new(model, set, criterion, options.direction, options.deterministic);
+    let problem = Problem::new(model, set, criterion, options.direction, options.deterministic);
     let warnings: Vec<String> = set.vacuity(model).into_iter().collect();
     let (model, set): (&Model, &UncertaintySet) = (&problem.model, &problem.set);
     check_scale(model, criterion)?;
@@ -119,8 +118,9 @@ fn solve_with<'a>(
     };
     let time_limit = options.stop.time_limit;
     let mut run = Run::new(model, limits, time_limit, interrupt, checkpoints, start, observer);
-    let status =
-        in_pool(options.threads, || drive(&problem, setup, fom, options, &chosen, interrupt, &mut run))??;
+    let status = in_pool(options.threads, || {
+        drive(&problem, setup, fom, options, &chosen, interrupt, &mut run)
+    })??;
     run.checkpoints.end(status);
     let seconds = run.seconds();
     Ok(Solution::new(model, status, run, seconds, chosen, setup, warnings, options))

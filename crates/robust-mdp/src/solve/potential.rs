@@ -146,7 +146,9 @@ impl Answers {
         let mut bellman = Bellman::new(model, if own { set } else { &none });
         let actions = (0..model.states()).map(|s| model.rows_of(s).len()).max().unwrap_or(0);
         for a in 0..actions {
-            let row = |s: usize| Some(model.rows_of(s).start + a).filter(|r| model.rows_of(s).contains(r));
+            let row = |s: usize| {
+                Some(model.rows_of(s).start + a).filter(|r| model.rows_of(s).contains(r))
+            };
             // States with fewer actions take their first one again.
             let any = |s: usize| row(s).or_else(|| model.rows_of(s).next());
             let mut x = vec![0.0; model.rows()];
@@ -193,7 +195,10 @@ fn flat_rows(model: &Model, set: &UncertaintySet, v: &[f64], same: f64) -> Vec<b
             && row.cost_range(false, states) == (0.0, 0.0)
             && row.entries().enumerate().all(level)
     };
-    (0..states).flat_map(|s| model.rows_of(s).map(move |r| (s, r))).map(|(s, r)| is_flat(s, r)).collect()
+    (0..states)
+        .flat_map(|s| model.rows_of(s).map(move |r| (s, r)))
+        .map(|(s, r)| is_flat(s, r))
+        .collect()
 }
 
 /// States that flat rows join, by their first one.

@@ -199,7 +199,11 @@ impl<'a> Run<'a> {
                 .fold(0.0_f64, |m, (s, (&l, &u))| m.max(width(below(s, l), u)));
             if gap < best.gap() {
                 best.policy.copy_from_slice(policy);
-                best.lower.iter_mut().zip(lower).enumerate().for_each(|(s, (b, l))| *b = below(s, *l));
+                best.lower
+                    .iter_mut()
+                    .zip(lower)
+                    .enumerate()
+                    .for_each(|(s, (b, l))| *b = below(s, *l));
             }
             return;
         }

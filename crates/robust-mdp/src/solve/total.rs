@@ -76,8 +76,8 @@ pub(super) fn run(
     };
     let mut step = vec![0.0; states];
     let (mut least, mut stalled) = (f64::INFINITY, 0);
-    // What states gain that are joined with others, those that lead to them gain too; sweeps that carry it there, if
-    // bounds fail without them.
+    // What states gain that are joined with others, those that lead to them gain too; sweeps that carry it there, every
+    // other time that bounds fail.
     let mut settling = 0;
     loop {
         let spent = run.work.sweeps >= run.limits.max_sweeps;
@@ -120,7 +120,8 @@ pub(super) fn run(
                 operator.adopt(&x);
                 operator.respond(&v, 0.0, &run.signal);
                 let own = excess(&operator, &v);
-                *(if cooperative { &mut below } else { &mut above }) = own[usize::from(!cooperative)];
+                *(if cooperative { &mut below } else { &mut above }) =
+                    own[usize::from(!cooperative)];
             }
         }
         if let Some(status) = run.stopped() {
@@ -155,7 +156,7 @@ pub(super) fn run(
             let [below, above] = excess(&operator, bound).map(|excess| excess - slack);
             if if cooperative { above } else { below } > slack {
                 bound.fill(if cooperative { f64::INFINITY } else { f64::NEG_INFINITY });
-                settling = SETTLING;
+                settling = if settling == 0 { SETTLING } else { 0 };
             }
             operator.adopt(&x);
             operator.respond(&v, 0.0, &run.signal);
@@ -264,8 +265,7 @@ fn start(
 /// its kind by policy iteration: choices that are better by more than rounding keep it ending, others may not.
 fn polish(problem: &Problem<'_>, over: &[bool], x: &mut [f64], v: &mut [f64], run: &Run<'_>) {
     let model = &*problem.model;
-    let mut operator =
-        Operator::exact(model, &problem.set, false).cooperative(problem.cooperative);
+    let mut operator = Operator::exact(model, &problem.set, false).cooperative(problem.cooperative);
     v.iter_mut().zip(over).filter(|(_, over)| **over).for_each(|(v, _)| *v = 0.0);
     for _ in 0..IMPROVEMENTS {
         evaluate(&mut operator, over, x, v, run);
@@ -368,7 +368,9 @@ pub(super) fn proper(
 fn acting_costs(model: &Model, set: &UncertaintySet, over: &[bool]) -> (f64, f64) {
     let none = (f64::INFINITY, f64::NEG_INFINITY);
     let acting = (0..model.states()).filter(|&s| !over[s]);
-    let rows = acting.flat_map(|s| model.rows_of(s)).map(|r| model.row(r).cost_range(set.leaves_support(), model.states()));
+    let rows = acting
+        .flat_map(|s| model.rows_of(s))
+        .map(|r| model.row(r).cost_range(set.leaves_support(), model.states()));
     rows.fold(none, |(low, high), (l, h)| (low.min(l), high.max(h)))
 }
 

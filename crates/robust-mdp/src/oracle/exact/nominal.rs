@@ -13,7 +13,7 @@ use crate::rows::SweepValues;
 use crate::sets::Enclosure;
 
 impl Exact<'_> {
-    /// The least row value; `x` becomes that row.
+    /// The least row value, the largest where policies maximise; `x` becomes that row.
     pub(super) fn nominal_update(
         &self,
         s: usize,
@@ -25,7 +25,10 @@ impl Exact<'_> {
         let before = memory.in_use();
         let RowMemory { t, screen, .. } = memory;
         let first_row = self.model.rows_of(s).start;
-        let (chosen, value) = least_row(self.model, values, first_row, before, screen, entries);
+        let (chosen, value) = match self.cooperative {
+            true => largest_row(self.model, values, first_row, before, screen.len(), entries),
+            false => least_row(self.model, values, first_row, before, screen, entries),
+        };
         t[before] = 0.0;
         t[chosen] = 1.0;
         x.fill(0.0);
@@ -131,6 +134,26 @@ kernels! {
                         (chosen, best) = (k, value);
                     }
                 }
+            }
+        }
+        (chosen, best)
+    }
+
+    fn largest_row<'a>(
+        simd,
+        model: &'a Model,
+        values: &'a SweepValues,
+        first_row: usize,
+        before: usize,
+        rows: usize,
+        entries: &'a mut u64,
+    ) -> (usize, f64) {
+        let (mut chosen, mut best) = (before, f64::NEG_INFINITY);
+        for k in std::iter::once(before).chain((0..rows).filter(|k| *k != before)) {
+            let value = read(simd, model, values, first_row + k);
+            *entries += model.span(first_row + k).len() as u64;
+            if value > best {
+                (chosen, best) = (k, value);
             }
         }
         (chosen, best)
