@@ -14,9 +14,6 @@ use crate::solve::{Criterion, Run, Status};
 /// Share of the asked gap that the oracle's own width may take.
 const ORACLE_SHARE: f64 = 0.5;
 
-/// What a sweep more must leave of the oracle's width at most.
-const PROGRESS: f64 = 0.9;
-
 pub(crate) fn run(
     horizon: u32,
     mut operator: Operator<'_>,
@@ -43,15 +40,6 @@ pub(crate) fn run(
             break;
         }
         operator.sweep(&w, tolerance, &run.signal);
-        // An oracle that ends before its answer is as narrow as asked goes on from where it was.
-        let mut width = widest(operator.lower(), operator.upper());
-        while width > tolerance && !operator.is_exact() && run.stopped().is_none() {
-            operator.sweep(&w, tolerance, &run.signal);
-            let before = std::mem::replace(&mut width, widest(operator.lower(), operator.upper()));
-            if width > PROGRESS * before {
-                break;
-            }
-        }
         status = run.stopped();
         if status.is_some() {
             break; // some states may not be known
