@@ -49,7 +49,7 @@ pub enum ModelError {
     /// Neither the model nor the caller gives a discount factor.
     #[error("the discount factor is missing: the model has none, so give one (--discount)")]
     MissingDiscount,
-    /// The discount factor is no number of [0,1].
+    /// The discount factor is no number of \[0, 1\].
     #[error("the discount factor is {value:?}, expected a number in [0, 1]")]
     Discount {
         /// What was given.

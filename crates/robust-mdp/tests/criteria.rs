@@ -114,7 +114,7 @@ fn the_total_cost_of_a_walk_is_its_number_of_steps() {
     let robust = solve(&model, &robust, &asked(Criterion::Total)).unwrap();
     for (p, found) in [(0.8, total), (0.7, robust)] {
         // v_s = v_{s−1} + d_s, d_S = 1/p, d_s = (1 + (1 − p)d_{s+1})/p.
-        let mut difference = vec![1.0 / p; 6];
+        let mut difference = [1.0 / p; 6];
         for s in (1..5).rev() {
             difference[s] = (1.0 + (1.0 - p) * difference[s + 1]) / p;
         }

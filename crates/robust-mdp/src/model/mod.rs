@@ -228,7 +228,7 @@ impl Model {
         self.bounds.as_ref().map(|[lower, upper]| Bounds { lower, upper })
     }
 
-    /// The discount factor λ in [0,1]; 1: costs do not lose weight over time.
+    /// The discount factor λ in \[0, 1\]; 1: costs do not lose weight over time.
     pub fn discount(&self) -> f64 {
         self.discount
     }
