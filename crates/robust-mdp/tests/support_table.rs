@@ -53,6 +53,7 @@ const QUESTIONS: [Question; 6] = [
         title: "costs of T steps, with a policy for each",
         flags: "`--objective finite --horizon T`",
         criterion: Criterion::Finite { horizon: 4 },
+        oracles: &[Oracle::Exact, Oracle::InteriorPoint],
         certificate: false,
         ..USUAL
     },

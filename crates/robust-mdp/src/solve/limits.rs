@@ -83,6 +83,12 @@ pub(super) fn check_criterion(
     if let Criterion::Finite { horizon: 0 } = criterion {
         return refuse("a horizon of 0 steps, expected at least 1".into());
     }
+    // Each step has one sweep, in which first-order steps may end far from the gap.
+    if let (Criterion::Finite { .. }, Oracle::FirstOrder) = (criterion, chosen.oracle) {
+        return refuse(
+            "finite horizons need the exact or the interior-point oracle, not first-order".into(),
+        );
+    }
     // Policies of the other oracles are averages or interior points, and mix.
     let needs_exact = [
         ("total costs need", *criterion == Criterion::Total),
