@@ -238,8 +238,9 @@ impl Answers {
 
 /// Rows that cost nothing and lead to states of the same value as their own alone, under every kernel.
 fn flat_rows(model: &Model, set: &UncertaintySet, v: &[f64], same: f64) -> Vec<bool> {
-    let (everywhere, states) = (set.leaves_support(), model.states());
+    let states = model.states();
     let is_flat = |s: usize, r: usize| {
+        let everywhere = set.leaves_support() && set.radius_at(s, r) > 0.0;
         let row = model.row(r);
         let level = |(k, (next, ..)): (usize, (usize, f64, f64))| {
             !row.is_open(k) || (v[next] - v[s]).abs() <= same

@@ -42,6 +42,8 @@ const NEWTON: f64 = 1.0 - 1e-10;
 const LINEAR: f64 = 1e-4;
 /// Rounds of policy iteration, from the best policy at λ'.
 const IMPROVEMENTS: usize = 100;
+/// Choices must be better by more than so many roundings.
+const BETTER: f64 = 32.0;
 /// Sweeps that do not make bounds narrower before they are taken to be as narrow as they get.
 const PATIENCE: u32 = 5;
 
@@ -239,8 +241,9 @@ fn polish(problem: &Problem<'_>, over: &[bool], x: &mut [f64], v: &mut [f64], ru
         let left = evaluate(&mut operator, over, x, v, run);
         let own = [operator.lower(), operator.upper()].map(<[f64]>::to_vec);
         let scale = v.iter().fold(run.largest_term, |m, v| m.max(v.abs()));
-        // What is left of v − F_x(v) would make any row seem better that leads nowhere.
-        let slack = rounding(scale, 0.0, run.width) + 2.0 * left;
+        // What is left of v − F_x(v), and roundings of values that should be the same, make rows seem better that lead
+        // nowhere.
+        let slack = BETTER * rounding(scale, 0.0, run.width) + 2.0 * left;
         operator.sweep(v, 0.0, &run.signal);
         if run.signal.raised() {
             return;

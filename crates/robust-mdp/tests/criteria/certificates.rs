@@ -1,5 +1,7 @@
 //! Certificates of all criteria, directions and kinds of policies.
 
+use robust_mdp::certificate::{Claim, Step};
+use robust_mdp::instances::Xoshiro256;
 use robust_mdp::sets::{Rectangularity, UncertaintySet};
 use robust_mdp::{
     Certificate, Criterion, Direction, Model, Options, Solution, Status, Verified, certify, solve,
@@ -71,4 +73,86 @@ fn policies_that_may_never_end_are_seen_without_uncertainty_too() {
             assert!(verified.gap < 1e-9);
         }
     }
+}
+
+/// One number of a certificate is another one.
+fn changed(certificate: &mut Certificate, random: &mut Xoshiro256) {
+    let further = certificate.further.len() as u64;
+    let k = random.below(further + 1) as usize;
+    let (upper, lower, policy, scale, kernel) = match k.checked_sub(1) {
+        None => {
+            let Certificate { upper, lower, policy, scale, kernel, .. } = certificate;
+            (upper, lower, policy, scale, kernel)
+        }
+        Some(k) => {
+            let Step { upper, lower, policy, scale, kernel } = &mut certificate.further[k];
+            (upper, lower, policy, scale, kernel)
+        }
+    };
+    let mut numbers: Vec<&mut f64> = match random.below(6) {
+        0 => upper.iter_mut().collect(),
+        1 => lower.iter_mut().collect(),
+        2 => policy.iter_mut().map(|w| &mut w.nu).collect(),
+        3 => scale.iter_mut().collect(),
+        4 => kernel.iter_mut().flat_map(|k| [&mut k.t, &mut k.nu]).collect(),
+        _ => {
+            certificate.surely ^= true;
+            return;
+        }
+    };
+    if numbers.is_empty() {
+        return;
+    }
+    let at = random.below(numbers.len() as u64) as usize;
+    let size = 10f64.powf(-12.0 * random.uniform()) * if random.below(2) == 0 { 1.0 } else { -1.0 };
+    let number = &mut *numbers[at];
+    *number = match random.below(4) {
+        0 => *number + size,
+        1 => *number * (1.0 + size),
+        2 => 0.0,
+        _ => 10.0 * size,
+    };
+}
+
+/// Whatever a number is changed to, what is still proved is true: bounds lie on either side of the value.
+#[test]
+fn changed_certificates_prove_nothing_false() {
+    let random = &mut Xoshiro256::new(7);
+    let (mut accepted, mut rejected) = (0, 0);
+    let lake = frozen_lake(1.0 / 3.0);
+    for (seed, set) in some_sets().into_iter().enumerate() {
+        let (model, ends) = (garnet(6, 3, 0.9, seed as u64), walk(6, &[0.8, 0.6]));
+        let nominal = set.clone().on_nominal_support();
+        let narrow = UncertaintySet::kl(0.01 * (1.0 + seed as f64));
+        for direction in [Direction::Worst, Direction::Best] {
+            for (model, set, criterion) in [
+                (&model, &set, Criterion::Finite { horizon: 3 }),
+                (&model, &set, Criterion::Average),
+                (&model, &set, Criterion::Discounted),
+                (&ends, &nominal, Criterion::Total),
+                (&lake, &narrow, Criterion::Total),
+            ] {
+                let options = Options { criterion, direction, ..Options::default() };
+                let solution = solve(model, set, &options).unwrap();
+                let (certificate, verified) = certify(model, set, &solution, None).unwrap();
+                for _ in 0..60 {
+                    let mut other = certificate.clone();
+                    changed(&mut other, random);
+                    let open = f64::INFINITY;
+                    other.claim = Claim { lower: -open, upper: open, gap: open };
+                    let Ok(found) = verify(model, &other, Some(1)) else {
+                        rejected += 1;
+                        continue;
+                    };
+                    accepted += 1;
+                    for s in 0..model.states() {
+                        let (low, high) = (found.lower[s], found.upper[s]);
+                        let holds = low <= verified.upper[s] && verified.lower[s] <= high;
+                        assert!(holds, "{criterion:?} {direction} state {s}: {low:e} to {high:e}");
+                    }
+                }
+            }
+        }
+    }
+    assert!(accepted > 500 && rejected > 200, "{accepted} accepted, {rejected} rejected");
 }

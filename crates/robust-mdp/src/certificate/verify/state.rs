@@ -213,7 +213,8 @@ impl<'a> Check<'a> {
     /// Whether a row costs nothing and leads to states of the same value as its own alone, under every kernel, so that
     /// it is worth just that.
     fn is_flat(&self, v: &[f64], s: usize, row: usize) -> bool {
-        if !self.terms.flat || self.set.leaves_support() {
+        let leaves = self.set.leaves_support() && self.set.radius_at(s, row) > 0.0;
+        if !self.terms.flat || leaves {
             return false;
         }
         let row = self.model.row(row);
