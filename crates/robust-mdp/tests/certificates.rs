@@ -87,7 +87,7 @@ fn stands(
 }
 
 /// One case of this many in the usual run; `./check --full` takes all of them, optimised.
-const USUAL: u64 = 5;
+const USUAL: u64 = 10;
 /// Of Newton's method on each set with a path in closed form.
 const MANY: u64 = 1200;
 

@@ -126,25 +126,26 @@ fn values_that_differ_by_rounding() {
 
 #[test]
 fn zero_and_tiny_probabilities() {
-    for radius in RADII {
-        for tiny in [0.0, 1e-300, 1e-100, 1e-14, 1e-9, 1e-4] {
+    for (j, radius) in RADII.into_iter().enumerate() {
+        for (k, tiny) in [0.0, 1e-300, 1e-100, 1e-14, 1e-9, 1e-4].into_iter().enumerate() {
             let row = |cost: f64, to: [usize; 3]| Row {
                 cost,
                 next: vec![(to[0], 0.6, 0.0), (to[1], 0.4 - tiny, 0.0), (to[2], tiny, 0.0)],
             };
             let rows = vec![row(1.0, [0, 1, 2]), row(1.5, [1, 2, 0]), row(0.5, [2, 3, 1])];
             let plain = Plain { discount: 0.9, states: vec![rows; 4] };
-            for v in [[1.0, 2.0, 9.0, -4.0], [9.0, 2.0, 1.0, 5.0]] {
-                // The reference by conjugates knows forty decades of multipliers.
-                let model = plain.model();
-                let known = |set: &&UncertaintySet| {
-                    tiny == 0.0 || tiny > 1e-20 || !reference::known(set).is_slow()
-                };
-                for set in sets(&model, radius).iter().filter(known) {
-                    checked(&model, set, &v);
-                }
-                finite(&plain, radius, &v);
+            let vectors = [[1.0, 2.0, 9.0, -4.0], [9.0, 2.0, 1.0, 5.0]];
+            // One for each radius and probability, in turn.
+            let v = vectors[(j + k) % 2];
+            // The reference by conjugates knows forty decades of multipliers.
+            let model = plain.model();
+            let known = |set: &&UncertaintySet| {
+                tiny == 0.0 || tiny > 1e-20 || !reference::known(set).is_slow()
+            };
+            for set in sets(&model, radius).iter().filter(known) {
+                checked(&model, set, &v);
             }
+            finite(&plain, radius, &v);
         }
     }
 }
