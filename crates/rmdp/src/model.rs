@@ -167,6 +167,11 @@ impl ReadArgs {
         }
     }
 
+    /// Reads what a certificate is about, which may be costs that need no discount factor.
+    pub(crate) fn read_for_proof(&self, path: &PathBuf) -> Result<NamedModel, Failure> {
+        Ok(self.read_or_discount(path, 1.0)?.0)
+    }
+
     /// Reads `path`, or takes the embedded example, with the discount factor that counts: questions other than that of
     /// discounted costs need none.
     pub(crate) fn read_for(

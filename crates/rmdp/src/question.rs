@@ -2,7 +2,7 @@
 //! chosen.
 
 use robust_mdp::sets::{Distance, Radius, Rectangularity, UncertaintySet};
-use robust_mdp::{Criterion, Direction, Objective, Options};
+use robust_mdp::{Certificate, Criterion, Direction, Objective, Options};
 
 use crate::args;
 use crate::choice::{Choice, in_a_row};
@@ -102,9 +102,10 @@ impl Question {
         }
     }
 
-    /// Whether there are certificates of its answers.
-    pub(crate) fn certifiable(self) -> bool {
-        self == Question::default()
+    /// What a certificate is about.
+    pub(crate) fn of(certificate: &Certificate) -> Question {
+        let Certificate { criterion, direction, deterministic, .. } = *certificate;
+        Question { criterion, direction, deterministic }
     }
 
     /// Whether it is about the worst case of discounted costs, which `evaluate` bounds.

@@ -139,8 +139,7 @@ pub(crate) fn run(args: &Args) -> Result<Ending, Failure> {
     let watched = watch.finish();
     let mut solution = solved.map_err(|e| args.unsolved(e))?;
     let mut losses = Losses::default();
-    let verified = question.certifiable()
-        && args.certify(&source.model, &chosen.set, &mut solution, &mut losses);
+    let verified = args.certify(&source.model, &chosen.set, &mut solution, &mut losses);
     let randomised =
         randomised::solve(&source.model, &chosen.set, &options, question, &solution, interrupt);
     let randomised = randomised.and_then(|r| losses.note(r.map_err(Failure::input)));
@@ -169,7 +168,7 @@ impl Args {
     /// Whether the question goes with the other flags.
     fn check(&self, question: Question) -> Result<(), Failure> {
         self.reading.check(question)?;
-        let Outputs { certificate, certify, kernel, trace, .. } = &self.outputs;
+        let Outputs { kernel, trace, .. } = &self.outputs;
         let flags = question.flags();
         if question.direction == Direction::Best && self.set.is_certain() {
             let message = "--set none is the nominal kernel alone, expected no --direction best";
@@ -178,11 +177,6 @@ impl Args {
         let finite = question.horizon().is_some();
         let best = question.direction == Direction::Best;
         let refused = [
-            (
-                certificate.is_some() || *certify,
-                !question.certifiable(),
-                "--certificate and --certify prove the worst case of discounted costs over all policies",
-            ),
             (
                 kernel.is_some(),
                 finite || best,

@@ -67,7 +67,7 @@ pub(crate) fn run(args: &Args) -> Result<Ending, Failure> {
     output::check_page(rest.all_states, rest.json.as_ref(), rest.quiet)?;
     let file = rest.json.as_ref().and_then(Sink::file).map(|path| ("--json", path));
     output::check(file, &[&args.model, &args.certificate])?;
-    let source = args.reading.read(&args.model)?;
+    let source = args.reading.read_for_proof(&args.model)?;
     let model = &source.model;
     let certificate = Certificate::read(&args.certificate, model).map_err(unread)?;
     if let Some(expected) = args.set.if_given(model)? {
@@ -104,10 +104,11 @@ fn page(
     let model = &source.model;
     let found = method::spoken(certificate.method, certificate.oracle);
     let distance = certificate.set.distance;
+    let question = Question::of(&certificate);
     let set = ChosenSet::from(certificate.set);
     let header = facts(&[
         ("model", format!("{} ({})", source.name, sizes(model))),
-        ("objective", objective(model, Question::default(), distance)),
+        ("objective", objective(model, question, distance)),
         ("set", set.describe()),
         ("method", found),
     ]);

@@ -54,7 +54,7 @@ const QUESTIONS: [Question; 6] = [
         flags: "`--objective finite --horizon T`",
         criterion: Criterion::Finite { horizon: 4 },
         oracles: &[Oracle::Exact, Oracle::InteriorPoint],
-        certificate: false,
+        certificate: true,
         ..USUAL
     },
     Question {
@@ -62,7 +62,7 @@ const QUESTIONS: [Question; 6] = [
         flags: "`--objective total`",
         criterion: Criterion::Total,
         oracles: &[Oracle::Exact],
-        certificate: false,
+        certificate: true,
         ..USUAL
     },
     Question {
@@ -70,7 +70,7 @@ const QUESTIONS: [Question; 6] = [
         flags: "`--objective average`",
         criterion: Criterion::Average,
         oracles: &[Oracle::Exact],
-        certificate: false,
+        certificate: true,
         ..USUAL
     },
     Question {
@@ -78,7 +78,7 @@ const QUESTIONS: [Question; 6] = [
         flags: "`--direction best`",
         direction: Direction::Best,
         oracles: &[Oracle::Exact],
-        certificate: false,
+        certificate: true,
         ..USUAL
     },
     Question {
@@ -86,7 +86,7 @@ const QUESTIONS: [Question; 6] = [
         flags: "`--deterministic`",
         deterministic: true,
         oracles: &[Oracle::Exact],
-        certificate: false,
+        certificate: true,
         ..USUAL
     },
 ];

@@ -48,9 +48,10 @@ fn radius_text(radius: &Radius) -> String {
 
 /// Whether the certificate is about this kind of model.
 pub(super) fn alike(model: &Model, certificate: &Certificate) -> Result<(), Rejection> {
-    let Certificate { discount, objective, .. } = certificate;
-    if discount.to_bits() != model.discount().to_bits() {
-        return other("discount factor", discount.to_string(), model.discount().to_string());
+    let Certificate { discount, objective, criterion, .. } = certificate;
+    let expected = criterion.discount(model.discount());
+    if discount.to_bits() != expected.to_bits() {
+        return other("discount factor", discount.to_string(), expected.to_string());
     }
     if *objective != model.objective() {
         let [found, expected] = [*objective, model.objective()].map(|o| o.name().to_owned());

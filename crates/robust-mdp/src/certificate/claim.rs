@@ -38,7 +38,10 @@ pub fn verify(
             proved.claimed(model, certificate)
         }
         // About another model it would say little.
-        Err(rejection) => check::same(certificate, model.fingerprint()).and(Err(rejection)),
+        Err(rejection) => {
+            let fingerprint = model.fingerprint_at(certificate.discount);
+            check::same(certificate, fingerprint).and(Err(rejection))
+        }
     }
 }
 

@@ -251,7 +251,7 @@ impl<'a> Emission<'a> {
             self.bellman = Bellman::new(model, set).referred().cooperative(self.cooperative);
         }
         let (fingerprint, ((policy, scale), mut kernel)) = join(
-            || known.unwrap_or_else(|| own.fingerprint()),
+            || known.unwrap_or_else(|| own.fingerprint_at(model.discount())),
             || match care {
                 // Cold sweeps of both players know cheaper ways than nature's.
                 Care::Joint | Care::Quick => {
@@ -281,7 +281,7 @@ impl<'a> Emission<'a> {
         let Step { upper, lower, policy, scale, kernel } = first;
         Certificate {
             model: fingerprint,
-            discount: model.discount(),
+            discount: solution.criterion.discount(model.discount()),
             objective: model.objective(),
             criterion: solution.criterion,
             direction: solution.direction,

@@ -60,7 +60,7 @@ pub struct Certificate {
     /// [Fingerprint](crate::Model::fingerprint) of the model, for a clear message; no proof rests
     /// on it.
     pub model: u128,
-    /// The model's discount factor.
+    /// The model's discount factor; 1 of totals and averages.
     pub discount: f64,
     /// The model's objective.
     pub objective: Objective,

@@ -86,8 +86,13 @@ impl Model {
     /// A number that depends on all that the model says but names; different models have the same one
     /// by accident only.
     pub fn fingerprint(&self) -> u128 {
+        self.fingerprint_at(self.discount)
+    }
+
+    /// Of the same model with this discount factor.
+    pub(crate) fn fingerprint_at(&self, discount: f64) -> u128 {
         let pieces: Vec<u128> = self.pieces().map(|states| self.fingerprint_of(states)).collect();
-        self.whole_fingerprint(&pieces)
+        self.whole_fingerprint(&pieces, discount)
     }
 
     /// Runs of states whose rows have fingerprints of their own.
@@ -119,10 +124,10 @@ impl Model {
         mixer.finish()
     }
 
-    /// From those of all pieces.
-    pub(crate) fn whole_fingerprint(&self, pieces: &[u128]) -> u128 {
+    /// From those of all pieces, with this discount factor.
+    pub(crate) fn whole_fingerprint(&self, pieces: &[u128], discount: f64) -> u128 {
         let mut mixer = Mixer::new();
-        mixer.numbers(&[self.discount]);
+        mixer.numbers(&[discount]);
         mixer.words(&[self.objective == Objective::MaxReward], u64::from);
         mixer.words(&[matches!(self.storage, Storage::Sparse { .. })], u64::from);
         mixer.words(&self.state_ptr, |x| x as u64);

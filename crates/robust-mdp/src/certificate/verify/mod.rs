@@ -75,7 +75,7 @@ pub(super) fn prove(
         Ok((excesses, pieces))
     };
     let (excesses, pieces) = excesses_of(certificate.first(), told.then_some(own))?;
-    let fingerprint = if told { own.whole_fingerprint(&pieces) } else { 0 };
+    let fingerprint = if told { own.whole_fingerprint(&pieces, model.discount()) } else { 0 };
     let unproved = |why: &str| Rejection::Input(format!("the total cost has no bounds: {why}"));
     // The last step first.
     let mut stages = Vec::new();
