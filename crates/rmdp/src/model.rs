@@ -168,7 +168,7 @@ impl ReadArgs {
     }
 
     /// Reads what a certificate is about, which may be costs that need no discount factor.
-    pub(crate) fn read_for_proof(&self, path: &PathBuf) -> Result<NamedModel, Failure> {
+    pub(crate) fn read_for_proof(&self, path: &Path) -> Result<NamedModel, Failure> {
         Ok(self.read_or_discount(path, 1.0)?.0)
     }
 
