@@ -174,6 +174,6 @@ fn what_averages_have_no_use_for_is_refused() {
     for oracle in [robust_mdp::Oracle::FirstOrder, robust_mdp::Oracle::InteriorPoint] {
         let options = Options { oracle: Some(oracle), ..asked(Criterion::Average) };
         let text = solve(&model, &set, &options).unwrap_err().to_string();
-        assert!(text.contains("needs the exact oracle"), "{text}");
+        assert!(text.contains("averages need the exact oracle"), "{text}");
     }
 }

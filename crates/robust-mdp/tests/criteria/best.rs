@@ -92,7 +92,7 @@ fn rewards_and_other_loops() {
         for oracle in [Oracle::FirstOrder, Oracle::InteriorPoint] {
             let options = Options { oracle: Some(oracle), ..best() };
             let text = solve(&costs, &set, &options).unwrap_err().to_string();
-            assert!(text.contains("the best case needs the exact oracle"), "{text}");
+            assert!(text.contains("best cases need the exact oracle"), "{text}");
         }
     }
 }
