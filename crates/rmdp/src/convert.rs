@@ -28,7 +28,7 @@ pub(crate) struct Args {
     /// Format of OUT [default: by its ending]
     #[arg(long, value_name = "FORMAT", value_parser = formats())]
     to: Option<Format>,
-    /// Discount factor in [0, 1); overrides the file's; needed where IN has none and OUT holds one
+    /// Discount factor in [0, 1]; overrides the file's; needed where IN has none and OUT holds one
     #[arg(long, value_name = "λ", value_parser = args::discount, allow_hyphen_values = true)]
     discount: Option<f64>,
     /// Cost or reward of next states that are not listed, in place of their action's own; what

@@ -93,7 +93,7 @@ struct MachineArgs {
 
 #[derive(Debug, clap::Args)]
 struct Common {
-    /// Discount factor in [0, 1)
+    /// Discount factor in [0, 1]
     #[arg(long, value_name = "λ", default_value_t = DEFAULT_DISCOUNT)]
     #[arg(value_parser = args::discount, allow_hyphen_values = true)]
     discount: f64,
