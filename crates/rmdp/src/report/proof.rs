@@ -7,6 +7,7 @@ use robust_mdp::{Certificate, Verified, verify};
 use super::solved::Solved;
 use crate::failure::Failure;
 use crate::model::NamedModel;
+use crate::question::Question;
 use crate::verify::unread;
 
 /// Weights of a policy that differ by less are the same.
@@ -55,6 +56,7 @@ fn proves(
     let mut weights = result.policy();
     certificate.policy.iter().for_each(|x| weights[x.row as usize] -= x.probability);
     Ok(certificate.expect_set(&set).is_ok()
+        && Question::of(certificate) == result.question
         && weights.iter().all(|x| x.abs() <= ROUNDING)
         && verified.lower.iter().zip(&file.lower).all(|(proved, said)| proved >= said)
         && verified.upper.iter().zip(&file.upper).all(|(proved, said)| proved <= said)

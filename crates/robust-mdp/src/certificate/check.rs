@@ -34,6 +34,14 @@ impl Certificate {
         if self.set.weights != set.weights {
             return other("weights", "one for each action".into(), "others".into());
         }
+        for (what, same) in [
+            ("set of weights of next states", self.set.entry_weights == set.entry_weights),
+            ("set of distances between states", self.set.ground == set.ground),
+        ] {
+            if !same {
+                return other(what, "one".into(), "another".into());
+            }
+        }
         Ok(())
     }
 }
@@ -101,13 +109,15 @@ pub(super) fn complete(
         let found = counted(further.len(), "further step", "further steps");
         return Err(Rejection::Malformed(format!("{found}, expected {expected}")));
     }
+    if let Criterion::Finite { horizon: 0 } = criterion {
+        return Err(Rejection::Malformed("a horizon of 0 steps, expected at least 1".into()));
+    }
     if *criterion == Criterion::Discounted && model.discount() == 1.0 {
         return Err(Rejection::Malformed("discounted costs at a discount of 1".into()));
     }
     complete_step(model, set, certificate.first(), terms)?;
-    // Every policy may prolong, or the one at hand.
     let of_further = match criterion {
-        Criterion::Total => Terms { cooperative: *surely, alone: *surely || terms.alone, ..terms },
+        Criterion::Total => terms.of_end(*surely),
         Criterion::Discounted | Criterion::Average | Criterion::Finite { .. } => terms,
     };
     further.iter().try_for_each(|step| complete_step(model, set, step.as_ref(), of_further))

@@ -372,8 +372,12 @@ impl Certificate {
         let mut bytes = Vec::new();
         let mut file = File::open(path).map_err(io)?;
         file.by_ref().take(HEADER as u64).read_to_end(&mut bytes).map_err(io)?;
-        let further = bytes.last_chunk().filter(|_| bytes.len() == HEADER);
-        let further = further.map_or(0, |count| u64::from_le_bytes(*count));
+        // What does not begin as a certificate is read no farther than the message needs.
+        let begins = bytes.len() == HEADER
+            && bytes.starts_with(&MAGIC)
+            && bytes[MAGIC.len()..].starts_with(&VERSION.to_le_bytes());
+        let further = bytes.last_chunk().filter(|_| begins);
+        let further = further.map_or(0, |count| u64::from_le_bytes(*count).min(u32::MAX.into()));
         let rest = longest(model, further).saturating_add(1);
         file.take(rest).read_to_end(&mut bytes).map_err(io)?;
         Certificate::from_bytes(&bytes, model)

@@ -41,8 +41,16 @@ pub(super) struct Terms {
     pub(super) alone: bool,
     /// Policies maximise too: all rows are bounded from above, and the policy's own from below.
     pub(super) cooperative: bool,
-    /// How much more than v_L values are does not matter, only how much less.
+    /// e⁻ ≥ 0 is enough: it does not matter how much more than v_L values are.
     pub(super) clipped: bool,
     /// Rows that cost nothing and lead to one value alone have it to the last digit.
     pub(super) flat: bool,
+}
+
+impl Terms {
+    /// Of the step that proves the end of a total: about all policies where all end `surely`, else about the one at
+    /// hand.
+    pub(super) fn of_end(self, surely: bool) -> Terms {
+        Terms { cooperative: surely, alone: surely || self.alone, clipped: true, ..self }
+    }
 }

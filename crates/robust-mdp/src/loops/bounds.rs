@@ -50,10 +50,14 @@ pub(crate) fn value_range(model: &Model, set: &UncertaintySet, criterion: Criter
         return UNKNOWN;
     }
     let (low, high) = model.cost_range(set.leaves_support());
-    // What rounding may have taken from a sum and a quotient.
+    // What rounding may have taken from a sum and a quotient, and from the number of steps.
+    let roundings = match criterion {
+        Criterion::Finite { .. } => 32.0,
+        Criterion::Discounted | Criterion::Total | Criterion::Average => 4.0,
+    };
     let outward = |cost: f64, sign: f64| {
         let value = criterion.sum_of(cost, model.discount());
-        value + sign * 4.0 * f64::EPSILON * value.abs()
+        value + sign * roundings * f64::EPSILON * value.abs()
     };
     (outward(low, -1.0), outward(high, 1.0))
 }

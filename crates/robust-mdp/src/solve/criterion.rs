@@ -40,7 +40,9 @@ impl Criterion {
             Criterion::Discounted => 1.0 / (1.0 - discount),
             Criterion::Finite { horizon } if discount == 1.0 => f64::from(horizon),
             Criterion::Finite { horizon } => {
-                (1.0 - discount.powi(horizon.min(1 << 30) as i32)) / (1.0 - discount)
+                // (1 − λ^T)/(1 − λ), without cancellation where λ is next to 1.
+                let rest = 1.0 - discount;
+                -(f64::from(horizon) * (-rest).ln_1p()).exp_m1() / rest
             }
             Criterion::Total | Criterion::Average => 1.0,
         }

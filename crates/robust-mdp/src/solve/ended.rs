@@ -15,7 +15,7 @@ pub(crate) fn ended(model: &Model, set: &UncertaintySet) -> Vec<bool> {
     };
     let mut over: Vec<bool> = (0..states).map(|s| model.rows_of(s).all(free)).collect();
     // Rows that may lead anywhere keep to the set only if it is all there is.
-    let leads_out = |s: usize| everywhere && set.radius_at(s, model.rows_of(s).start) > 0.0;
+    let leads_out = |s: usize| everywhere && model.rows_of(s).any(|r| set.radius_at(s, r) > 0.0);
     if !over.iter().all(|over| *over) {
         let acting = (0..states).filter(|&s| !model.is_terminal(s) && leads_out(s));
         acting.for_each(|s| over[s] = false);

@@ -88,7 +88,8 @@ impl Potential {
         same: f64,
         inner: &mut Inner<'_, '_>,
     ) -> Result<Option<Potential>, Error> {
-        let behind = BEHIND * same;
+        let scale = v.iter().fold(model.largest_term(), |m, v| m.max(v.abs()));
+        let behind = (BEHIND * same).max(4.0 * rounding(scale, 0.0, model.width()));
         let flat = flat_rows(model, set, v, same);
         let class = classes(model, &flat);
         let base = settled(model, set, &class, cooperative, v);

@@ -2,7 +2,7 @@
 
 use robust_mdp::certificate::{Claim, Step};
 use robust_mdp::instances::Xoshiro256;
-use robust_mdp::sets::{Rectangularity, UncertaintySet};
+use robust_mdp::sets::{EntryWeights, Ground, Rectangularity, UncertaintySet};
 use robust_mdp::{
     Certificate, Criterion, Direction, Model, Options, Solution, Status, Verified, certify, solve,
     verify,
@@ -155,4 +155,25 @@ fn changed_certificates_prove_nothing_false() {
         }
     }
     assert!(accepted > 500 && rejected > 200, "{accepted} accepted, {rejected} rejected");
+}
+
+/// A certificate is about what its set was told, too.
+#[test]
+fn sets_that_were_told_something_else_are_others() {
+    let model = garnet(5, 2, 0.9, 3);
+    let line = |x: f64| {
+        let places = (0..5).map(|s| x * f64::from(s)).collect();
+        UncertaintySet::wasserstein(Ground::line(places), 0.1)
+    };
+    let weights = |w: f64| {
+        UncertaintySet::l1(0.1)
+            .with_entry_weights(EntryWeights::PerState(vec![1.0, w, 1.0, 1.0, 1.0]))
+    };
+    for (set, other) in [(line(1.0), line(2.0)), (weights(1.0), weights(2.0))] {
+        let (solution, _) = proved(&model, &set, &Options::default());
+        let (certificate, _) = certify(&model, &set, &solution, None).unwrap();
+        assert!(certificate.expect_set(&set).is_ok());
+        let text = certificate.expect_set(&other).unwrap_err().to_string();
+        assert!(text.contains("it has one, expected another"), "{text}");
+    }
 }

@@ -248,3 +248,27 @@ fn costs_of_any_size() {
         }
     }
 }
+
+/// A state is not over where one action costs nothing and stays, but may lead elsewhere with a budget of its own.
+#[test]
+fn states_that_one_action_may_leave() {
+    let model = ModelBuilder::new(1.0)
+        .state("a")
+        .action("stay", 0.0, &[(0, 1.0)])
+        .action("risk", 0.0, &[(0, 1.0)])
+        .state("b")
+        .action("pay", 1.0, &[(2, 1.0)])
+        .terminal("end")
+        .build()
+        .unwrap();
+    let radii = |radii: [f64; 3]| {
+        UncertaintySet::l1(0.0).per_action().with_radius(Radius::PerRow(radii.to_vec()))
+    };
+    for set in [radii([0.0, 1.0, 0.0]), radii([1.0, 0.0, 0.0])] {
+        // The worst case of the action that may be left costs 1, of the other 0; neither ever ends in `a`.
+        let text = refused(&model, &set);
+        assert!(text.contains("may not end"), "{text}");
+    }
+    let none = radii([0.0; 3]);
+    holds(&total(&model, &none), 0, 0.0);
+}

@@ -34,8 +34,8 @@ pub(super) fn step_back(
 ) -> Bounds {
     let far = |a: &[f64], b: &[f64]| {
         let apart = a.iter().zip(b).map(|(a, b)| (a - b).next_up());
-        let far = apart.fold(f64::NEG_INFINITY, f64::max);
-        // Terminal states stay where they are.
+        let far = apart.fold(f64::NEG_INFINITY, |far, x| far.max(or_infinite(x)));
+        // Terminal states stay at 0, so that bounds of all others cannot be moved inwards alike.
         (model.discount() * far.max(0.0)).next_up()
     };
     let (up, down) = (far(&next.upper, step.upper), far(step.lower, &next.lower));
@@ -104,10 +104,6 @@ pub(super) fn ends(
     let steps = step.upper;
     let mut unit = model.clone();
     unit.count_steps(&over);
-    let terms = match certificate.surely {
-        true => Terms { cooperative: true, alone: true, ..terms },
-        false => Terms { cooperative: false, ..terms },
-    };
     if !certificate.surely
         && step.policy.iter().map(|w| (w.row, w.probability)).ne(certificate
             .policy
@@ -117,7 +113,7 @@ pub(super) fn ends(
     {
         return false;
     }
-    let check = Check::new(&unit, &certificate.set, step, terms);
+    let check = Check::new(&unit, &certificate.set, step, terms.of_end(certificate.surely));
     let Ok((excesses, _)) = crate::pool::in_pool(threads, || check.excesses(None)) else {
         return false;
     };

@@ -23,6 +23,7 @@ pub(crate) mod tail;
 pub(crate) mod tests;
 mod values;
 
+use self::interval::or_infinite;
 use self::state::Check;
 pub(super) use self::state::Excess;
 use super::claim::{Verified, label};
@@ -102,7 +103,7 @@ pub(super) fn prove(
     };
     let apart = |bounds: &Bounds| {
         let pairs = bounds.upper.iter().zip(&bounds.lower);
-        pairs.fold(0.0, |gap: f64, (u, l)| gap.max((u - l).next_up()))
+        pairs.fold(0.0, |gap: f64, (u, l)| gap.max(or_infinite((u - l).next_up())))
     };
     let gap = stages.iter().map(apart).fold(apart(&bounds), f64::max);
     let stages = stages.into_iter().rev().map(|bounds| own_sign(model, bounds)).collect();
