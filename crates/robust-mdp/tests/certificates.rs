@@ -6,6 +6,8 @@ mod cases;
 mod ran;
 mod reference;
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use cases::Case;
 use ran::assert_ran;
 use reference::{FAMILIES, Family, PRECISION};
@@ -15,6 +17,9 @@ use robust_mdp::{
     Certificate, Method, Model, ModelBuilder, Objective, Options, Oracle, Solution, Status, Stop,
     Verified, certify, solve, verify,
 };
+
+/// Certificates that may be wider than they should be, of those that a test makes.
+const MOST_WIDE: usize = 10;
 
 fn run(case: &Case, method: Method, oracle: Option<Oracle>, max_sweeps: u64) -> Solution {
     let gap = Some(1e-6 * case.model.largest_cost().max(1e-3));
@@ -42,7 +47,7 @@ fn proved(case: &Case, name: &str, solution: &Solution) {
         _ => 4.0 * solution.gap,
     };
     assert!(
-        proved.gap <= allowed || may_be_wide(set.distance),
+        proved.gap <= allowed || may_be_wide(set.distance) && seldom(),
         "{:?}: gap {:e} became {:e}, asked {:e}\n{}",
         solution.status,
         solution.gap,
@@ -58,6 +63,12 @@ fn proved(case: &Case, name: &str, solution: &Solution) {
 fn may_be_wide(distance: Distance) -> bool {
     use Distance::{Chi2Within, Cvar, EllipsoidWithin, KlWithin, Linf};
     matches!(distance, Linf | Cvar | EllipsoidWithin | KlWithin | Chi2Within)
+}
+
+/// Counts one that is wider than it should be: a few are known among tens of thousands, none in the usual run.
+fn seldom() -> bool {
+    static WIDE: AtomicUsize = AtomicUsize::new(0);
+    WIDE.fetch_add(1, Ordering::Relaxed) < MOST_WIDE
 }
 
 /// T_x U ≤ U and F(L) ≥ L by sorting and bisection: that is what the bounds rest on.

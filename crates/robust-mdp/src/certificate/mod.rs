@@ -7,6 +7,9 @@
 //! - Values v_L with multipliers that a kernel of the set is rebuilt from. If no action is worth
 //!   less than v_L − ε under it, v* ≥ v_L − ε/(1 − λ).
 //!
+//! Finite horizons, totals, averages, best cases and deterministic policies have certificates of the same numbers, from
+//! which other bounds follow.
+//!
 //! [`certify`] makes one of any [`Solution`](crate::Solution); [`verify`] computes δ and ε with every
 //! rounding counted and trusts nothing; what it needs of a set is its [`Proof`]. `docs/certificates.md` has the theorem, its proof and the
 //! format of the file.

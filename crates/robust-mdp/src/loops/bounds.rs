@@ -43,8 +43,9 @@ impl Bounds {
     }
 }
 
-/// min c·n and max c·n, n the steps that values are worth, discounted 1/(1 − λ): no policy's value is less or more under any kernel of the set. Every
-/// step costs min c to max c over what can happen, and a model that may end has steps of cost 0 too.
+/// min c·n and max c·n, n the steps that values are worth, discounted 1/(1 − λ): no policy's value is less or
+/// more under any kernel of the set. Every step costs min c to max c over what can happen, and a model that may
+/// end has steps of cost 0 too.
 pub(crate) fn value_range(model: &Model, set: &UncertaintySet, criterion: Criterion) -> (f64, f64) {
     if criterion == Criterion::Total {
         return UNKNOWN;

@@ -110,6 +110,7 @@ pub(super) fn check_criterion(
         (checkpointed, "checkpoints are"),
         (options.published.is_some(), "the published residual is"),
         (options.start.is_some() && *criterion != Criterion::Average, "starting values are"),
+        (options.bracketed && *criterion == Criterion::Total, "rows priced one by one are"),
     ];
     match unused.into_iter().find(|(given, _)| *given) {
         Some((_, what)) => {
