@@ -6,7 +6,7 @@
 //! method from the left finds the η of mass one, since the mass is convex in η.
 
 use robust_mdp::certificate::{Interval, Proof, ProofRow, Reading, UNIT};
-use robust_mdp::sets::{Beyond, Distance, EntryData, Priced, Row, Set, UncertaintySet};
+use robust_mdp::sets::{Beyond, Curve, Distance, EntryData, Priced, Row, Set, UncertaintySet};
 use robust_mdp::{Options, certify, conformance, instances, solve, verify};
 
 /// Σ (y − p)²/(y + p), on the support of p.
@@ -37,23 +37,39 @@ impl Set for LeCam {
     fn name(&self) -> &'static str {
         "lecam"
     }
+
     fn distance(&self, p: &[f64], y: &[f64], _: EntryData<'_>) -> f64 {
         let pairs = p.iter().zip(y).filter(|(p, y)| **p + **y > 0.0);
         pairs.map(|(p, y)| (y - p) * (y - p) / (y + p)).sum()
     }
+
     fn leaves_support(&self) -> bool {
         false
     }
+
     fn diameter(&self) -> f64 {
         2.0
     }
+
     fn vacuous(&self, p: &[f64], _: bool, _: EntryData<'_>) -> f64 {
         let least = p.iter().copied().filter(|p| *p > 0.0).fold(1.0, f64::min);
         2.0 * (1.0 - least) / (1.0 + least)
     }
+
+    fn proof(&self) -> Option<&dyn Proof> {
+        Some(self)
+    }
+
+    fn curve(&self) -> Option<&dyn Curve> {
+        Some(self)
+    }
+}
+
+impl Curve for LeCam {
     fn face(&self, row: Row<'_>) -> f64 {
         2.0 * (1.0 - on_maximum(row)) / (1.0 + on_maximum(row))
     }
+
     fn at(&self, row: Row<'_>, t: f64, _: Option<Priced>) -> Priced {
         let least = (2.0 * on_maximum(row) / (1.0 + on_maximum(row))).powi(2);
         let mut eta = least.max(f64::MIN_POSITIVE); // no η is smaller than `least`
@@ -70,6 +86,7 @@ impl Set for LeCam {
         let value = moved().map(|(p, z, r)| p * r * z).sum();
         Priced { t, nu: eta, value, price: moved().map(|(p, _, r)| p * f(r)).sum(), slope: None }
     }
+
     fn kernel(&self, row: Row<'_>, Priced { t, nu, .. }: Priced, y: &mut [f64]) -> Beyond {
         let on_face = |z: f64| f64::from(u8::from(z == 0.0));
         let of = |z: f64| if t.is_finite() { ratio(nu - t * z) } else { on_face(z) };
@@ -77,9 +94,6 @@ impl Set for LeCam {
             *y = if *p > 0.0 { p * of(w - row.maximum) } else { 0.0 };
         }
         Beyond::Nothing
-    }
-    fn proof(&self) -> Option<&dyn Proof> {
-        Some(self)
     }
 }
 

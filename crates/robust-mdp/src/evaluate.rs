@@ -28,6 +28,7 @@ pub fn evaluate(
     interrupt: &Interrupt,
 ) -> Result<Evaluated, Error> {
     set.validate(model)?;
+    set.expect_exact_updates("the evaluation of a policy")?;
     check_scale(model, Criterion::Discounted)?;
     let policy = &normalised(model, policy)?;
     let gap = target_gap(model, set, Criterion::Discounted, gap)?;
@@ -111,6 +112,7 @@ fn walk_worst_kernel(
     visit: impl FnMut(usize, usize, f64) -> ControlFlow<()> + Send,
 ) -> Result<ControlFlow<()>, Error> {
     set.validate(model)?;
+    set.expect_exact_updates("a policy's worst kernel")?;
     check_scale(model, Criterion::Average)?;
     let policy = &normalised(model, policy)?;
     let costs = &as_costs(model, values)?;

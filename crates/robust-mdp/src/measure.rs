@@ -112,6 +112,7 @@ pub fn bellman_enclosure(
     steps: u64,
 ) -> Result<(Vec<f64>, Vec<f64>), Error> {
     set.validate(model)?;
+    set.expect_exact_updates("an exact sweep")?;
     let interrupt = Interrupt::new();
     in_pool(Some(1), || {
         let layout = Layout::new(model, set);
@@ -137,6 +138,7 @@ pub fn bellman(
 ) -> Result<(Vec<f64>, Vec<f64>, Vec<f64>), Error> {
     set.validate(model)?;
     if oracle == Oracle::Exact {
+        set.expect_exact_updates("the exact oracle")?;
         let mut bellman = Bellman::new(model, set);
         bellman.sweep(values, Player::Both, 0.0);
         return Ok((bellman.lower, bellman.upper, bellman.policy));
@@ -192,6 +194,7 @@ pub fn exact_sweeps(
     bracketed: bool,
 ) -> Result<Vec<ExactSweep>, Error> {
     set.validate(model)?;
+    set.expect_exact_updates("an exact sweep")?;
     let states = model.states();
     let mut bellman = Bellman::new(model, set).bracketed(bracketed);
     let mut chain = Chain::new(states, |_| states);
@@ -221,6 +224,7 @@ pub fn exact_in_place(
     visit: &mut impl FnMut(usize, &[f64], f64, f64),
 ) -> Result<(), Error> {
     set.validate(model)?;
+    set.expect_exact_updates("an exact sweep")?;
     let oracle = Exact::new(model, set);
     let (mut sweep_values, mut worker) = (oracle.values(), ExactScratch::default());
     let rows = model.rows();
@@ -259,6 +263,7 @@ pub fn exact_sweep_seconds(
     threads: usize,
 ) -> Result<(Vec<f64>, f64), Error> {
     set.validate(model)?;
+    set.expect_exact_updates("an exact sweep")?;
     in_pool(Some(threads), || {
         let mut bellman = Bellman::new(model, set);
         let moved: Vec<f64> = (values.iter().enumerate())
@@ -318,6 +323,7 @@ impl<'a> Sweeps<'a> {
         policy: Option<&'a [f64]>,
     ) -> Result<Sweeps<'a>, Error> {
         set.validate(model)?;
+        set.expect_exact_updates("an exact sweep")?;
         Ok(Sweeps { bellman: Bellman::new(model, set), policy })
     }
 

@@ -5,7 +5,9 @@ mod custom_set;
 
 use robust_mdp::certificate::{Proof, ProofRow, Reading};
 use robust_mdp::conformance::{Report, Violation, check};
-use robust_mdp::sets::{Beyond, Distance, EntryData, Priced, Radius, Row, Set, UncertaintySet};
+use robust_mdp::sets::{
+    Beyond, Curve, Distance, EntryData, Priced, Radius, Row, Set, UncertaintySet,
+};
 use robust_mdp::{Options, Oracle, certify, instances, solve, verify};
 
 #[test]
@@ -149,6 +151,16 @@ impl Set for Lying {
         if self.tells(Lie::Vacuous) { 0.99 * limit } else { limit }
     }
 
+    fn proof(&self) -> Option<&dyn Proof> {
+        [Lie::Dual, Lie::Worth, Lie::Spent, Lie::Loose].contains(&self.0).then_some(self)
+    }
+
+    fn curve(&self) -> Option<&dyn Curve> {
+        Some(self)
+    }
+}
+
+impl Curve for Lying {
     fn at(&self, row: Row<'_>, t: f64, near: Option<Priced>) -> Priced {
         let early = if self.tells(Lie::Early) { 0.9 } else { 1.0 };
         let mut at = Priced { t, ..custom_set::LeCam.at(row, early * t, near) };
@@ -178,10 +190,6 @@ impl Set for Lying {
             y.copy_from_slice(row.p);
         }
         Beyond::Nothing
-    }
-
-    fn proof(&self) -> Option<&dyn Proof> {
-        [Lie::Dual, Lie::Worth, Lie::Spent, Lie::Loose].contains(&self.0).then_some(self)
     }
 }
 

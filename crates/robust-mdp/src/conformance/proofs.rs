@@ -4,7 +4,7 @@ use super::Violation;
 use super::draw::{DrawnRow, drawn_rows, mixed};
 use crate::certificate::{Proof, ProofRow};
 use crate::instances::Xoshiro256;
-use crate::sets::{Priced, Set};
+use crate::sets::{Curve, Priced};
 
 /// Rows that bounds are compared with.
 const OTHERS: usize = 10;
@@ -13,7 +13,7 @@ const WRONG: usize = 6;
 /// What rounding may leave, of numbers of the order of one.
 const ROUNDING: f64 = 1e-9;
 
-pub(super) fn check(set: &dyn Set) -> Result<(), Violation> {
+pub(super) fn check(set: &dyn Curve) -> Result<(), Violation> {
     let (Some(proof), mut random) = (set.proof(), Xoshiro256::new(4)) else { return Ok(()) };
     for drawn in drawn_rows(set) {
         let row = drawn.row();
@@ -39,7 +39,7 @@ pub(super) fn check(set: &dyn Set) -> Result<(), Violation> {
 }
 
 struct ProofCheck<'a> {
-    set: &'a dyn Set,
+    set: &'a dyn Curve,
     proof: &'a dyn Proof,
     drawn: &'a DrawnRow,
     curve: &'a [Priced],

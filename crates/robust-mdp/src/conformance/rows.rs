@@ -4,14 +4,14 @@ use super::draw::{DrawnRow, drawn_rows, mixed, normalise};
 use super::{Report, Violation};
 use crate::instances::Xoshiro256;
 use crate::sets::set::shrink;
-use crate::sets::{Priced, Row, Set};
+use crate::sets::{Curve, Priced, Row};
 
 /// Other rows that a row is compared with.
 const OTHERS: usize = 40;
 /// What rounding may leave, of numbers of the order of one.
 const ROUNDING: f64 = 1e-9;
 
-pub(super) fn check(set: &dyn Set, report: &mut Report) -> Result<(), Violation> {
+pub(super) fn check(set: &dyn Curve, report: &mut Report) -> Result<(), Violation> {
     let mut random = Xoshiro256::new(2);
     for drawn in drawn_rows(set) {
         let others: Vec<Vec<f64>> = (0..OTHERS).map(|_| drawn.distribution(&mut random)).collect();
@@ -26,7 +26,7 @@ pub(super) fn check(set: &dyn Set, report: &mut Report) -> Result<(), Violation>
 }
 
 struct RowCheck<'a> {
-    set: &'a dyn Set,
+    set: &'a dyn Curve,
     row: Row<'a>,
     drawn: &'a DrawnRow,
     others: &'a [Vec<f64>],

@@ -5,12 +5,12 @@ use super::Violation;
 use super::draw::{DrawnRow, OwnData, drawn_rows, normalise};
 use crate::instances::Xoshiro256;
 use crate::rows::{Outside, Ranking, Row};
-use crate::sets::{Beyond, Priced, Set};
+use crate::sets::{Beyond, Curve, Priced};
 
 /// What rounding may leave, of numbers of the order of one.
 const ROUNDING: f64 = 1e-9;
 
-pub(super) fn check(set: &dyn Set) -> Result<(), Violation> {
+pub(super) fn check(set: &dyn Curve) -> Result<(), Violation> {
     if !set.leaves_support() || !set.counts_outside() {
         return Ok(());
     }
@@ -103,7 +103,7 @@ impl Split {
 }
 
 struct UnlistedCheck<'a> {
-    set: &'a dyn Set,
+    set: &'a dyn Curve,
     split: &'a Split,
 }
 

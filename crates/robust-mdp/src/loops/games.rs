@@ -325,7 +325,7 @@ impl One<'_> {
             done += steps;
             x_sum.iter_mut().for_each(|x| *x /= weight);
             best.lower = best.lower.max(self.least_value(&game, average, gradient));
-            let upper = self.nature.respond(s, x_sum, &mut hand.answered).upper;
+            let upper = self.nature.respond(&game, s, x_sum, &mut hand.answered).upper;
             if upper < best.upper {
                 best.upper = upper;
                 policy.copy_from_slice(x_sum);

@@ -221,9 +221,9 @@ impl<'a> FirstOrder<'a> {
         let weight = last_weights(schedule);
         let Iterate { x_sum, y, y_sum, gradient_sum, .. } = slot.iterate;
         x_sum[0] += weight;
-        gradient_sum[0] += weight * nature.respond(slot.s, &[1.0], answered).upper;
+        gradient_sum[0] += weight * nature.respond(game, slot.s, &[1.0], answered).upper;
         match self.set.distance.set() {
-            Some(set) => game.block(0.0).write(set, 0, answered.point(0), y),
+            Some(set) => answered.write(set.curve(), game.block(0.0), 0, y),
             None => y.copy_from_slice(game.nominal()),
         }
         for (sum, y) in y_sum.iter_mut().zip(y) {

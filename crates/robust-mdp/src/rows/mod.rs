@@ -36,7 +36,7 @@ pub struct Row<'a> {
     pub range: f64,
     /// States that are not listed but may receive mass; `None`: there are none.
     pub outside: Option<Outside<'a>>,
-    /// Its entries by falling w, where that is known ([`Set::sorts`]).
+    /// Its entries by falling w, where that is known ([`Curve::sorts`](crate::sets::Curve::sorts)).
     pub order: Option<&'a [u32]>,
     /// What the set is told of the entries.
     pub data: EntryData<'a>,
@@ -336,7 +336,7 @@ impl<'a> Rows<'a> {
         self.is_everywhere() || self.source.reading == RowForm::Positive
     }
 
-    /// [`Set::peak`] of row k, where it was asked for.
+    /// [`Curve::peak`] of row k, where it was asked for.
     pub(crate) fn peak(&self, k: usize) -> Option<f64> {
         self.memory.peak[k]
     }

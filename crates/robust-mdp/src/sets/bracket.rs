@@ -1,11 +1,11 @@
-//! The price of a value from [`Set::ends`] alone: t in a bracket.
+//! The price of a value from [`Curve::ends`] alone: t in a bracket.
 //!
 //! In the plane of value and price the points below and above u enclose g between their chord and
 //! their tangents. Slopes of chords end on the edge of a piecewise linear g, secants of t against the
 //! value are fast where g is smooth: they alternate. Where the line of a chord's slope touches g in no
 //! new point, the chord is an edge whose slope rounding has hidden; it is looked for in growing steps.
 
-use super::set::{Priced, Set};
+use super::set::{Curve, Priced};
 use crate::rows::Row;
 
 const STEPS: usize = 200;
@@ -13,7 +13,7 @@ const STEPS: usize = 200;
 const CREEP: f64 = 1e-12;
 const GROWTH: f64 = 16.0;
 
-pub(super) fn price<T: Set + ?Sized>(
+pub(super) fn price<T: Curve + ?Sized>(
     set: &T,
     row: Row<'_>,
     u: f64,

@@ -9,7 +9,7 @@ use super::cressie_read::proof::{Far, Members, Near};
 use super::cressie_read::{self, CressieRead, Tilted};
 use super::logarithm;
 use super::proximal::{Prox, ProximalEntry, Separable};
-use super::set::{Beyond, Priced, RowKind, Set};
+use super::set::{Beyond, Curve, Priced, RowKind, Set};
 use super::{Distance, EntryData, UncertaintySet};
 use crate::certificate::verify::lane::Lane;
 use crate::certificate::{Interval, Proof, ProofRow, Reading};
@@ -114,6 +114,27 @@ impl Set for Burg {
         cressie_read::unbounded(p, unused)
     }
 
+    fn cone(&self) -> Option<&dyn Cone> {
+        Some(self)
+    }
+
+    fn prox(&self, geometry: Geometry) -> Option<&dyn Prox> {
+        match geometry {
+            Geometry::Euclidean => Some(&Separable(Burg)),
+            Geometry::Entropy => None,
+        }
+    }
+
+    fn proof(&self) -> Option<&dyn Proof> {
+        Some(self)
+    }
+
+    fn curve(&self) -> Option<&dyn Curve> {
+        Some(self)
+    }
+}
+
+impl Curve for Burg {
     fn at(&self, row: Row<'_>, t: f64, near: Option<Priced>) -> Priced {
         cressie_read::at::<Burg>(row, t, near)
     }
@@ -132,21 +153,6 @@ impl Set for Burg {
 
     fn kind(&self) -> RowKind<'_> {
         RowKind::Smooth
-    }
-
-    fn cone(&self) -> Option<&dyn Cone> {
-        Some(self)
-    }
-
-    fn prox(&self, geometry: Geometry) -> Option<&dyn Prox> {
-        match geometry {
-            Geometry::Euclidean => Some(&Separable(Burg)),
-            Geometry::Entropy => None,
-        }
-    }
-
-    fn proof(&self) -> Option<&dyn Proof> {
-        Some(self)
     }
 }
 

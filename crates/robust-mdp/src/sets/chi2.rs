@@ -8,7 +8,7 @@ use pulp::Simd;
 use super::cone::{Cone, Entry, Moved, Program};
 use super::proximal::{Prox, ProximalEntry, Separable};
 use super::quadratic::{self, Scale};
-use super::set::{Beyond, Priced, RowKind, Set};
+use super::set::{Beyond, Curve, Priced, RowKind, Set};
 use super::{Distance, EntryData, UncertaintySet};
 use crate::certificate::verify::lane::Lane;
 use crate::certificate::verify::sums::{Terms, steps};
@@ -81,6 +81,27 @@ impl Set for Chi2 {
         1.0 / p.iter().copied().filter(|p| *p > 0.0).fold(1.0, f64::min) - 1.0
     }
 
+    fn cone(&self) -> Option<&dyn Cone> {
+        Some(self)
+    }
+
+    fn prox(&self, geometry: Geometry) -> Option<&dyn Prox> {
+        match geometry {
+            Geometry::Euclidean => Some(&Separable(Chi2)),
+            Geometry::Entropy => None,
+        }
+    }
+
+    fn proof(&self) -> Option<&dyn Proof> {
+        Some(self)
+    }
+
+    fn curve(&self) -> Option<&dyn Curve> {
+        Some(self)
+    }
+}
+
+impl Curve for Chi2 {
     fn at(&self, row: Row<'_>, t: f64, near: Option<Priced>) -> Priced {
         quadratic::at(self, row, t, near)
     }
@@ -99,21 +120,6 @@ impl Set for Chi2 {
 
     fn kind(&self) -> RowKind<'_> {
         RowKind::Quadratic(self)
-    }
-
-    fn cone(&self) -> Option<&dyn Cone> {
-        Some(self)
-    }
-
-    fn prox(&self, geometry: Geometry) -> Option<&dyn Prox> {
-        match geometry {
-            Geometry::Euclidean => Some(&Separable(Chi2)),
-            Geometry::Entropy => None,
-        }
-    }
-
-    fn proof(&self) -> Option<&dyn Proof> {
-        Some(self)
     }
 }
 

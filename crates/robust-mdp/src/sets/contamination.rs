@@ -4,7 +4,7 @@
 
 use super::cone::{Cone, Entry, Moved, Program};
 use super::gauge::{self, Edge, share_of};
-use super::set::{Beyond, Priced, RowKind, Set};
+use super::set::{Beyond, Curve, Priced, RowKind, Set};
 use super::{Distance, EntryData, UncertaintySet};
 use crate::certificate::{Interval, Proof, ProofRow, Reading};
 use crate::rows::Row;
@@ -52,6 +52,20 @@ impl Set for Contamination {
         f64::from(u8::from(unused || p.iter().filter(|p| **p > 0.0).nth(1).is_some()))
     }
 
+    fn cone(&self) -> Option<&dyn Cone> {
+        Some(self)
+    }
+
+    fn proof(&self) -> Option<&dyn Proof> {
+        Some(self)
+    }
+
+    fn curve(&self) -> Option<&dyn Curve> {
+        Some(self)
+    }
+}
+
+impl Curve for Contamination {
     fn at(&self, row: Row<'_>, t: f64, _: Option<Priced>) -> Priced {
         Priced { t, ..edge(row).ends(t)[0] }
     }
@@ -82,14 +96,6 @@ impl Set for Contamination {
 
     fn kind(&self) -> RowKind<'_> {
         RowKind::PiecewiseLinear
-    }
-
-    fn cone(&self) -> Option<&dyn Cone> {
-        Some(self)
-    }
-
-    fn proof(&self) -> Option<&dyn Proof> {
-        Some(self)
     }
 }
 

@@ -7,7 +7,7 @@
 
 use super::cone::{Cone, Entry, Moved, Program};
 use super::order::falling;
-use super::set::{Beyond, Priced, RowKind, Set};
+use super::set::{Beyond, Curve, Priced, RowKind, Set};
 use super::{Distance, EntryData, UncertaintySet};
 use crate::certificate::{Interval, Proof, ProofRow, Reading, UNIT, roundings};
 use crate::rows::Row;
@@ -103,10 +103,6 @@ impl Set for Cvar {
         false
     }
 
-    fn sorts(&self) -> bool {
-        true
-    }
-
     fn adds_up(&self) -> bool {
         false
     }
@@ -125,6 +121,24 @@ impl Set for Cvar {
 
     fn vacuous(&self, p: &[f64], _: bool, _: EntryData<'_>) -> f64 {
         1.0 / p.iter().copied().filter(|p| *p > 0.0).fold(1.0, f64::min) - 1.0
+    }
+
+    fn cone(&self) -> Option<&dyn Cone> {
+        Some(self)
+    }
+
+    fn proof(&self) -> Option<&dyn Proof> {
+        Some(self)
+    }
+
+    fn curve(&self) -> Option<&dyn Curve> {
+        Some(self)
+    }
+}
+
+impl Curve for Cvar {
+    fn sorts(&self) -> bool {
+        true
     }
 
     fn at(&self, row: Row<'_>, t: f64, _: Option<Priced>) -> Priced {
@@ -191,14 +205,6 @@ impl Set for Cvar {
 
     fn kind(&self) -> RowKind<'_> {
         RowKind::PiecewiseLinear
-    }
-
-    fn cone(&self) -> Option<&dyn Cone> {
-        Some(self)
-    }
-
-    fn proof(&self) -> Option<&dyn Proof> {
-        Some(self)
     }
 }
 

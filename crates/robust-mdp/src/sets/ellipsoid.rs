@@ -8,7 +8,7 @@ use super::proximal::omega::EllipsoidEntropy;
 use super::proximal::ray::Ray;
 use super::proximal::{Prox, Separable};
 use super::quadratic::{self, Scale};
-use super::set::{Beyond, Priced, RowKind, Set};
+use super::set::{Beyond, Curve, Priced, RowKind, Set};
 use super::unlisted::UnlistedSums;
 use super::{Distance, EntryData, UncertaintySet};
 use crate::certificate::verify::lane::Lane;
@@ -75,6 +75,27 @@ impl Set for Ellipsoid {
         (0.5 * (1.0 - 2.0 * if unused { 0.0 } else { least } + square)).max(0.0)
     }
 
+    fn cone(&self) -> Option<&dyn Cone> {
+        Some(self)
+    }
+
+    fn prox(&self, geometry: Geometry) -> Option<&dyn Prox> {
+        match geometry {
+            Geometry::Euclidean => Some(&Ray),
+            Geometry::Entropy => Some(&Separable(EllipsoidEntropy)),
+        }
+    }
+
+    fn proof(&self) -> Option<&dyn Proof> {
+        Some(self)
+    }
+
+    fn curve(&self) -> Option<&dyn Curve> {
+        Some(self)
+    }
+}
+
+impl Curve for Ellipsoid {
     fn at(&self, row: Row<'_>, t: f64, near: Option<Priced>) -> Priced {
         quadratic::at(self, row, t, near)
     }
@@ -91,23 +112,8 @@ impl Set for Ellipsoid {
         quadratic::kernel(self, row, at, y)
     }
 
-    fn cone(&self) -> Option<&dyn Cone> {
-        Some(self)
-    }
-
     fn kind(&self) -> RowKind<'_> {
         RowKind::Quadratic(self)
-    }
-
-    fn prox(&self, geometry: Geometry) -> Option<&dyn Prox> {
-        match geometry {
-            Geometry::Euclidean => Some(&Ray),
-            Geometry::Entropy => Some(&Separable(EllipsoidEntropy)),
-        }
-    }
-
-    fn proof(&self) -> Option<&dyn Proof> {
-        Some(self)
     }
 }
 

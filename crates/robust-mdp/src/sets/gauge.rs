@@ -24,7 +24,7 @@ impl Edge {
         Priced { t, nu: share, value, price: share, slope: None }
     }
 
-    /// [`Set::ends`](super::Set::ends).
+    /// [`Curve::ends`](super::Curve::ends).
     pub(super) fn ends(self, t: f64) -> [Priced; 2] {
         let edge = 1.0 / self.gain;
         let [low, high] = match t {
@@ -35,7 +35,7 @@ impl Edge {
         [self.share(edge, low), self.share(edge, high)]
     }
 
-    /// [`Set::price`](super::Set::price).
+    /// [`Curve::price`](super::Curve::price).
     pub(super) fn price(self, u: f64) -> Priced {
         let share = (u - self.nominal) / self.gain;
         self.share(1.0 / self.gain, if share > 0.0 { share.min(1.0) } else { 0.0 })

@@ -7,7 +7,7 @@ use super::cone::{Cone, Entry, Moved, Program};
 use super::cressie_read::proof::{Far, Members, Near};
 use super::cressie_read::{self, CressieRead, Tilted};
 use super::proximal::{Prox, ProximalEntry, Separable};
-use super::set::{Beyond, Priced, RowKind, Set};
+use super::set::{Beyond, Curve, Priced, RowKind, Set};
 use super::{Distance, EntryData, UncertaintySet};
 use crate::certificate::verify::lane::Lane;
 use crate::certificate::{Interval, Proof, ProofRow, Reading};
@@ -87,6 +87,27 @@ impl Set for Hellinger {
         2.0 * (1.0 - if unused { 0.0 } else { least.sqrt() })
     }
 
+    fn cone(&self) -> Option<&dyn Cone> {
+        Some(self)
+    }
+
+    fn prox(&self, geometry: Geometry) -> Option<&dyn Prox> {
+        match geometry {
+            Geometry::Euclidean => Some(&Separable(Hellinger)),
+            Geometry::Entropy => None,
+        }
+    }
+
+    fn proof(&self) -> Option<&dyn Proof> {
+        Some(self)
+    }
+
+    fn curve(&self) -> Option<&dyn Curve> {
+        Some(self)
+    }
+}
+
+impl Curve for Hellinger {
     fn at(&self, row: Row<'_>, t: f64, near: Option<Priced>) -> Priced {
         cressie_read::at::<Hellinger>(row, t, near)
     }
@@ -107,21 +128,6 @@ impl Set for Hellinger {
 
     fn kind(&self) -> RowKind<'_> {
         RowKind::Smooth
-    }
-
-    fn cone(&self) -> Option<&dyn Cone> {
-        Some(self)
-    }
-
-    fn prox(&self, geometry: Geometry) -> Option<&dyn Prox> {
-        match geometry {
-            Geometry::Euclidean => Some(&Separable(Hellinger)),
-            Geometry::Entropy => None,
-        }
-    }
-
-    fn proof(&self) -> Option<&dyn Proof> {
-        Some(self)
     }
 }
 

@@ -8,7 +8,7 @@
 use super::cone::{Cone, Entry, Moved, Program};
 use super::gauge::{self, Edge, share_of};
 use super::order::falling;
-use super::set::{Beyond, Priced, RowKind, Set};
+use super::set::{Beyond, Curve, Priced, RowKind, Set};
 use super::{Distance, EntryData, Needs, Rectangularity, UncertaintySet};
 use crate::certificate::{Interval as Enclosed, Proof, ProofRow, Reading, roundings};
 use crate::model::Bounds;
@@ -101,16 +101,30 @@ impl Set for Interval {
         Some((1.0, "the intervals as they are"))
     }
 
-    fn sorts(&self) -> bool {
-        true
-    }
-
     fn diameter(&self) -> f64 {
         1.0
     }
 
     fn vacuous(&self, _: &[f64], _: bool, _: EntryData<'_>) -> f64 {
         1.0
+    }
+
+    fn cone(&self) -> Option<&dyn Cone> {
+        Some(self)
+    }
+
+    fn proof(&self) -> Option<&dyn Proof> {
+        Some(self)
+    }
+
+    fn curve(&self) -> Option<&dyn Curve> {
+        Some(self)
+    }
+}
+
+impl Curve for Interval {
+    fn sorts(&self) -> bool {
+        true
     }
 
     fn at(&self, row: Row<'_>, t: f64, _: Option<Priced>) -> Priced {
@@ -144,14 +158,6 @@ impl Set for Interval {
 
     fn kind(&self) -> RowKind<'_> {
         RowKind::PiecewiseLinear
-    }
-
-    fn cone(&self) -> Option<&dyn Cone> {
-        Some(self)
-    }
-
-    fn proof(&self) -> Option<&dyn Proof> {
-        Some(self)
     }
 }
 

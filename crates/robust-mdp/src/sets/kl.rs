@@ -8,7 +8,7 @@ use super::exponential::{self, EXP_ERROR, LIMIT};
 use super::proximal::omega::KlEuclidean;
 use super::proximal::tilt::Tilted;
 use super::proximal::{Prox, Separable};
-use super::set::{Beyond, Priced, RowKind, Set};
+use super::set::{Beyond, Curve, Priced, RowKind, Set};
 use super::tilt::{self, Tilt};
 use super::{Distance, EntryData, UncertaintySet};
 use crate::certificate::verify::lane::Lane;
@@ -63,6 +63,31 @@ impl Set for Kl {
         -p.iter().copied().filter(|p| *p > 0.0).fold(1.0, f64::min).ln()
     }
 
+    fn geometry(&self) -> Geometry {
+        Geometry::Entropy
+    }
+
+    fn cone(&self) -> Option<&dyn Cone> {
+        Some(self)
+    }
+
+    fn prox(&self, geometry: Geometry) -> Option<&dyn Prox> {
+        match geometry {
+            Geometry::Euclidean => Some(&Separable(KlEuclidean)),
+            Geometry::Entropy => Some(&Tilted),
+        }
+    }
+
+    fn proof(&self) -> Option<&dyn Proof> {
+        Some(self)
+    }
+
+    fn curve(&self) -> Option<&dyn Curve> {
+        Some(self)
+    }
+}
+
+impl Curve for Kl {
     fn at(&self, row: Row<'_>, t: f64, _: Option<Priced>) -> Priced {
         tilt::at(self, row, t)
     }
@@ -87,27 +112,8 @@ impl Set for Kl {
         Beyond::Nothing
     }
 
-    fn geometry(&self) -> Geometry {
-        Geometry::Entropy
-    }
-
-    fn cone(&self) -> Option<&dyn Cone> {
-        Some(self)
-    }
-
     fn kind(&self) -> RowKind<'_> {
         RowKind::Tilt(self)
-    }
-
-    fn prox(&self, geometry: Geometry) -> Option<&dyn Prox> {
-        match geometry {
-            Geometry::Euclidean => Some(&Separable(KlEuclidean)),
-            Geometry::Entropy => Some(&Tilted),
-        }
-    }
-
-    fn proof(&self) -> Option<&dyn Proof> {
-        Some(self)
     }
 }
 

@@ -7,7 +7,7 @@
 
 use super::cone::{Cone, Entry, Moved, Program};
 use super::proximal::{Prox, ProximalEntry, Separable};
-use super::set::{Beyond, Priced, RowKind, Set};
+use super::set::{Beyond, Curve, Priced, RowKind, Set};
 use super::weighted_l1::{self, Weighted};
 use super::{Distance, EntryData, Needs, UncertaintySet};
 use crate::certificate::{Interval, Proof, ProofRow, Reading};
@@ -115,6 +115,28 @@ impl Set for L1 {
         2.0 * self.scale * (1.0 - if unused { 0.0 } else { least })
     }
 
+    fn cone(&self) -> Option<&dyn Cone> {
+        Some(self)
+    }
+
+    fn prox(&self, geometry: Geometry) -> Option<&dyn Prox> {
+        match (geometry, self.scale == NORM.scale) {
+            (Geometry::Euclidean, true) => Some(&Separable(NORM)),
+            (Geometry::Euclidean, false) => Some(&Separable(TOTAL_VARIATION)),
+            (Geometry::Entropy, _) => None,
+        }
+    }
+
+    fn proof(&self) -> Option<&dyn Proof> {
+        Some(self)
+    }
+
+    fn curve(&self) -> Option<&dyn Curve> {
+        Some(self)
+    }
+}
+
+impl Curve for L1 {
     fn at(&self, row: Row<'_>, t: f64, _: Option<Priced>) -> Priced {
         Priced { t, ..self.ends(row, t, None)[0] }
     }
@@ -185,22 +207,6 @@ impl Set for L1 {
 
     fn kind(&self) -> RowKind<'_> {
         RowKind::PiecewiseLinear
-    }
-
-    fn cone(&self) -> Option<&dyn Cone> {
-        Some(self)
-    }
-
-    fn prox(&self, geometry: Geometry) -> Option<&dyn Prox> {
-        match (geometry, self.scale == NORM.scale) {
-            (Geometry::Euclidean, true) => Some(&Separable(NORM)),
-            (Geometry::Euclidean, false) => Some(&Separable(TOTAL_VARIATION)),
-            (Geometry::Entropy, _) => None,
-        }
-    }
-
-    fn proof(&self) -> Option<&dyn Proof> {
-        Some(self)
     }
 }
 

@@ -7,7 +7,7 @@
 
 use super::cone::{Cone, Entry, Moved, Program};
 use super::proximal::{Prox, ProximalEntry, Separable};
-use super::set::{Beyond, Priced, Set};
+use super::set::{Beyond, Curve, Priced, Set};
 use super::{Distance, EntryData, Needs, UncertaintySet};
 use crate::certificate::{Interval, Proof, ProofRow, Reading, UNIT};
 use crate::geometry::Geometry;
@@ -128,6 +128,27 @@ impl Set for L2 {
         (0.5 * (all + open.fold(outside, f64::max))).max(0.0)
     }
 
+    fn cone(&self) -> Option<&dyn Cone> {
+        Some(self)
+    }
+
+    fn prox(&self, geometry: Geometry) -> Option<&dyn Prox> {
+        match geometry {
+            Geometry::Euclidean => Some(&Separable(L2)),
+            Geometry::Entropy => None,
+        }
+    }
+
+    fn proof(&self) -> Option<&dyn Proof> {
+        Some(self)
+    }
+
+    fn curve(&self) -> Option<&dyn Curve> {
+        Some(self)
+    }
+}
+
+impl Curve for L2 {
     /// The mass falls and is convex in ν: from where all entries count, Newton's method rises to the ν of mass one.
     fn at(&self, row: Row<'_>, t: f64, _: Option<Priced>) -> Priced {
         let mut sums = Sums::new(row, t, f64::NEG_INFINITY);
@@ -190,21 +211,6 @@ impl Set for L2 {
             y[j] = if on_top(j) { p + each / row.data.weight(j) } else { 0.0 };
         }
         Beyond::Nothing
-    }
-
-    fn cone(&self) -> Option<&dyn Cone> {
-        Some(self)
-    }
-
-    fn prox(&self, geometry: Geometry) -> Option<&dyn Prox> {
-        match geometry {
-            Geometry::Euclidean => Some(&Separable(L2)),
-            Geometry::Entropy => None,
-        }
-    }
-
-    fn proof(&self) -> Option<&dyn Proof> {
-        Some(self)
     }
 }
 

@@ -8,7 +8,7 @@
 
 use super::cone::{Cone, Entry, Moved, Program};
 use super::order::falling;
-use super::set::{Beyond, Priced, RowKind, Set};
+use super::set::{Beyond, Curve, Priced, RowKind, Set};
 use super::{Distance, EntryData, Needs, UncertaintySet};
 use crate::certificate::{Interval, Proof, ProofRow, Reading, UNIT, above, roundings};
 use crate::rows::Row;
@@ -195,10 +195,6 @@ impl Set for Linf {
         false
     }
 
-    fn sorts(&self) -> bool {
-        true
-    }
-
     fn diameter(&self) -> f64 {
         1.0
     }
@@ -219,6 +215,24 @@ impl Set for Linf {
         let open = (0..p.len()).filter(|&i| p[i] > 0.0 || unused).map(of);
         let outside = if unused && !p.contains(&0.0) { all.max(1.0) } else { 0.0 };
         open.fold(outside, f64::max)
+    }
+
+    fn cone(&self) -> Option<&dyn Cone> {
+        Some(self)
+    }
+
+    fn proof(&self) -> Option<&dyn Proof> {
+        Some(self)
+    }
+
+    fn curve(&self) -> Option<&dyn Curve> {
+        Some(self)
+    }
+}
+
+impl Curve for Linf {
+    fn sorts(&self) -> bool {
+        true
     }
 
     fn at(&self, row: Row<'_>, t: f64, near: Option<Priced>) -> Priced {
@@ -276,14 +290,6 @@ impl Set for Linf {
 
     fn kind(&self) -> RowKind<'_> {
         RowKind::PiecewiseLinear
-    }
-
-    fn cone(&self) -> Option<&dyn Cone> {
-        Some(self)
-    }
-
-    fn proof(&self) -> Option<&dyn Proof> {
-        Some(self)
     }
 }
 

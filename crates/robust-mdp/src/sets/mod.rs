@@ -68,7 +68,7 @@ pub use quadratic::{At, Quadratic, Sums};
 pub use registry::Distance;
 #[doc(hidden)]
 pub use set::RowKind;
-pub use set::{Beyond, Priced, Set};
+pub use set::{Beyond, Curve, Priced, Set};
 #[doc(hidden)]
 pub use tilt::Tilt;
 pub use uncertainty_set::{Radius, Rectangularity, Support, UncertaintySet};

@@ -9,7 +9,7 @@ use std::marker::PhantomData;
 
 use pulp::{Simd, WithSimd};
 
-use super::set::{Beyond, Priced, Set};
+use super::set::{Beyond, Curve, Priced};
 use crate::lanes::{dispatch, last};
 use crate::rows::{Row, Rows};
 
@@ -314,7 +314,7 @@ pub(super) fn at<Q: Quadratic + Scale>(
 }
 
 /// The point of value u: t and ν together on the active set until it repeats; else t in a bracket.
-pub(super) fn price<Q: Quadratic + Set>(
+pub(super) fn price<Q: Quadratic + Curve>(
     set: &Q,
     row: Row<'_>,
     u: f64,

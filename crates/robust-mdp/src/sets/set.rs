@@ -6,7 +6,7 @@
 //! are conjugate: g(u) = max_t tu − ψ(t), g' = t, ψ' = ⟨z, y(t)⟩. For rows a of one budget,
 //!   F = max{ u : Σ_a κ_a·g_a(u) ≤ α } ≤ [α + Σ_a κ_a·ψ_a(t_a/κ_a)]/Σ_a t_a   for all t ≥ 0, t ≠ 0,
 //! with equality at t_a = κ_a·g_a'(F), and the policy is t/Σt. Drivers (`oracle/exact`) need no more than
-//! [`Set::at`], [`Set::price`] and [`Set::face`]; see `ARCHITECTURE.md` for how to add a set.
+//! [`Curve::at`], [`Curve::price`] and [`Curve::face`]; see `ARCHITECTURE.md` for how to add a set.
 
 use std::fmt::Debug;
 
@@ -56,8 +56,10 @@ pub enum Beyond {
 /// An uncertainty set around a row; see the [module](crate::sets) for the formulas.
 ///
 /// These make a set: [`distance`](Set::distance), [`leaves_support`](Set::leaves_support),
-/// [`diameter`](Set::diameter), [`vacuous`](Set::vacuous), [`at`](Set::at) with [`kernel`](Set::kernel), and
-/// [`face`](Set::face); the rest have defaults that any set can live with. A set that keeps to the nominal
+/// [`diameter`](Set::diameter), [`vacuous`](Set::vacuous); and then either a [`Curve`], with
+/// [`at`](Curve::at), [`kernel`](Curve::kernel) and [`face`](Curve::face), for every method of the library, or
+/// Euclidean proximal steps, [`prox`](Set::prox), for first-order methods alone, whose bounds come from the same
+/// steps. The rest have defaults that any set can live with. A set that keeps to the nominal
 /// support may find entries with p = 0 whose objectives are above [`Row::maximum`]: they have no mass. A set
 /// that leaves it must also count the states that [`Row::outside`] stands for.
 ///
@@ -92,11 +94,6 @@ pub trait Set: Debug + Sync {
     /// where it is told of entries, rows list all states.
     fn counts_outside(&self) -> bool {
         true
-    }
-
-    /// Whether it reads entries in the order of their objectives, which rows that share them have.
-    fn sorts(&self) -> bool {
-        false
     }
 
     /// Whether rows may share a budget, because sums of its distances mean something.
@@ -137,6 +134,34 @@ pub trait Set: Debug + Sync {
     /// not, may receive mass. Among rows of one length it is least where p is the same for all.
     fn vacuous(&self, p: &[f64], unused: bool, data: EntryData<'_>) -> f64;
 
+    /// In which geometry first-order steps of the kernel do best.
+    fn geometry(&self) -> Geometry {
+        Geometry::Euclidean
+    }
+
+    /// The conic form; `None`: the interior-point oracle does not take the set.
+    fn cone(&self) -> Option<&dyn Cone> {
+        None
+    }
+
+    /// What certificates rest on; `None`: there are none for this set.
+    fn proof(&self) -> Option<&dyn Proof> {
+        None
+    }
+
+    /// The kernel player's proximal steps in a geometry, for first-order methods.
+    fn prox(&self, _: Geometry) -> Option<&dyn Prox> {
+        None
+    }
+
+    /// Its price curve, for exact updates; `None`: the set is known by its proximal steps alone.
+    fn curve(&self) -> Option<&dyn Curve> {
+        None
+    }
+}
+
+/// The price curve of a row, by which states are updated exactly.
+pub trait Curve: Set {
     /// The point y(t), 0 < t < ∞; `near` may be close.
     fn at(&self, row: Row<'_>, t: f64, near: Option<Priced>) -> Priced;
 
@@ -153,7 +178,7 @@ pub trait Set: Debug + Sync {
         0.0
     }
 
-    /// The least d(y, p) at which ⟨z, y⟩ is the [`peak`](Set::peak), g(0) mostly; ∞ where no row of finite d
+    /// The least d(y, p) at which ⟨z, y⟩ is the [`peak`](Curve::peak), g(0) mostly; ∞ where no row of finite d
     /// lies there.
     fn face(&self, row: Row<'_>) -> f64;
 
@@ -168,30 +193,15 @@ pub trait Set: Debug + Sync {
     /// [`Beyond::OnMaxima`].
     fn kernel(&self, row: Row<'_>, at: Priced, y: &mut [f64]) -> Beyond;
 
-    /// In which geometry first-order steps of the kernel do best.
-    fn geometry(&self) -> Geometry {
-        Geometry::Euclidean
-    }
-
-    /// The conic form; `None`: the interior-point oracle does not take the set.
-    fn cone(&self) -> Option<&dyn Cone> {
-        None
-    }
-
     /// Which driver solves states of such rows.
     #[doc(hidden)]
     fn kind(&self) -> RowKind<'_> {
         RowKind::Bracketed
     }
 
-    /// What certificates rest on; `None`: there are none for this set.
-    fn proof(&self) -> Option<&dyn Proof> {
-        None
-    }
-
-    /// The kernel player's proximal steps in a geometry, for first-order methods.
-    fn prox(&self, _: Geometry) -> Option<&dyn Prox> {
-        None
+    /// Whether it reads entries in the order of their objectives, which rows that share them have.
+    fn sorts(&self) -> bool {
+        false
     }
 }
 
@@ -212,7 +222,7 @@ pub(crate) fn root(x: f64, degree: i32) -> f64 {
 /// Kinds of rows that have a driver of their own.
 #[derive(Clone, Copy)]
 pub enum RowKind<'a> {
-    /// By [`Set::price`], [`Set::ends`] and [`Set::face`] alone.
+    /// By [`Curve::price`], [`Curve::ends`] and [`Curve::face`] alone.
     Bracketed,
     /// d = ½Σ(y − p)²/r.
     Quadratic(&'a dyn Quadratic),
@@ -220,7 +230,7 @@ pub enum RowKind<'a> {
     Tilt(&'a dyn Tilt),
     /// As `Bracketed`, and every multiplier has one point: there are no edges to look for.
     Smooth,
-    /// g is piecewise linear, and [`Set::ends`] are its edges.
+    /// g is piecewise linear, and [`Curve::ends`] are its edges.
     PiecewiseLinear,
 }
 

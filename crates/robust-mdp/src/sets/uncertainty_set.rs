@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::data::{DataSource, EntryData, EntryWeights, GatheredData, Ground, Needs};
 use super::registry::Distance;
 use crate::error::Error;
+use crate::geometry::Geometry;
 use crate::model::Model;
 
 /// Who owns a budget.
@@ -126,6 +127,22 @@ impl UncertaintySet {
         self.weights.as_ref().map_or(1.0, |weights| weights[r])
     }
 
+    /// Whether states can be updated exactly; else the set is known by its proximal steps alone.
+    pub fn has_exact_updates(&self) -> bool {
+        self.distance.set().is_none_or(|set| set.curve().is_some())
+    }
+
+    /// Refuses what needs exact updates that the set does not have.
+    pub(crate) fn expect_exact_updates(&self, what: &str) -> Result<(), Error> {
+        match self.has_exact_updates() {
+            true => Ok(()),
+            false => Err(Error::Input(format!(
+                "{what} needs exact updates, which the {} set does not have",
+                self.distance.title()
+            ))),
+        }
+    }
+
     /// Whether mass may go where the nominal kernel has none.
     pub(crate) fn leaves_support(&self) -> bool {
         self.distance.set().is_some_and(|set| set.leaves_support() && self.support == Support::All)
@@ -183,6 +200,12 @@ impl UncertaintySet {
             ));
         }
         let Some(set) = self.distance.set() else { return Ok(()) };
+        if set.curve().is_none() && set.prox(Geometry::Euclidean).is_none() {
+            return Err(Error::Input(format!(
+                "the {} set offers neither exact updates nor Euclidean proximal steps, expected one of them",
+                set.title()
+            )));
+        }
         if !set.leaves_support() && self.support == Support::All {
             let title = set.title();
             return Err(Error::Input(match set.needs() {

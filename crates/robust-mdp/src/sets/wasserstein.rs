@@ -4,7 +4,7 @@
 //! on a line by two sweeps, m_j = max(t·z_j, m_{j∓1} − gap). Where targets are tied, the second number of a point
 //! is the share of the way from those of the lowest value to those of the highest.
 
-use super::set::{Beyond, Priced, RowKind, Set};
+use super::set::{Beyond, Curve, Priced, RowKind, Set};
 use super::transport;
 use super::{Distance, EntryData, Ground, Needs, Places, UncertaintySet};
 use crate::certificate::{Interval, Proof, ProofRow, Reading, UNIT};
@@ -150,6 +150,16 @@ impl Set for Wasserstein {
         (0..p.len()).filter(|&i| unused || p[i] > 0.0).map(to).fold(0.0, f64::max)
     }
 
+    fn proof(&self) -> Option<&dyn Proof> {
+        Some(self)
+    }
+
+    fn curve(&self) -> Option<&dyn Curve> {
+        Some(self)
+    }
+}
+
+impl Curve for Wasserstein {
     fn at(&self, row: Row<'_>, t: f64, _: Option<Priced>) -> Priced {
         Priced { t, ..self.ends(row, t, None)[0] }
     }
@@ -209,10 +219,6 @@ impl Set for Wasserstein {
 
     fn kind(&self) -> RowKind<'_> {
         RowKind::PiecewiseLinear
-    }
-
-    fn proof(&self) -> Option<&dyn Proof> {
-        Some(self)
     }
 }
 

@@ -97,7 +97,7 @@ impl<'a> Weighted<'a> {
         (0..self.p.len()).filter(gives).filter(move |&j| j != corner.receiver)
     }
 
-    /// [`Set::ends`](super::Set::ends).
+    /// [`Curve::ends`](super::Curve::ends).
     pub(super) fn ends(&self, nominal: f64, t: f64) -> [Priced; 2] {
         let Corners { ends: [low, high], t: edge, level } = self.corners(t);
         let priced = |nu, corner: Corner| {
@@ -119,14 +119,14 @@ impl<'a> Weighted<'a> {
         tops.min_by(|&i, &j| self.cost(i).total_cmp(&self.cost(j)))
     }
 
-    /// [`Set::face`](super::Set::face).
+    /// [`Curve::face`](super::Curve::face).
     pub(super) fn face(&self) -> f64 {
         let Some(top) = self.top() else { return f64::INFINITY };
         let below = (0..self.p.len()).filter(|&j| self.z(j) < 0.0);
         below.map(|j| self.p[j] * (self.cost(j) + self.cost(top))).sum()
     }
 
-    /// [`Set::kernel`](super::Set::kernel).
+    /// [`Curve::kernel`](super::Curve::kernel).
     pub(super) fn write(&self, at: Priced, y: &mut [f64]) {
         y.copy_from_slice(self.p);
         if at.t.is_infinite() {

@@ -8,7 +8,7 @@ use std::fmt::Debug;
 
 use super::cone::{Cone, Entry, Moved, Program};
 use super::proximal::Prox;
-use super::set::{Beyond, Priced, Set};
+use super::set::{Beyond, Curve, Priced, Set};
 use super::{EntryData, Needs};
 use crate::certificate::{Interval, Proof, ProofRow, Reading, UNIT, roundings};
 use crate::geometry::Geometry;
@@ -279,10 +279,6 @@ impl<D: Entrywise> Set for Within<D> {
         false
     }
 
-    fn sorts(&self) -> bool {
-        true
-    }
-
     fn degree(&self) -> i32 {
         D::DEGREE
     }
@@ -298,6 +294,32 @@ impl<D: Entrywise> Set for Within<D> {
             ends[0].max(ends[1])
         };
         (0..p.len()).map(entry).sum()
+    }
+
+    fn geometry(&self) -> Geometry {
+        Geometry::Euclidean
+    }
+
+    fn cone(&self) -> Option<&dyn Cone> {
+        self.0.cone().map(|_| self as &dyn Cone)
+    }
+
+    fn prox(&self, geometry: Geometry) -> Option<&dyn Prox> {
+        self.0.prox(geometry)
+    }
+
+    fn proof(&self) -> Option<&dyn Proof> {
+        Some(self)
+    }
+
+    fn curve(&self) -> Option<&dyn Curve> {
+        Some(self)
+    }
+}
+
+impl<D: Entrywise> Curve for Within<D> {
+    fn sorts(&self) -> bool {
+        true
     }
 
     fn at(&self, row: Row<'_>, t: f64, near: Option<Priced>) -> Priced {
@@ -340,22 +362,6 @@ impl<D: Entrywise> Set for Within<D> {
             }
         }
         Beyond::Nothing
-    }
-
-    fn geometry(&self) -> Geometry {
-        Geometry::Euclidean
-    }
-
-    fn cone(&self) -> Option<&dyn Cone> {
-        self.0.cone().map(|_| self as &dyn Cone)
-    }
-
-    fn prox(&self, geometry: Geometry) -> Option<&dyn Prox> {
-        self.0.prox(geometry)
-    }
-
-    fn proof(&self) -> Option<&dyn Proof> {
-        Some(self)
     }
 }
 

@@ -95,7 +95,7 @@ fn solve_with<'a>(
     let fom = &options.fom.clone().unwrap_or_default();
     let setup = check_fom(set, fom)?;
     let start = check_start(model, options)?;
-    let chosen = choose(options)?;
+    let chosen = choose(options, set)?;
     refuse_unused(options, &chosen)?;
     check_oracle(set, chosen.oracle)?;
     check_criterion(options, &chosen, checkpointer.is_some())?;

@@ -6,6 +6,7 @@
 
 use super::Checks;
 use super::response::Response;
+use super::worst_case::WorstCase;
 use crate::codec::{Codec, Snapshot};
 use crate::incumbent::widest;
 use crate::loops::bounds::Bounds;
@@ -31,7 +32,7 @@ pub(crate) struct Answer<'a> {
 
 /// Bounds both sides of the gap.
 pub(super) struct Sides<'a> {
-    evaluation: Evaluation<'a>,
+    worst_case: WorstCase<'a>,
     response: Response<'a>,
     /// Values near those of the policy's worst case and of the best response.
     above: Vec<f64>,
@@ -41,7 +42,7 @@ pub(super) struct Sides<'a> {
 impl<'a> Sides<'a> {
     pub(super) fn new(model: &'a Model, set: &'a UncertaintySet, layout: &'a Layout) -> Sides<'a> {
         Sides {
-            evaluation: Evaluation::new(model, set),
+            worst_case: WorstCase::new(model, set, layout),
             response: Response::new(model, set, layout),
             above: vec![0.0; model.states()],
             below: vec![0.0; model.states()],
@@ -62,7 +63,7 @@ impl<'a> Sides<'a> {
         tolerance: f64,
         signal: &Signal<'_>,
     ) -> Bounds {
-        let above = self.evaluation.run(policy, &mut self.above, tolerance, signal);
+        let above = self.worst_case.run(policy, &mut self.above, tolerance, signal);
         let below = self.response.run(kernel, &mut self.below, tolerance, signal);
         Bounds { lower: below.lower, upper: above.upper }
     }
@@ -137,8 +138,8 @@ impl<'a> Checker<'a> {
         } else {
             run.incumbent.improve(&policy, &found.lower, found.upper);
         }
-        let Sides { evaluation, response, .. } = &mut self.sides;
-        self.last = account(run, [evaluation.take_work(), response.take_work()]);
+        let Sides { worst_case, response, .. } = &mut self.sides;
+        self.last = account(run, [worst_case.take_work(), response.take_work()]);
         self.spent += self.last;
         self.last_epoch = run.work.sweeps;
         self.stall.verdict(run)
@@ -181,7 +182,7 @@ impl Snapshot for Checker<'_> {
         }
         codec.number(least_gap);
         codec.small(checks);
-        self.sides.evaluation.visit_fields(codec);
+        self.sides.worst_case.visit_fields(codec);
         self.sides.response.chain.visit_fields(codec);
     }
 }
@@ -203,18 +204,19 @@ impl HeadStart {
     pub(super) fn new(
         model: &Model,
         set: &UncertaintySet,
+        layout: &Layout,
         run: &mut Run<'_>,
     ) -> (HeadStart, Option<Status>) {
         let nominal = UncertaintySet::none();
         let mut best = Evaluation::new(model, &nominal);
-        let mut evaluation = Evaluation::new(model, set);
+        let mut worst_case = WorstCase::new(model, set, layout);
         let tolerance = CHECKED * run.limits.gap;
         let mut below = vec![0.0; model.states()];
         let (policy, found) = best.best_policy(&mut below, tolerance, &run.signal);
         let mut above = below.clone();
-        let upper = evaluation.run(&policy, &mut above, tolerance, &run.signal).upper;
+        let upper = worst_case.run(&policy, &mut above, tolerance, &run.signal).upper;
         run.incumbent.improve(&policy, &found.lower, upper);
-        let entries = account(run, [best.take_work(), evaluation.take_work()]);
+        let entries = account(run, [best.take_work(), worst_case.take_work()]);
         let mut stall = Stall::new();
         let status = stall.verdict(run);
         (HeadStart { above, below, entries, stall }, status)

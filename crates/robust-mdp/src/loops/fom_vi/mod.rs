@@ -12,6 +12,7 @@ mod certification;
 pub(crate) mod gap_trace;
 pub(crate) mod response;
 mod settings;
+mod worst_case;
 
 pub use self::settings::{Average, Checks, FomSettings};
 
@@ -79,7 +80,7 @@ pub(crate) fn run(
         // Before anything of the kernel's size is there.
         if settings.head_start {
             let started = Instant::now();
-            let (found, status) = HeadStart::new(model, set, run);
+            let (found, status) = HeadStart::new(model, set, &layout, run);
             run.check_seconds += started.elapsed().as_secs_f64();
             if let Some(status) = status {
                 return Ok(status);

@@ -9,7 +9,7 @@ use super::{Exact, ExactScratch};
 use crate::model::NominalRow;
 use crate::rows::SweepValues;
 use crate::sets::Rectangularity;
-use crate::sets::set::{Beyond, Priced, Set, shrink};
+use crate::sets::set::{Beyond, Curve, Priced, shrink};
 
 /// The share of a budget by which rows may exceed it before their multipliers are lowered: what is left is
 /// mixed with the nominal rows, at that share of their values.
@@ -47,7 +47,7 @@ impl Exact<'_> {
         mut visit: impl FnMut(usize, usize, f64),
     ) {
         let first = self.model.rows_of(s).start;
-        let Some(set) = self.set else {
+        let Some(set) = self.curve() else {
             for k in 0..x.len() {
                 let row = self.model.row(first + k);
                 let positive = row.entries().filter(|e| e.1 > 0.0 || row.transition_cost.is_some());
@@ -144,7 +144,7 @@ fn at(problem: &mut StateProblem<'_>, rows: &[RowMultipliers]) -> (Vec<Entries>,
 }
 
 /// Row k at a point, with mass one; states that it does not list come last.
-fn entries(set: &dyn Set, rows: &mut crate::rows::Rows<'_>, k: usize, at: Priced) -> Entries {
+fn entries(set: &dyn Curve, rows: &mut crate::rows::Rows<'_>, k: usize, at: Priced) -> Entries {
     rows.look_at(k);
     let row = rows.row(k);
     let mut out = Entries { next: Vec::new(), y: row.p.to_vec(), p: row.p.to_vec(), price: 0.0 };

@@ -40,7 +40,7 @@ use crate::chain::ChainRows;
 
 use crate::model::{Model, NominalRow};
 use crate::rows::{RowForm, RowSource, Rows, RowsMemory, SweepValues};
-use crate::sets::set::{RowKind, Set};
+use crate::sets::set::{Curve, RowKind, Set};
 use crate::sets::{DataSource, Enclosure, Radius, Rectangularity, UncertaintySet};
 
 /// The exact oracle of a model and a set.
@@ -112,6 +112,11 @@ impl<'a> Exact<'a> {
         }
     }
 
+    /// The set's price curve. Whoever sweeps has asked before whether there is one.
+    fn curve(&self) -> Option<&'static dyn Curve> {
+        self.set.map(|set| set.curve().expect("a set with exact updates"))
+    }
+
     /// Whether rows may put mass on states that they do not list.
     pub(crate) fn spreads(&self) -> bool {
         self.reading == RowForm::Outside && self.set.is_some()
@@ -141,7 +146,9 @@ impl<'a> Exact<'a> {
     /// The values of a sweep, for this oracle.
     pub(crate) fn values(&self) -> SweepValues {
         let (discount, states) = (self.model.discount(), self.model.states());
-        let asked = self.set.is_some_and(|set| !set.leaves_support() || set.sorts());
+        let asked = self.set.is_some_and(|set| {
+            !set.leaves_support() || set.curve().is_some_and(|curve| curve.sorts())
+        });
         let ranked = self.reading == RowForm::Shared && asked;
         SweepValues::new(discount, states, self.model.is_dense(), ranked, self.spreads())
     }
@@ -167,7 +174,7 @@ impl<'a> Exact<'a> {
 
     fn state<'w>(
         &'w self,
-        set: &'static dyn Set,
+        set: &'static dyn Curve,
         s: usize,
         values: &'w SweepValues,
         tolerance: f64,
@@ -209,7 +216,7 @@ impl<'a> Exact<'a> {
         worker: &mut ExactScratch,
     ) -> Enclosure {
         self.screen(s, values, &mut memory);
-        let Some(set) = self.set else {
+        let Some(set) = self.curve() else {
             return self.nominal_update(s, values, memory, x, &mut worker.entries);
         };
         let mut state = self.state(set, s, values, tolerance, memory, worker);
@@ -233,7 +240,7 @@ impl<'a> Exact<'a> {
         worker: &mut ExactScratch,
         chain: &mut ChainRows<'_>,
     ) {
-        let Some(set) = self.set else { return self.nominal_chain_row(s, x, chain) };
+        let Some(set) = self.curve() else { return self.nominal_chain_row(s, x, chain) };
         let mut state = self.state(set, s, values, 0.0, memory, worker);
         state.add_to_chain(x, chain);
         state.count();
@@ -250,7 +257,7 @@ impl<'a> Exact<'a> {
         worker: &mut ExactScratch,
     ) -> Enclosure {
         self.screen(s, values, &mut memory);
-        let Some(set) = self.set else {
+        let Some(set) = self.curve() else {
             return self.nominal_response(s, values, x, &mut worker.entries);
         };
         let mut state = self.state(set, s, values, tolerance, memory, worker);

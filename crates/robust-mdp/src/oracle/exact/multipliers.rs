@@ -41,7 +41,7 @@ impl Exact<'_> {
         let first = self.model.rows_of(s).start;
         let radii: Vec<f64> =
             self.model.rows_of(s).map(|r| self.uncertainty.radius_at(s, r)).collect();
-        let Some(set) = self.set else { return };
+        let Some(set) = self.curve() else { return };
         if memory.t.is_empty() || shared && self.uncertainty.radius_at(s, first) == 0.0 {
             return;
         }
@@ -71,7 +71,7 @@ impl Exact<'_> {
         memory: &mut RowMemory<'_>,
         worker: &mut ExactScratch,
     ) {
-        let (Some(set), false) = (self.set, x.is_empty()) else { return };
+        let (Some(set), false) = (self.curve(), x.is_empty()) else { return };
         let RowMemory { t, nu, screen } = memory;
         let memory = RowMemory { t, nu, screen };
         let mut state = self.state(set, s, values, 0.0, memory, worker);

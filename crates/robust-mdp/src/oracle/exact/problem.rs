@@ -2,12 +2,12 @@
 
 use super::active::Active;
 use crate::rows::{Rows, SweepValues};
-use crate::sets::set::{Priced, Set, shrink};
+use crate::sets::set::{Curve, Priced, shrink};
 use crate::sets::{Enclosure, Needs};
 
 /// max over kernels with Σ_a κ_a·d(y_a, p_a) ≤ α of the rows of a state.
 pub(super) struct StateProblem<'a> {
-    pub(super) set: &'a dyn Set,
+    pub(super) set: &'a dyn Curve,
     pub(super) rows: Rows<'a>,
     pub(super) radius: f64,
     /// κ of the rows; `None`: 1.

@@ -17,7 +17,7 @@ use std::ops::Range;
 use self::program::{Asked, Candidate};
 use super::nature::{Answered, Nature};
 use crate::rows::{Budget, ExplicitRows, row_values, shares_budget};
-use crate::sets::set::{Priced, Set};
+use crate::sets::set::{Curve, Priced, Set};
 use crate::sets::{Block, Enclosure, Needs, UncertaintySet};
 
 /// What a thread works with, and counts of what it did.
@@ -79,7 +79,7 @@ impl ConicState<'_> {
         if !shared {
             one_hot(x, best);
         }
-        let mut upper = self.nature.respond(self.s, x, &mut programs.answered).upper;
+        let mut upper = self.nature.respond(game, self.s, x, &mut programs.answered).upper;
         // A row is never worth more than its maximum.
         let cap = least(game.base);
         if upper.is_nan() || upper > game.base[cap] {
@@ -104,7 +104,7 @@ impl ConicState<'_> {
         let Programs { answered, response, .. } = programs;
         response.resize(block.entries(), 0.0);
         for k in 0..block.rows() {
-            block.write(set, k, answered.point(k), &mut response[block.span(k)]);
+            answered.write(set.curve(), block, k, &mut response[block.span(k)]);
         }
         block.bring_within(set, response);
         least_value(block, self.game.base, response)
@@ -131,10 +131,12 @@ impl ConicState<'_> {
             return from;
         }
         let peaks = set.needs() == Needs::Intervals;
-        if !self.whole && !peaks && saturate(set, block, base, level, y) {
+        let curve = set.curve().filter(|_| !self.whole && !peaks);
+        if curve.is_some_and(|curve| saturate(curve, block, base, level, y)) {
             one_hot(x, least(base));
         } else {
-            let to = if self.whole {
+            // Of sets without exact updates nothing is known of rows that a program leaves out.
+            let to = if self.whole || set.curve().is_none() {
                 f64::INFINITY
             } else {
                 self.least_worst_case(span, programs).min(level)
@@ -149,7 +151,10 @@ impl ConicState<'_> {
                 take(candidate, block, &rows, x, y);
             }
         }
-        block.bring_within(set, y);
+        match self.nature.steps() {
+            None => block.bring_within(set, y),
+            Some(steps) => steps.bring_within(block, y, programs.answered.support_memory()),
+        }
         least_value(block, base, y)
     }
 
@@ -159,7 +164,7 @@ impl ConicState<'_> {
         let mut alone = vec![0.0; self.game.actions()];
         let worst = rows.map(|k| {
             one_hot(&mut alone, k);
-            self.nature.respond(self.s, &alone, &mut programs.answered).upper
+            self.nature.respond(self.game, self.s, &alone, &mut programs.answered).upper
         });
         worst.fold(f64::INFINITY, f64::min)
     }
@@ -187,7 +192,7 @@ fn solve(
 
 /// Raises every row to `level`, the least of the largest row values, and says whether that is within
 /// the budget: then `level` is F(v)_s, where the programs have no interior multipliers.
-fn saturate(set: &dyn Set, block: Block<'_>, base: &[f64], level: f64, y: &mut [f64]) -> bool {
+fn saturate(set: &dyn Curve, block: Block<'_>, base: &[f64], level: f64, y: &mut [f64]) -> bool {
     let mut used = 0.0;
     for k in 0..block.rows() {
         let (below, allowed) = (-block.nominal_value[k], base[k] - level);

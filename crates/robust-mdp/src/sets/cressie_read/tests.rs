@@ -3,9 +3,9 @@ use crate::rows::Row;
 use crate::sets::burg::Burg;
 use crate::sets::hellinger::Hellinger;
 use crate::sets::neyman::Neyman;
-use crate::sets::{Beyond, EntryData, Priced, Set};
+use crate::sets::{Beyond, Curve, EntryData, Priced};
 
-const SETS: [&dyn Set; 3] = [&Burg, &Hellinger, &Neyman];
+const SETS: [&dyn Curve; 3] = [&Burg, &Hellinger, &Neyman];
 
 fn row<'a>(p: &'a [f64], w: &'a [f64]) -> Row<'a> {
     let range = w.iter().fold(0.0_f64, |m, w| m.max(-w));

@@ -7,7 +7,7 @@ use super::separable::EntrySums;
 use crate::model::Bounds;
 use crate::rows::Row;
 use crate::sets::EntryData;
-use crate::sets::set::{Priced, Set, shrink};
+use crate::sets::set::{Curve, Priced, Set, shrink};
 
 /// Row objectives b_a, up to a constant per row.
 #[derive(Clone, Copy, Debug)]
@@ -111,7 +111,7 @@ impl<'a> Block<'a> {
     }
 
     /// Writes row `k` at a point of its price curve, with mass one; t = 0 is the nominal row.
-    pub(crate) fn write(&self, set: &dyn Set, k: usize, at: Priced, y: &mut [f64]) {
+    pub(crate) fn write(&self, set: &dyn Curve, k: usize, at: Priced, y: &mut [f64]) {
         let nominal = self.nominal(k);
         if at.t > 0.0 {
             set.kernel(self.view(k), at, y);
@@ -232,6 +232,13 @@ pub struct Scratch {
 }
 
 impl Scratch {
+    /// Makes room for blocks of up to `rows` rows and `entries` entries.
+    pub(crate) fn reserve(&mut self, rows: usize, entries: usize) {
+        if self.slope.len() < rows || self.buffer.len() < entries {
+            *self = Scratch { entries: self.entries, ..Scratch::new(rows, entries) };
+        }
+    }
+
     /// Memory for blocks of up to `rows` rows and `entries` entries.
     pub fn new(rows: usize, entries: usize) -> Scratch {
         Scratch {

@@ -5,11 +5,13 @@
 //! - [`ray`]: the ellipsoid, Euclidean
 //! - [`tilt`]: KL, entropy
 //! - [`omega`]: the entries of the other way round
+//! - [`support`]: the support function of a set of which nothing but such steps is known
 
 mod block;
 pub(crate) mod omega;
 pub(crate) mod ray;
 mod separable;
+mod support;
 pub(crate) mod tilt;
 
 use crate::lanes::{kernels, ln};
@@ -17,6 +19,7 @@ use crate::lanes::{kernels, ln};
 pub use block::{Block, Emit, Enclosure, Gain, Scratch, Warm};
 pub(crate) use separable::Plain;
 pub use separable::{EntrySums, ProximalEntry, Separable};
+pub(crate) use support::{SupportMemory, nearest, support};
 
 /// Log-weights below this are as good as zero.
 const LOWEST_LOG: f64 = -700.0;

@@ -306,7 +306,7 @@ fn l1_sets_prove_what_exact_arithmetic_gives() {
 /// the heaviest state lies far below the maximum, ν has few digits left for it.
 #[test]
 fn steep_chi2_rows_spend_no_more_than_their_price() {
-    let set = Distance::Chi2.set().expect("a set");
+    let set = Distance::Chi2.set().and_then(|set| set.curve()).expect("a curve");
     let proof = set.proof().expect("a proof");
     for (tiny, low) in [(1e-9, 0.0), (1e-25, 0.3), (1e-55, 0.3), (1e-65, 0.086)] {
         let (p, w) = ([1.0 - low - tiny, tiny, low], [-0.7, 0.3, -1.1]);
