@@ -22,7 +22,7 @@ fn shock(radius: f64) -> UncertaintySet {
 }
 
 fn options() -> Options {
-    let stop = Stop { gap: Some(GAP), ..Stop::default() };
+    let stop = Stop { gap: Some(GAP), max_sweeps: 5000, ..Stop::default() };
     Options { stop, ..Options::default() }
 }
 
@@ -157,10 +157,8 @@ fn what_needs_exact_updates_is_refused() {
     refused(Options { method: Method::Pi, ..options() }, &format!("the method pi {none}"));
     let ended = Options { criterion: Criterion::Finite { horizon: 3 }, ..options() };
     refused(ended, "finite horizons need the exact or the interior-point oracle");
-    refused(
-        Options { criterion: Criterion::Average, ..options() },
-        "averages need the exact oracle",
-    );
+    let average = Options { criterion: Criterion::Average, ..options() };
+    refused(average, &format!("the objective average {none}"));
     refused(
         Options { direction: Direction::Best, ..options() },
         "best cases need the exact oracle",
@@ -168,7 +166,7 @@ fn what_needs_exact_updates_is_refused() {
     refused(Options { deterministic: true, ..options() }, "policies need the exact oracle");
     let setup = Some(Setup { x: Geometry::Euclidean, y: Geometry::Entropy });
     let fom = Some(robust_mdp::FomSettings { setup, ..Default::default() });
-    refused(Options { fom, ..options() }, "no proximal step in the kernel's geometry entropy");
+    refused(Options { fom, ..options() }, "no proximal step in the kernel's geometry");
 
     let policy = vec![0.5; model.rows()];
     let interrupt = Interrupt::new();

@@ -3,6 +3,7 @@
 
 mod proximal_steps;
 mod separable;
+mod support;
 
 use super::block::{Block, Gain};
 use super::omega::{EllipsoidEntropy, KlEuclidean};
