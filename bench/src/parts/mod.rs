@@ -4,6 +4,7 @@ pub(crate) mod costs;
 mod nominal;
 mod paper;
 pub(crate) mod scale;
+mod sets;
 mod solve;
 mod sweep;
 mod threads;
@@ -70,8 +71,9 @@ struct Part {
     measure: fn(&Plan, &Case) -> Result<Vec<Record>, Failure>,
 }
 
-const PARTS: [Part; 7] = [
+const PARTS: [Part; 8] = [
     Part { name: "sweep", cases: sweep::cases, measure: sweep::measure },
+    Part { name: "sets", cases: sets::cases, measure: sets::measure },
     Part { name: "solve", cases: solve::cases, measure: solve::measure },
     Part { name: "costs", cases: costs::cases, measure: costs::measure },
     Part { name: "paper", cases: paper::cases, measure: paper::measure },

@@ -15,7 +15,7 @@ use crate::record::{Record, active_share};
 use crate::timing::least;
 
 /// How far the values of consecutive sweeps are apart.
-const SHIFT: f64 = 1e-6;
+pub(super) const SHIFT: f64 = 1e-6;
 
 /// Sweeps are as exact as rounding allows.
 const TOLERANCE: f64 = 0.0;
@@ -87,7 +87,7 @@ fn repeated(run: &dyn Fn() -> bool, most: usize) -> Vec<f64> {
     times.split_off(1)
 }
 
-fn nominal_seconds(model: &Model, values: &[f64], repeats: usize) -> f64 {
+pub(super) fn nominal_seconds(model: &Model, values: &[f64], repeats: usize) -> f64 {
     let mut out = vec![0.0; model.states()];
     let run = |_| {
         let started = Instant::now();

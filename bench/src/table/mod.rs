@@ -6,6 +6,7 @@ pub(crate) mod methods;
 mod nominal;
 mod paper;
 mod scale;
+mod sets;
 mod solve;
 mod sweep;
 mod threads;
@@ -18,8 +19,9 @@ use crate::record::Record;
 /// A part's name, title and renderer.
 type Section = (&'static str, &'static str, fn(&[&Record]) -> String);
 
-const SECTIONS: [Section; 7] = [
+const SECTIONS: [Section; 8] = [
     ("sweep", "One warm sweep", sweep::section),
+    ("sets", "One warm sweep of every set", sets::section),
     ("solve", "Certified solves to 1e-6", solve::section),
     ("costs", "Costs on next states", costs::section),
     ("paper", "The paper's comparison, to 0.1", paper::section),
