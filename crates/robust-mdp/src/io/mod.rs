@@ -28,6 +28,7 @@ mod parquet;
 mod policy;
 mod prism;
 mod radius;
+mod rounded;
 mod rows;
 mod source;
 mod table;
