@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use robust_mdp::Model;
-use robust_mdp::io::{Format, write_model};
+use robust_mdp::io::{Format, ModelFile, write_model_file, write_model_file_to};
 use robust_mdp::model::NominalRow;
 use robust_mdp_page::number::grouped;
 
@@ -53,10 +53,17 @@ Examples:
 pub(crate) fn run(args: &Args) -> Result<Ending, Failure> {
     let to = args.target()?;
     let source = args.source(to)?;
-    let model = match args.unlisted_cost {
-        Some(cost) => &source.model.with_unlisted_cost(cost).map_err(Failure::input)?,
-        None => &source.model,
-    };
+    let NamedModel { model, warnings, outcomes, .. } = source;
+    let mut file = ModelFile::from((model, warnings));
+    file.outcomes = outcomes;
+    if let Some(cost) = args.unlisted_cost {
+        file.model = file.model.with_unlisted_cost(cost).map_err(Failure::input)?;
+        // They are about the transitions as they were.
+        if file.outcomes.take().is_some() && ["csv", "parquet"].contains(&to.name()) {
+            file.warnings.push("the outcomes are lost: --unlisted-cost changes transitions".into());
+        }
+    }
+    let model = &file.model;
     if let Some(cost) = args.unlisted_cost.filter(|_| ["csv", "parquet"].contains(&to.name()))
         && !is_kept_in_table(model)
     {
@@ -68,10 +75,10 @@ pub(crate) fn run(args: &Args) -> Result<Ending, Failure> {
     }
     let standard = is_standard(&args.to_file);
     let lost = match standard {
-        true => output::model_to_stdout(model, to)?,
-        false => write_model(model, &args.to_file, Some(to)).map_err(Failure::output)?,
+        true => output::model_to_stdout(|w| write_model_file_to(&file, w, to))?,
+        false => write_model_file(&file, &args.to_file, Some(to)).map_err(Failure::output)?,
     };
-    output::warn(&source.warnings, args.quiet);
+    output::warn(&file.warnings, args.quiet);
     output::warn(&lost, args.quiet);
     let text = format!(
         "wrote {}: {}, {} transitions\n",

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Subcommand;
 use robust_mdp::Model;
 use robust_mdp::instances::{Costs, DEFAULT_DISCOUNT, Garnet, healthcare, machine_replacement};
-use robust_mdp::io::{Format, write_model, write_radii};
+use robust_mdp::io::{Format, write_model, write_model_to, write_radii};
 use robust_mdp::sets::Distance;
 use robust_mdp_page::number::{grouped, short};
 
@@ -141,7 +141,7 @@ pub(crate) fn run(args: &Args) -> Result<Ending, Failure> {
     let file = common.output.as_deref().filter(|path| !is_standard(path));
     let written = match file {
         Some(path) => write_model(&model, path, Some(format)).map_err(Failure::output),
-        None => output::model_to_stdout(&model, format),
+        None => output::model_to_stdout(|w| write_model_to(&model, w, format)),
     };
     losses.note(written.map(|lost| output::warn(&lost, common.quiet)));
     if losses.is_empty() {

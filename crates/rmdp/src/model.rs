@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
 use robust_mdp::instances::{Calibration, DEFAULT_DISCOUNT, machine_replacement};
-use robust_mdp::io::{Format, ModelFile, ReadOptions, Source, read_model_file};
+use robust_mdp::io::{Format, ModelFile, Outcomes, ReadOptions, Source, read_model_file};
 use robust_mdp::sets::Distance;
 use robust_mdp::{Criterion, Error, Model, ModelError, Objective};
 
@@ -87,6 +87,8 @@ impl AskedArgs {
 pub(crate) struct NamedModel {
     pub(crate) model: Model,
     pub(crate) warnings: Vec<String>,
+    /// The outcomes that a file gives actions, for files that keep them.
+    pub(crate) outcomes: Option<Outcomes>,
     /// What the output calls it.
     pub(crate) name: String,
 }
@@ -117,7 +119,8 @@ impl ReadArgs {
             true => "standard input".to_owned(),
             false => path.display().to_string(),
         };
-        Ok(NamedModel { model: file.model, warnings: file.warnings, name })
+        let ModelFile { model, warnings, outcomes, .. } = file;
+        Ok(NamedModel { model, warnings, outcomes, name })
     }
 
     /// As [`ReadArgs::read`]; a missing discount factor is taken as this one, and told.
@@ -198,6 +201,7 @@ impl ReadArgs {
         Ok(NamedModel {
             model,
             warnings: Vec::new(),
+            outcomes: None,
             name: "machine replacement, the embedded example".into(),
         })
     }

@@ -6,8 +6,8 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-use robust_mdp::io::{Format, write_atomically, write_model_to};
-use robust_mdp::{Error, Model};
+use robust_mdp::Error;
+use robust_mdp::io::write_atomically;
 use serde::Serialize;
 
 use crate::failure::{Ending, Failure};
@@ -67,10 +67,12 @@ pub(crate) fn to_stdout(bytes: &[u8]) -> Result<(), Failure> {
     }
 }
 
-/// Writes a model to the standard output; returns what is lost of it.
-pub(crate) fn model_to_stdout(model: &Model, format: Format) -> Result<Vec<String>, Failure> {
+/// Writes a model to the standard output, as `write` does.
+pub(crate) fn model_to_stdout(
+    write: impl FnOnce(&mut dyn Write) -> Result<Vec<String>, Error>,
+) -> Result<Vec<String>, Failure> {
     let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
-    match write_model_to(model, &mut out, format) {
+    match write(&mut out) {
         // What the buffer still holds must not be tried again.
         Err(Error::Io { source, .. }) if source.kind() == io::ErrorKind::BrokenPipe => {
             drop(out.into_parts());

@@ -1,10 +1,12 @@
 //! The uncertainty set of a command, from its flags.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use robust_mdp::instances::Calibration;
-use robust_mdp::io::{RadiusTable, read_radii, read_weights};
-use robust_mdp::sets::{Distance, Needs, Radius, Rectangularity, Support, UncertaintySet};
+use robust_mdp::io::{RadiusTable, read_ambiguity, read_radii, read_weights};
+use robust_mdp::sets::{
+    Distance, EntryWeights, Needs, Radius, Rectangularity, Support, UncertaintySet,
+};
 use robust_mdp::{Error, Model};
 use robust_mdp_page::number::short;
 
@@ -46,7 +48,8 @@ pub(crate) struct SetArgs {
         usual_radii()
     ))]
     radius: Option<f64>,
-    /// Budgets from a table state,radius or state,action,radius
+    /// Budgets from a table state,radius or state,action,radius, or the budget of the set and its weights of next
+    /// states from an .amb file of fast-robust-mdps
     #[arg(long, value_name = "CSV", conflicts_with = "radius")]
     pub(crate) radius_file: Option<PathBuf>,
     #[arg(long, value_name = "β", value_parser = level, allow_hyphen_values = true)]
@@ -202,7 +205,13 @@ impl SetArgs {
 
     /// The set for `model`; the embedded example brings its own radius.
     pub(crate) fn build(&self, model: &Model) -> Result<ChosenSet, Failure> {
-        let (radius, spoken) = self.radii(model)?;
+        let ambiguity = self.ambiguity(model)?;
+        let (radius, spoken) = match &ambiguity {
+            Some((radius, _)) => {
+                (Radius::Uniform(*radius), spoken(self.distance(), self.rectangularity(), *radius))
+            }
+            None => self.radii(model)?,
+        };
         let weights = self.weights_file.as_ref().map(|path| read_weights(path, model));
         let weights = weights.transpose().map_err(|e| {
             let header = matches!(e, Error::Parse { line: Some(1), .. });
@@ -217,9 +226,29 @@ impl SetArgs {
             weights,
             ..base.with_radius(radius)
         };
+        let set = match ambiguity.and_then(|(_, weights)| weights) {
+            Some(weights) => set.with_entry_weights(weights),
+            None => set,
+        };
         let set = self.data.tell(set, model)?;
         set.validate(model).map_err(Failure::input)?;
         Ok(ChosenSet { set, radius: spoken })
+    }
+
+    /// The budget and weights of an .amb file, if that is what the radius comes from.
+    fn ambiguity(&self, model: &Model) -> Result<Option<(f64, Option<EntryWeights>)>, Failure> {
+        let Some(path) = self.radius_file.as_ref().filter(|path| is_ambiguity(path)) else {
+            return Ok(None);
+        };
+        let found = read_ambiguity(path, model).map_err(Failure::input)?;
+        match found.of(self.distance(), model) {
+            Some(found) => Ok(Some(found)),
+            None => Err(Failure::usage(format!(
+                "{}: no budget of the set {}, expected one (.amb files have those of l1, l2, kl and burg)",
+                path.display(),
+                self.distance().name()
+            ))),
+        }
     }
 
     fn radii(&self, model: &Model) -> Result<(Radius, String), Failure> {
@@ -264,6 +293,12 @@ impl SetArgs {
             }
         }
     }
+}
+
+/// Whether a file is fast-robust-mdps' by its ending, packed or not.
+fn is_ambiguity(path: &Path) -> bool {
+    let name = path.to_string_lossy().to_ascii_lowercase();
+    name.strip_suffix(".gz").unwrap_or(&name).ends_with(".amb")
 }
 
 /// “9 (level 0.9)”: a radius, with what it stands for where that has a name.

@@ -178,3 +178,80 @@ fn packed_files_of_any_name() {
     let solve = ["solve", "f.json", "--radius-file", "radii.csv.gz", "--quiet"];
     folder.rmdp(&solve).expect(0);
 }
+
+/// Outcomes go from table to table, and others are told what they lose.
+#[test]
+fn outcomes_are_kept() {
+    let folder = folder();
+    folder.rmdp(&["convert", "o.csv", "o.parquet.gz", "--quiet"]).expect(0);
+    let back = shell(
+        &folder,
+        "rmdp convert o.parquet.gz - --to csv | rmdp convert - - --from csv --to csv",
+    );
+    let text = back.expect(0).stdout;
+    assert_eq!(
+        text.lines().next(),
+        Some("idstatefrom,idaction,idoutcome,idstateto,probability,reward")
+    );
+    let lines: Vec<&str> = text.lines().skip(1).collect();
+    assert_eq!(lines, ["0,0,0,0,1.0,2.0", "0,0,1,1,1.0,2.0", "1,0,0,1,1.0,0.0"]);
+    let told = folder.rmdp(&["convert", "o.csv", "o.json", "--discount", "0.9"]).expect(0).stderr;
+    assert!(
+        told.contains("warning: the outcomes are lost: only .csv and .parquet keep them"),
+        "{told}"
+    );
+    let free = ["convert", "o.csv", "free.csv", "--unlisted-cost", "0"];
+    let told = folder.rmdp(&free).expect(0).stderr;
+    assert!(told.contains("warning: the outcomes are lost: --unlisted-cost"), "{told}");
+    // Nature takes the outcome that ends the rewards of 2: 2 + 0.9·0.
+    let args = ["solve", "o.json", "--set", "interval", "--json", "out.json", "--quiet"];
+    folder.rmdp(&args).expect(0);
+    assert!((folder.json("out.json")["values"][0].as_f64().unwrap() - 2.0).abs() < 1e-6);
+}
+
+/// Rows that an older program has rounded to six digits.
+#[test]
+fn few_digits() {
+    let folder = folder();
+    let tra = "3 1 3\n0 0 0 0.333333\n0 0 1 0.333333\n0 0 2 0.333333\n";
+    let drn = "@type: DTMC\n@parameters\n\n@reward_models\n\n@nr_states\n3\n@nr_choices\n3\n@model\nstate 0\n\
+               \taction 0\n\t\t0 : 0.333333\n\t\t1 : 0.333333\n\t\t2 : 0.333333\nstate 1\n\taction 0\n\
+               \t\t1 : 1\nstate 2\n\taction 0\n\t\t2 : 1\n";
+    let intervals = drn.replace("0.333333", "[0.333333, 0.333333]");
+    for (name, text, rows) in
+        [("r.tra", tra, 1), ("r.drn", drn, 3), ("i.drn", intervals.as_str(), 3)]
+    {
+        fs::write(folder.path().join(name), text).unwrap();
+        let told = folder.rmdp(&["info", name]).expect(0).stderr;
+        let expected = format!("in 1 of {rows} state-action pairs probabilities are rounded");
+        assert!(told.contains(&expected), "{name}: {told}");
+        fs::write(folder.path().join(name), text.replace("0.333333", "0.3333")).unwrap();
+        let told = folder.rmdp(&["info", name]).expect(2).stderr;
+        assert!(told.contains("state 0, action 0: "), "{name}: {told}");
+    }
+}
+
+/// Budgets and weights of fast-robust-mdps: of L2 they bound Σ σ²(y − y⁰)², without a half.
+#[test]
+fn ambiguity_files() {
+    let folder = folder();
+    let amb = "L1 0.5\nL2 0.08\nKL 0.1\nSIGMA_L2\n2 2\n1 1\n";
+    fs::write(folder.path().join("f.amb"), amb).unwrap();
+    let solve = |args: &[&str]| {
+        let all = [&["solve", "f.mdp", "--json", "out.json", "--quiet"], args].concat();
+        folder.rmdp(&all).expect(0);
+        (folder.json("out.json")["values"].clone(), folder.json("out.json")["radius"].clone())
+    };
+    let from_file = |set: &str| solve(&["--set", set, "--radius-file", "f.amb"]);
+    for (set, radius) in [("l1", "0.5"), ("kl", "0.1")] {
+        assert_eq!(from_file(set), solve(&["--set", set, "--radius", radius]), "{set}");
+    }
+    let weights = "state,action,next,weight\n0,0,0,4\n0,0,1,4\n1,0,0,1\n1,0,1,1\n";
+    fs::write(folder.path().join("w.csv"), weights).unwrap();
+    let same = solve(&["--set", "l2", "--radius", "0.04", "--entry-weights-file", "w.csv"]);
+    assert_eq!(from_file("l2"), same);
+    assert_ne!(same, solve(&["--set", "l2", "--radius", "0.04"]));
+    let args = ["solve", "f.mdp", "--set", "burg", "--radius-file", "f.amb"];
+    let told = folder.rmdp(&args).expect(2).stderr;
+    assert!(told.contains("f.amb: no budget of the set burg, expected one"), "{told}");
+}

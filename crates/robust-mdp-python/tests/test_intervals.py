@@ -246,3 +246,6 @@ def test_outcomes_are_mixed(tmp_path):
     with pytest.warns(rm.ModelWarning, match="1 of 2 state-action pairs have several outcomes"):
         made = rm.Model.load(path, discount=0.5)
     assert made.kernel().to_array()[0, 0] == pytest.approx([0.5, 0.5])
+    # All mixtures of outcomes that are certain: nature takes the one that ends the rewards.
+    assert made.has_intervals
+    assert rm.solve(made, rm.Intervals()).values[0] == pytest.approx(2.0, abs=1e-6)

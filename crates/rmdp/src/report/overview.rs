@@ -167,7 +167,7 @@ mod tests {
     fn what_was_interrupted_was_not_computed_again() {
         let action = ModelBuilder::new(0.5).state("a").action("b", 0.75, &[(0, 1.0)]);
         let (name, warnings) = ("m.json".to_owned(), Vec::new());
-        let source = NamedModel { model: action.build().unwrap(), warnings, name };
+        let source = NamedModel { model: action.build().unwrap(), warnings, outcomes: None, name };
         let told = |interrupted: &[bool]| {
             let name = |i| format!("r{i}.json");
             let read = |i| parse(Path::new(&name(i)), SOME_RESULT.as_bytes()).unwrap();

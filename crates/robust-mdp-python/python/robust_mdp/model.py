@@ -343,7 +343,8 @@ class Model(Frozen):
         ``.tra``, Storm's ``.drn``, bmdp-tool's ``.bmdp`` or fast-robust-mdps' ``.mdp``, packed by gzip or not.
 
         Where probabilities have intervals, the model has them too. Where a ``.csv`` file gives actions
-        several outcomes, rows are their even mixtures, and a :class:`ModelWarning` says so.
+        several outcomes, rows are their even mixtures, within intervals that hold them all, and a
+        :class:`ModelWarning` says so.
 
         Parameters
         ----------

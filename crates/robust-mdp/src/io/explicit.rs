@@ -5,7 +5,7 @@
 use std::path::Path;
 
 use super::labels::Labels;
-use super::{model_error, parse_error, terminal_warning};
+use super::{model_error, parse_error, rounded, terminal_warning};
 use crate::error::{Error, ModelError};
 use crate::model::{Model, ModelBuilder, Objective};
 
@@ -130,6 +130,7 @@ impl Explicit {
             discount.ok_or_else(|| model_error(path, None, ModelError::MissingDiscount))?;
         let states = self.states();
         self.upper.resize(self.to.len(), f64::NAN);
+        let rounded = rounded::warning(self.rescale(), self.rows.len());
         self.reward.resize(self.to.len(), 0.0);
         let goal = labels.goal(states).map_err(|wrong| parse_error(path, None, wrong))?;
         let ends = labels.ends(states);
@@ -157,7 +158,25 @@ impl Explicit {
             }
         }
         let model = builder.build().map_err(|e| model_error(path, self.line_of(&e), e))?;
-        Ok((model, labels.warning().into_iter().chain(terminal_warning(&terminal)).collect()))
+        let warnings = [rounded, labels.warning(), terminal_warning(&terminal)];
+        Ok((model, warnings.into_iter().flatten().collect()))
+    }
+
+    /// Makes rows that were rounded to few digits sum to one; returns how many there are.
+    fn rescale(&mut self) -> usize {
+        let mut changed = 0;
+        for r in 0..self.rows.len() {
+            let span = self.span(r);
+            let (prob, upper) = (&mut self.prob[span.clone()], &mut self.upper[span]);
+            let plain = upper.iter().filter(|u| u.is_nan()).count();
+            changed += usize::from(match plain {
+                0 => rounded::widen(prob, upper),
+                n if n == upper.len() => rounded::rescale(prob),
+                // What stands beside intervals has no width.
+                _ => false,
+            });
+        }
+        changed
     }
 
     fn span(&self, r: usize) -> std::ops::Range<usize> {

@@ -9,6 +9,9 @@ use crate::error::Error;
 /// Longest line: a longer one means that the file is something else.
 const LINE_LIMIT: usize = 1 << 20;
 
+/// Digits of a whole number that an f64 holds the size of.
+const DIGITS: usize = 300;
+
 pub(super) struct Lines<'a> {
     reader: BufReader<Box<dyn Read + 'a>>,
     path: &'a Path,
@@ -76,16 +79,26 @@ pub(super) fn index(text: &str) -> Option<usize> {
     text.parse::<u32>().ok().filter(|n| *n < u32::MAX).map(|n| n as usize)
 }
 
-/// A number, or a fraction of two.
+/// A number, or a fraction of two. Whole numbers of a fraction may be longer than any f64.
 pub(super) fn number(text: &str) -> Option<f64> {
-    match text.split_once('/') {
-        Some((above, below)) => {
-            let (above, below): (f64, f64) =
-                (above.trim().parse().ok()?, below.trim().parse().ok()?);
-            Some(above / below)
-        }
-        None => text.trim().parse().ok(),
+    let Some((above, below)) = text.split_once('/') else { return text.trim().parse().ok() };
+    let (above, below) = (above.trim(), below.trim());
+    let ratio = |above: &str, below: &str| -> Option<f64> {
+        Some(above.parse::<f64>().ok()? / below.parse::<f64>().ok()?)
+    };
+    let digits = |text: &str| text.bytes().all(|b| b.is_ascii_digit());
+    let unsigned = above.strip_prefix('-').unwrap_or(above);
+    let excess = unsigned.len().max(below.len()).saturating_sub(DIGITS);
+    if excess == 0 || !digits(unsigned) || !digits(below) {
+        return ratio(above, below);
     }
+    // ⌊a/10^k⌋/⌊b/10^k⌋, of what has hundreds of digits.
+    let cut = |text: &str| match text.len() {
+        n if n > excess => text[..n - excess].to_owned(),
+        _ => "0".to_owned(),
+    };
+    let size = ratio(&cut(unsigned), &cut(below))?;
+    Some(if unsigned.len() < above.len() { -size } else { size })
 }
 
 /// A probability, or the ends of an interval `[low, high]`.
@@ -127,6 +140,11 @@ mod tests {
             (number("0.25"), number("1/4"), number("x"), number("1/")),
             (Some(0.25), Some(0.25), None, None)
         );
+        let (long, longer) = ("1".repeat(400), "3".repeat(400));
+        assert_eq!(number(&format!("{long}/{longer}")), Some(1.0 / 3.0));
+        assert_eq!(number(&format!("-{long}/{long}")), Some(-1.0));
+        assert_eq!(number(&format!("1/{long}")), Some(0.0));
+        assert_eq!((number(&format!("{long}/1x")), number("-1/4")), (None, Some(-0.25)));
         assert_eq!(bounds_of("[0.1,0.5]"), Some((0.1, Some(0.5))));
         assert_eq!(bounds_of("[1/4, 1]"), Some((0.25, Some(1.0))));
         assert_eq!(

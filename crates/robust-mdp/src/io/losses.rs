@@ -154,7 +154,7 @@ fn repeated(model: &Model) -> Option<String> {
 fn averaged(model: &Model) -> Option<String> {
     let what = model.objective().noun();
     let lost = format!(
-        "the {what} of transitions become their mean under nominal probabilities: robust answers will be \
+        "the {what}s of transitions become their mean under nominal probabilities: robust answers will be \
          others"
     );
     model.has_transition_costs().then_some(lost)

@@ -28,6 +28,7 @@ mod parquet;
 mod policy;
 mod prism;
 mod radius;
+mod rounded;
 mod rows;
 mod source;
 mod table;
@@ -79,7 +80,8 @@ pub struct ModelFile {
     pub model: Model,
     /// What the reader took for granted, to be shown.
     pub warnings: Vec<String>,
-    /// The outcomes of actions, where some have several; nominal rows are then their even mixtures.
+    /// The outcomes of actions, where some have several; nominal rows are then their even mixtures, within the
+    /// smallest intervals that hold them all.
     pub outcomes: Option<Outcomes>,
 }
 
@@ -149,14 +151,32 @@ pub fn write_model(
     path: &Path,
     format: Option<Format>,
 ) -> Result<Vec<String>, Error> {
+    write_at(model, None, path, format)
+}
+
+/// As [`write_model`], with the outcomes of the file where the format holds them: those of craam's tables.
+pub fn write_model_file(
+    file: &ModelFile,
+    path: &Path,
+    format: Option<Format>,
+) -> Result<Vec<String>, Error> {
+    write_at(&file.model, file.outcomes.as_ref(), path, format)
+}
+
+fn write_at(
+    model: &Model,
+    outcomes: Option<&Outcomes>,
+    path: &Path,
+    format: Option<Format>,
+) -> Result<Vec<String>, Error> {
     let format = format.map_or_else(|| Format::of(path), Ok)?;
-    check_writable(model, format)?;
+    check_writable(model, outcomes, format)?;
     match format {
         Format::Prism => prism::write(model, path)?,
         Format::Npz if !gzip::is_asked(path) => atomic::replace(path, |w| npz::write(model, w))?,
-        _ => replace_packed(path, |w| write_stream(model, w, format))?,
+        _ => replace_packed(path, |w| write_stream(model, outcomes, w, format))?,
     }
-    Ok(losses(model, format))
+    Ok(all_losses(model, outcomes, format))
 }
 
 /// As [`write_atomically`], packed where the ending asks for that.
@@ -177,15 +197,36 @@ pub fn write_model_to(
     w: &mut dyn Write,
     format: Format,
 ) -> Result<Vec<String>, Error> {
-    check_writable(model, format)?;
-    let failed = |source| Error::Io { path: "standard output".into(), source };
-    write_stream(model, w, format).and_then(|()| w.flush()).map_err(failed)?;
-    Ok(losses(model, format))
+    write_to(model, None, w, format)
 }
 
-/// Refuses a model of which the format can say nothing right.
-fn check_writable(model: &Model, format: Format) -> Result<(), Error> {
+/// As [`write_model_to`], with the outcomes of the file where the format holds them.
+pub fn write_model_file_to(
+    file: &ModelFile,
+    w: &mut dyn Write,
+    format: Format,
+) -> Result<Vec<String>, Error> {
+    write_to(&file.model, file.outcomes.as_ref(), w, format)
+}
+
+fn write_to(
+    model: &Model,
+    outcomes: Option<&Outcomes>,
+    w: &mut dyn Write,
+    format: Format,
+) -> Result<Vec<String>, Error> {
+    check_writable(model, outcomes, format)?;
+    let failed = |source| Error::Io { path: "standard output".into(), source };
+    write_stream(model, outcomes, w, format).and_then(|()| w.flush()).map_err(failed)?;
+    Ok(all_losses(model, outcomes, format))
+}
+
+/// Refuses a model of which the format can say nothing right, and outcomes of another model.
+fn check_writable(model: &Model, outcomes: Option<&Outcomes>, format: Format) -> Result<(), Error> {
     let wrong = match format {
+        _ if outcomes.is_some_and(|outcomes| !outcomes.fit(model)) => {
+            Some("the outcomes are of another model, expected those that were read with it".into())
+        }
         _ if format.is_table() => craam_csv::refusal(model),
         Format::Mdp => mdp::refusal(model),
         _ => None,
@@ -193,12 +234,25 @@ fn check_writable(model: &Model, format: Format) -> Result<(), Error> {
     wrong.map_or(Ok(()), |message| Err(Error::Input(message)))
 }
 
-fn write_stream(model: &Model, w: &mut dyn Write, format: Format) -> io::Result<()> {
+fn all_losses(model: &Model, outcomes: Option<&Outcomes>, format: Format) -> Vec<String> {
+    let mut lost = losses(model, format);
+    if outcomes.is_some() && !format.is_table() {
+        lost.push("the outcomes are lost: only .csv and .parquet keep them".into());
+    }
+    lost
+}
+
+fn write_stream(
+    model: &Model,
+    outcomes: Option<&Outcomes>,
+    w: &mut dyn Write,
+    format: Format,
+) -> io::Result<()> {
     match format {
         Format::Json => write_json(model, w),
-        Format::Csv => craam_csv::write(model, w),
+        Format::Csv => craam_csv::write(model, outcomes, w),
         #[cfg(feature = "parquet")]
-        Format::Parquet => parquet::write(model, w),
+        Format::Parquet => parquet::write(model, outcomes, w),
         Format::Mdp => mdp::write(model, w),
         Format::Prism => prism::write_transitions(model, w),
         Format::Drn => drn::write(model, w),

@@ -193,6 +193,8 @@ fn start(
         return Ok(None);
     }
     let mut v: Vec<f64> = lower.iter().zip(&upper).map(|(l, u)| 0.5 * (l + u)).collect();
+    // Where one only stays, any value would be its own image.
+    v.iter_mut().zip(over).filter(|(_, over)| **over).for_each(|(v, _)| *v = 0.0);
     if let Some(steps) = surely {
         let ending = Ending { surely: true, steps };
         return Ok(Some(Start { v, x, ending, outer: Outer::Ending }));
@@ -236,7 +238,6 @@ fn start(
 fn polish(problem: &Problem<'_>, over: &[bool], x: &mut [f64], v: &mut [f64], run: &Run<'_>) {
     let model = &*problem.model;
     let mut operator = Operator::exact(model, &problem.set, false).cooperative(problem.cooperative);
-    v.iter_mut().zip(over).filter(|(_, over)| **over).for_each(|(v, _)| *v = 0.0);
     for _ in 0..IMPROVEMENTS {
         let left = evaluate(&mut operator, over, x, v, run);
         let own = [operator.lower(), operator.upper()].map(<[f64]>::to_vec);

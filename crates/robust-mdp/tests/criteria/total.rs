@@ -4,7 +4,7 @@ use super::plain::Plain;
 use super::{asked, ending, every_set, reference, some_sets, with_intervals};
 use robust_mdp::sets::{Radius, UncertaintySet};
 use robust_mdp::{
-    Criterion, Direction, Model, ModelBuilder, Objective, Options, Solution, Status, solve,
+    Criterion, Direction, Model, ModelBuilder, Objective, Options, Solution, Status, Stop, solve,
 };
 
 fn total(model: &Model, set: &UncertaintySet) -> Solution {
@@ -271,4 +271,28 @@ fn states_that_one_action_may_leave() {
     }
     let none = radii([0.0; 3]);
     holds(&total(&model, &none), 0, 0.0);
+}
+
+/// States that only stay, at no cost, are worth 0 to the last bit: any other value would be its own image, and what leads
+/// there would be worth it, at whatever gap.
+#[test]
+fn states_that_only_stay_are_worth_nothing() {
+    let model = ModelBuilder::new(1.0)
+        .state("start")
+        .action("goal", 0.0, &[(1, 0.5), (2, 0.5)])
+        .action("stay", 0.0, &[(1, 1.0)])
+        .state("nowhere")
+        .action("stay", 0.0, &[(1, 1.0)])
+        .state("pay")
+        .action("end", 1.0, &[(3, 1.0)])
+        .terminal("end")
+        .build()
+        .unwrap();
+    for direction in [Direction::Worst, Direction::Best] {
+        let options = Options { stop: Stop::at_gap(1e-12), direction, ..asked(Criterion::Total) };
+        let found = solve(&model, &UncertaintySet::kl(0.1).per_action(), &options).unwrap();
+        assert_eq!(found.status, Status::Certified);
+        assert!(found.upper[0] - found.lower[0] <= 1e-12 && found.ending.as_ref().unwrap().surely);
+        holds(&found, 0, 0.0);
+    }
 }

@@ -127,16 +127,20 @@ impl Lines {
             let mixed = |row: &[Transition]| row.iter().any(|t| of_line(t) != of_line(&row[0]));
             rows.into_iter().any(mixed)
         };
-        let given = if several { lines.clone() } else { Vec::new() };
+        let mut given = Vec::new();
+        let mut bounds = self.bounds;
+        let mut wider = 0;
         if several {
-            outcomes::mix(path, &mut lines, of_line)?;
+            let mixed = outcomes::mix(path, &lines, of_line)?;
+            given = std::mem::replace(&mut lines, mixed.lines);
+            (bounds, wider) = (mixed.bounds, mixed.wider);
         }
         let mut builder = ModelBuilder::new(discount).objective(self.objective);
-        let terminal = feed(&mut builder, states, &lines, &self.bounds);
+        let terminal = feed(&mut builder, states, &lines, &bounds);
         let model = builder.build().map_err(|e| model_error(path, line_of(&lines, &e), e))?;
         let outcomes = several.then(|| Outcomes::aligned(&model, &given, of_line));
         let numbering = numbering_warning(&model);
-        let mixed = outcomes.as_ref().map(|outcomes| outcomes.warning());
+        let mixed = outcomes.as_ref().map(|outcomes| outcomes.warning(wider));
         let warnings = mixed.into_iter().chain(numbering).chain(terminal_warning(&terminal));
         let warnings = warnings.collect();
         Ok(ModelFile { outcomes, ..ModelFile::from((model, warnings)) })

@@ -1,5 +1,6 @@
 //! Outcomes: alternative rows of an action, among which nature mixes.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use super::lines::{Transition, same_row, shared_cost};
@@ -62,13 +63,29 @@ impl Outcomes {
         found
     }
 
+    /// Whether they are those of a model with such rows.
+    pub(in crate::io) fn fit(&self, model: &Model) -> bool {
+        let rows = self.row_ptr.len().saturating_sub(1);
+        rows == model.rows()
+            && (0..rows).all(|r| {
+                let stored = model.row(r).entries().count();
+                let last =
+                    |(_, entries): (u32, &[(u32, f64)])| entries.last().map(|e| e.0 as usize);
+                self.of_row(r).all(|of| last(of).is_some_and(|last| last < stored))
+            })
+    }
+
     /// What to say of a model whose nominal rows are mixtures.
-    pub(super) fn warning(&self) -> String {
+    pub(super) fn warning(&self, wider: usize) -> String {
         let several = self.row_ptr.windows(2).filter(|ends| ends[1] > ends[0] + 1).count();
         let rows = self.row_ptr.len() - 1;
+        let more = match wider {
+            0 => "".to_owned(),
+            n => format!(" (in {n} of them, other rows too)"),
+        };
         format!(
             "{several} of {rows} state-action pairs have several outcomes: the nominal model mixes those \
-             of a pair evenly"
+             of a pair evenly, and its intervals hold all their mixtures{more}"
         )
     }
 }
@@ -100,17 +117,28 @@ fn by_outcome(
     parts.map(|part| (part[0].0, part.iter().map(|(_, t)| *t).collect())).collect()
 }
 
-/// Makes the rows of sorted lines even mixtures of their outcomes, each of which must be a distribution.
+/// What mixing makes of sorted lines.
+#[derive(Default)]
+pub(super) struct Mixed {
+    pub(super) lines: Vec<Transition>,
+    /// (Line, least and largest probability) of transitions with several outcomes, in the order of lines.
+    pub(super) bounds: Vec<(u32, [f64; 2])>,
+    /// Rows whose intervals hold more than the mixtures of outcomes.
+    pub(super) wider: usize,
+}
+
+/// Makes the rows of sorted lines even mixtures of their outcomes, each of which must be a distribution, with the
+/// smallest intervals that hold them all.
 pub(super) fn mix(
     path: &Path,
-    lines: &mut [Transition],
+    lines: &[Transition],
     outcome: impl Fn(&Transition) -> u32,
-) -> Result<(), Error> {
-    for row in lines.chunk_by_mut(same_row) {
+) -> Result<Mixed, Error> {
+    let mut mixed = Mixed::default();
+    for row in lines.chunk_by(same_row) {
         let parts = by_outcome(row, &outcome);
         for (id, part) in parts.iter().filter(|_| parts.len() > 1) {
             let sum = compensated_sum(&part.iter().map(|t| t.prob).collect::<Vec<f64>>());
-            // A probability that is no number is found out later, with its line.
             if (sum - 1.0).abs() > SUM_TOLERANCE {
                 let (state, action) = (part[0].from, part[0].action);
                 let line = part.iter().map(|t| t.line.into()).min();
@@ -121,7 +149,57 @@ pub(super) fn mix(
                 return Err(parse_error(path, line, message));
             }
         }
-        row.iter_mut().for_each(|t| t.prob /= parts.len() as f64);
+        // A probability that is none is found out later, with its line.
+        if parts.len() == 1 || !row.iter().all(|t| t.prob >= 0.0) {
+            mixed.lines.extend(row);
+            continue;
+        }
+        mixed.add(&parts);
     }
-    Ok(())
+    mixed.bounds.sort_unstable_by_key(|(line, _)| *line);
+    Ok(mixed)
+}
+
+/// The probabilities of a transition in the outcomes that have it.
+struct Way {
+    transition: Transition,
+    sum: f64,
+    least: f64,
+    most: f64,
+    outcomes: usize,
+}
+
+impl Mixed {
+    /// Adds a row.
+    fn add(&mut self, parts: &[(u32, Vec<Transition>)]) {
+        let mut ways: BTreeMap<(u32, u64), Way> = BTreeMap::new();
+        let mut certain = true;
+        for (_, part) in parts {
+            let mut of_part: BTreeMap<(u32, u64), Transition> = BTreeMap::new();
+            for t in part {
+                let merged = of_part.entry((t.to, t.cost.to_bits()));
+                merged.and_modify(|way| way.prob += t.prob).or_insert(*t);
+            }
+            certain &= of_part.values().filter(|t| t.prob > 0.0).count() == 1;
+            for (key, transition) in of_part {
+                let p = transition.prob;
+                let first = Way { transition, sum: 0.0, least: p, most: p, outcomes: 0 };
+                let way = ways.entry(key).or_insert(first);
+                way.transition.line = way.transition.line.min(transition.line);
+                way.sum += p;
+                (way.least, way.most) = (way.least.min(p), way.most.max(p));
+                way.outcomes += 1;
+            }
+        }
+        let mut free = 0;
+        for mut way in ways.into_values() {
+            let least = if way.outcomes < parts.len() { 0.0 } else { way.least };
+            free += usize::from(least < way.most);
+            way.transition.prob = way.sum / parts.len() as f64;
+            self.bounds.push((way.transition.line, [least, way.most]));
+            self.lines.push(way.transition);
+        }
+        // Mixtures of outcomes that are certain are all rows; if two transitions share what is left, one says all.
+        self.wider += usize::from(!certain && free > 2);
+    }
 }

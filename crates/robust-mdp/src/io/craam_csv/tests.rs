@@ -2,7 +2,7 @@ use std::path::Path;
 
 use super::*;
 use crate::io::tests::Folder;
-use crate::io::{read_model, write_model};
+use crate::io::{ReadOptions, read_model, read_model_file, write_model, write_model_file};
 use crate::model::{Model, Objective};
 
 const HEADER: &str = "idstatefrom,idaction,idstateto,probability,reward\n";
@@ -87,6 +87,76 @@ fn outcomes_are_mixed_evenly_and_kept() {
     places.sort_unstable();
     assert_eq!(places, [0, 1, 2]);
     assert_eq!(of(2), [(5, vec![(0, 1.0)])]);
+}
+
+#[test]
+fn outcomes_come_back() {
+    // The last action is certain; its line of probability 0 and the last state that nothing leads to are kept.
+    let lines = "2,0,0,0,0.1,4\n2,0,0,1,0.7,4\n2,0,0,2,0.2,4\n7,0,0,1,1,4\n3,1,0,0,0.3,2\n3,1,0,2,0.7,1\n\
+                 5,1,0,0,0.6,2\n5,1,0,2,0.4,1\n0,2,0,1,1,0\n0,2,0,4,0,3\n";
+    let text = format!("{OUTCOMES}{lines}");
+    let read = |path: &Path| {
+        read_model_file(path, &ReadOptions { discount: Some(0.9), ..ReadOptions::default() })
+            .unwrap()
+    };
+    let folder = Folder::new();
+    let first = folder.file("m.csv");
+    std::fs::write(&first, text).unwrap();
+    let first = read(&first);
+    assert!(first.warnings[0].contains("2 of 3 state-action pairs"), "{:?}", first.warnings);
+    assert!(first.warnings[0].ends_with("(in 1 of them, other rows too)"), "{:?}", first.warnings);
+    for name in ["m.csv.gz", "m.parquet"] {
+        #[cfg(not(feature = "parquet"))]
+        if name.ends_with("parquet") {
+            continue;
+        }
+        let path = folder.file(name);
+        let lost = write_model_file(&first, &path, None).unwrap();
+        assert_eq!(lost, ["the discount factor is lost: give 0.9 again to solve (--discount 0.9)"]);
+        let again = read(&path);
+        assert_eq!((&again.model, &again.outcomes), (&first.model, &first.outcomes), "{name}");
+        assert_eq!(again.warnings, first.warnings);
+    }
+    let lost = write_model_file(&first, &folder.file("m.json"), None).unwrap();
+    assert_eq!(lost, ["the outcomes are lost: only .csv and .parquet keep them"]);
+    assert_eq!(read(&folder.file("m.json")).model, first.model);
+    // Without them the table has intervals.
+    write_model(&first.model, &folder.file("box.csv"), None).unwrap();
+    let kept = read(&folder.file("box.csv"));
+    assert!(kept.outcomes.is_none() && kept.model == first.model);
+    let other = ModelFile { outcomes: first.outcomes, ..read_other() };
+    let refused = write_model_file(&other, &folder.file("x.csv"), None).unwrap_err().to_string();
+    assert!(refused.starts_with("the outcomes are of another model"), "{refused}");
+}
+
+/// A model with one action.
+fn read_other() -> ModelFile {
+    let text = format!("{HEADER}0,0,0,1,1\n");
+    read(Source::in_memory(Path::new("m.csv"), text.as_bytes()), Some(0.9)).unwrap()
+}
+
+/// Intervals hold what nature may make of outcomes: all mixtures, and where two transitions share the mass that is left,
+/// or every outcome is certain, nothing else.
+#[test]
+fn outcomes_make_intervals() {
+    let bounds = |lines: &str| {
+        let text = format!("{OUTCOMES}{lines}");
+        let source = Source::in_memory(Path::new("m.csv"), text.as_bytes());
+        let file = read(source, Some(0.9)).unwrap();
+        let row = file.model.row(0);
+        let found = row.bounds.unwrap();
+        let wider = file.warnings[0].contains("other rows too");
+        (row.prob.to_vec(), found.lower.to_vec(), found.upper.to_vec(), wider)
+    };
+    let two = bounds("0,0,0,0,0.25,1\n0,0,0,1,0.75,1\n1,0,0,0,0.75,1\n1,0,0,1,0.25,1\n");
+    assert_eq!(two, (vec![0.5, 0.5], vec![0.25, 0.25], vec![0.75, 0.75], false));
+    let certain = bounds("0,0,0,0,1,1\n1,0,0,1,1,1\n2,0,0,2,1,1\n3,0,0,2,1,1\n");
+    assert_eq!(certain, (vec![0.25, 0.25, 0.5], vec![0.0; 3], vec![1.0; 3], false));
+    let third = "0,0,0,0,0.25,1\n0,0,0,1,0.5,1\n0,0,0,2,0.25,1\n1,0,0,0,0.25,1\n1,0,0,2,0.75,1\n";
+    let shared = bounds(third);
+    let expected = (vec![0.25, 0.25, 0.5], vec![0.25, 0.0, 0.25], vec![0.25, 0.5, 0.75], false);
+    assert_eq!(shared, expected);
+    assert!(bounds("0,0,0,0,0.5,1\n0,0,0,1,0.5,1\n1,0,0,2,1,1\n").3);
 }
 
 #[test]

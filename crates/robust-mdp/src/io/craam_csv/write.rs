@@ -4,6 +4,7 @@
 
 use std::io::{self, Write};
 
+use super::Outcomes;
 use crate::model::{Model, NominalRow};
 
 /// Why a model cannot be written.
@@ -12,15 +13,25 @@ pub(in crate::io) fn refusal(model: &Model) -> Option<String> {
     (model.rows() == 0).then(|| message.into())
 }
 
-/// Writes a model, without names, discount factor and initial distribution.
-pub(in crate::io) fn write(model: &Model, w: &mut dyn Write) -> io::Result<()> {
+/// Writes a model, without names, discount factor and initial distribution; in place of its rows their outcomes,
+/// where there are any.
+pub(in crate::io) fn write(
+    model: &Model,
+    outcomes: Option<&Outcomes>,
+    w: &mut dyn Write,
+) -> io::Result<()> {
     let name = model.objective().noun();
-    let bounds = if model.has_intervals() { ",lower,upper" } else { "" };
-    writeln!(w, "idstatefrom,idaction,idstateto,probability,{name}{bounds}")?;
-    each_line(model, |Line { ids: [s, action, to], prob, cost, bounds }| {
+    let bounds = if outcomes.is_none() && model.has_intervals() { ",lower,upper" } else { "" };
+    let outcome = if outcomes.is_some() { "idoutcome," } else { "" };
+    writeln!(w, "idstatefrom,idaction,{outcome}idstateto,probability,{name}{bounds}")?;
+    each_line(model, outcomes, |Line { ids: [s, action, to], outcome, prob, cost, bounds }| {
+        write!(w, "{s},{action},")?;
+        if let Some(outcome) = outcome {
+            write!(w, "{outcome},")?;
+        }
         match prob {
-            0.0 => write!(w, "{s},{action},{to},0,{cost:?}"),
-            _ => write!(w, "{s},{action},{to},{prob:?},{cost:?}"),
+            0.0 => write!(w, "{to},0,{cost:?}"),
+            _ => write!(w, "{to},{prob:?},{cost:?}"),
         }?;
         match bounds {
             Some([lower, upper]) => writeln!(w, ",{lower:?},{upper:?}"),
@@ -33,16 +44,18 @@ pub(in crate::io) fn write(model: &Model, w: &mut dyn Write) -> io::Result<()> {
 pub(in crate::io) struct Line {
     /// State, action and next state.
     pub(in crate::io) ids: [usize; 3],
+    pub(in crate::io) outcome: Option<u32>,
     pub(in crate::io) prob: f64,
     /// In the sign of the objective.
     pub(in crate::io) cost: f64,
-    /// Of models with intervals.
+    /// Of models with intervals, unless outcomes say more.
     pub(in crate::io) bounds: Option<[f64; 2]>,
 }
 
 /// Hands over all lines.
 pub(in crate::io) fn each_line(
     model: &Model,
+    outcomes: Option<&Outcomes>,
     mut line: impl FnMut(Line) -> io::Result<()>,
 ) -> io::Result<()> {
     let sign = model.objective().sign();
@@ -50,18 +63,39 @@ pub(in crate::io) fn each_line(
     for s in 0..model.states() {
         for (r, id) in model.rows_of(s).zip(action_ids(model, s)) {
             let (row, id) = (model.row(r), id as usize);
-            for (k, (to, prob, further)) in row.entries().enumerate().filter(|(k, _)| row.lists(*k))
-            {
-                let bounds = row.bounds.map(|bounds| [bounds.lower[k], bounds.upper[k]]);
+            let mut of_way = |outcome, k: usize, prob, (to, further): (usize, f64)| {
+                let bounds = row.bounds.filter(|_| outcomes.is_none());
+                let bounds = bounds.map(|bounds| [bounds.lower[k], bounds.upper[k]]);
                 let cost = sign * (row.cost + further) + 0.0;
-                line(Line { ids: [s, id, to], prob, cost, bounds })?;
+                line(Line { ids: [s, id, to], outcome, prob, cost, bounds })
+            };
+            let ways = row.entries().enumerate().filter(|(k, _)| row.lists(*k));
+            let mut first = None;
+            match outcomes {
+                None => {
+                    for (k, (to, prob, further)) in ways {
+                        of_way(None, k, prob, (to, further))?;
+                    }
+                }
+                Some(outcomes) => {
+                    first = outcomes.of_row(r).next().map(|(id, _)| id);
+                    let stored: Vec<_> = row.entries().map(|(to, _, more)| (to, more)).collect();
+                    for (id, entries) in outcomes.of_row(r) {
+                        for &(k, p) in entries {
+                            of_way(Some(id), k as usize, p, stored[k as usize])?;
+                        }
+                    }
+                    for (k, (to, _, further)) in ways.filter(|(_, (_, prob, _))| *prob == 0.0) {
+                        of_way(first, k, 0.0, (to, further))?;
+                    }
+                }
             }
             let reading = RowCosts::of(row);
             let free = missing.take().or_else(|| reading.needs_line(row, model.states()));
             if let Some(to) = free {
                 let cost = sign * reading.cost_of_nothing() + 0.0;
-                let bounds = row.bounds.map(|_| [0.0, 0.0]);
-                line(Line { ids: [s, id, to], prob: 0.0, cost, bounds })?;
+                let bounds = row.bounds.filter(|_| outcomes.is_none()).map(|_| [0.0, 0.0]);
+                line(Line { ids: [s, id, to], outcome: first, prob: 0.0, cost, bounds })?;
             }
         }
     }

@@ -61,10 +61,6 @@ impl Header {
                 "MDP" | "DTMC" | "IMDP" | "IDTMC" => Ok(()),
                 _ => Err(format!("a model of type “{}”, expected MDP or DTMC", shown(text))),
             },
-            "value_type" => match text.to_ascii_lowercase().as_str() {
-                "parametric" => Err("probabilities with parameters, expected numbers".into()),
-                _ => Ok(()),
-            },
             "parameters" => Err(format!(
                 "the parameters “{}”, expected none: probabilities must be numbers",
                 shown(text)
@@ -83,7 +79,8 @@ impl Header {
             "nr_states" => count().map(|n| self.states = Some(n)),
             "nr_choices" => count().map(|n| self.choices = Some(n)),
             "" => Err(format!("found “{}”, expected “@type: MDP”", shown(text))),
-            // Sections of later versions say something about the file.
+            // “value_type” is seen from the values, which may be parametric and still be numbers; sections of
+            // later versions say something about the file.
             _ => Ok(()),
         }
     }

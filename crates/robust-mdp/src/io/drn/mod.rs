@@ -4,6 +4,7 @@
 //! start with // are comments.
 
 mod header;
+mod list;
 mod write;
 
 pub(super) use write::write;
@@ -11,7 +12,7 @@ pub(super) use write::write;
 use self::header::Header;
 use super::explicit::{Explicit, Listed};
 use super::labels::Labels;
-use super::lines::{Lines, bounds_of, index, number};
+use super::lines::{Lines, bounds_of, index};
 use super::source::Source;
 use super::{ReadOptions, within};
 use crate::error::Error;
@@ -114,7 +115,8 @@ impl Reading<'_> {
             match rest.as_bytes().first() {
                 None => return Ok(()),
                 Some(b'[') => {
-                    let end = rest.find(']').ok_or("rewards without ], expected [reward, …]")?;
+                    let end =
+                        list::closing(rest).ok_or("rewards without ], expected [reward, …]")?;
                     self.of_state = self.reward(&rest[1..end])?;
                     rest = &rest[end + 1..];
                 }
@@ -144,8 +146,8 @@ impl Reading<'_> {
         if self.explicit.states() == 0 {
             return Err("an action before the first state, expected “state 0”".into());
         }
-        let (name, reward) = match rest.strip_suffix(']').and_then(|rest| rest.rsplit_once('[')) {
-            Some((name, rewards)) => (name.trim_ascii(), self.reward(rewards)?),
+        let (name, reward) = match list::at_end(rest) {
+            Some((name, rewards)) => (name, self.reward(rewards)?),
             None => (rest, 0.0),
         };
         let number = self.explicit.rows_of_latest();
@@ -182,17 +184,21 @@ impl Reading<'_> {
         Ok(())
     }
 
-    /// The one that counts of a list of rewards.
-    fn reward(&self, list: &str) -> Result<f64, String> {
-        let text = list.split(',').nth(self.rewards).unwrap_or("").trim_ascii();
+    /// The one that counts of a list of rewards, which may be an interval without width.
+    fn reward(&self, rewards: &str) -> Result<f64, String> {
+        let text = list::entry(rewards, self.rewards).unwrap_or("");
         let text = self.header.placeholders.get(text).map_or(text, String::as_str);
-        number(text).ok_or_else(|| {
-            format!(
-                "rewards [{}], expected {} numbers",
-                shown(list),
-                self.header.rewards.len().max(1)
-            )
-        })
+        match bounds_of(text) {
+            Some((reward, None)) => Ok(reward),
+            Some((lower, Some(upper))) if lower == upper => Ok(lower),
+            Some((_, Some(_))) => {
+                Err(format!("the reward is an interval, {}, expected a number", shown(text)))
+            }
+            None => {
+                let count = self.header.rewards.len().max(1);
+                Err(format!("rewards [{}], expected {count} numbers", shown(rewards)))
+            }
+        }
     }
 }
 

@@ -10,6 +10,7 @@ use crate::io::source::Source;
 use crate::io::words::Words;
 use crate::io::write_atomically;
 use crate::model::Model;
+use crate::sets::{Distance, EntryWeights};
 
 /// Budgets of a state, and weights of single probabilities.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -26,6 +27,29 @@ pub struct Ambiguity {
     pub l1_weights: Option<Vec<f64>>,
     /// σ of `l2`: S numbers for every state and action.
     pub l2_weights: Option<Vec<f64>>,
+}
+
+impl Ambiguity {
+    /// The budget of a set and its weights of the model's transitions, as this library counts them: that of `l2` bounds
+    /// ½Σ w(y − y⁰)², so that κ becomes κ/2 and w = σ². `None` where the file has no such budget.
+    pub fn of(&self, set: Distance, model: &Model) -> Option<(f64, Option<EntryWeights>)> {
+        let weights = |sigma: &Option<Vec<f64>>, weight: fn(f64) -> f64| {
+            let sigma = sigma.as_ref()?;
+            let rows = sigma.chunks(model.states()).enumerate();
+            let of_row = |(r, sigma): (usize, &[f64])| {
+                let next = model.row(r).entries().map(|(next, ..)| weight(sigma[next]));
+                next.collect::<Vec<f64>>()
+            };
+            Some(EntryWeights::PerTransition(rows.flat_map(of_row).collect()))
+        };
+        match set.name() {
+            "l1" => Some((self.l1?, weights(&self.l1_weights, |sigma| sigma))),
+            "l2" => Some((0.5 * self.l2?, weights(&self.l2_weights, |sigma| sigma * sigma))),
+            "kl" => Some((self.kl?, None)),
+            "burg" => Some((self.burg?, None)),
+            _ => None,
+        }
+    }
 }
 
 /// Reads an ambiguity file of a model, of which all states have actions.

@@ -1,8 +1,9 @@
 //! Sparse kernels: compressed rows `data`, `indices`, `indptr` of shape `shape` = [rows, S], one
 //! row a state–action pair, where state s owns the rows `state_ptr[s]..state_ptr[s+1]`.
 
-use super::{Archive, rescale_single};
+use super::Archive;
 use crate::error::{Error, counted};
+use crate::io::rounded;
 use crate::model::{ModelBuilder, Objective};
 
 /// Gives all states to the builder; returns the terminal ones.
@@ -15,7 +16,7 @@ pub(super) fn feed(
     let mut rows = CsrRows::read(archive)?;
     if single {
         for span in rows.indptr.windows(2) {
-            rescale_single(&mut rows.data[span[0] as usize..span[1] as usize]);
+            rounded::rescale(&mut rows.data[span[0] as usize..span[1] as usize]);
         }
     }
     let count = rows.indptr.len() as u64 - 1;

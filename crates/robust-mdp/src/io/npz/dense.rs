@@ -3,8 +3,9 @@
 //! An action whose row is all zeros does not exist in its state; a state without any is
 //! terminal.
 
-use super::{Archive, CostArray, array_error, rescale_single};
+use super::{Archive, CostArray, array_error};
 use crate::error::Error;
+use crate::io::rounded;
 use crate::model::{ModelBuilder, Objective};
 
 /// Gives all states to the builder; returns the terminal ones.
@@ -50,7 +51,9 @@ pub(super) fn feed(
             continue;
         }
         if single {
-            block.chunks_exact_mut(states).for_each(rescale_single);
+            block.chunks_exact_mut(states).for_each(|row| {
+                rounded::rescale(row);
+            });
         }
         if let Some(room) = &mut room {
             let stored = block.iter().filter(|p| **p != 0.0).count() as u64;

@@ -18,7 +18,7 @@ use super::npy::{Array, Wrong};
 use super::source::{Input, Source};
 use super::{model_error, parse_error};
 use crate::error::{Error, ModelError};
-use crate::model::distribution::compensated_sum;
+
 use crate::model::{Model, ModelBuilder, Objective};
 
 /// Arrays a model may have; others are named in a warning.
@@ -239,17 +239,6 @@ impl<'p> Archive<'p> {
         }
         let own = Some(self.floats(name)?);
         Ok(CostArray { own, further: Some(self.floats(next_name)?) })
-    }
-}
-
-/// How far probabilities rounded to float32 may sum from one.
-const SINGLE_TOLERANCE: f64 = 1e-5;
-
-/// Makes a row of float32 probabilities sum to one as float64, unless it is plainly wrong.
-fn rescale_single(row: &mut [f64]) {
-    let sum = compensated_sum(row);
-    if (sum - 1.0).abs() <= SINGLE_TOLERANCE {
-        row.iter_mut().for_each(|p| *p /= sum);
     }
 }
 

@@ -4,24 +4,32 @@ use std::io::{self, Write};
 
 use super::MAGIC;
 use super::thrift::Writer;
-use crate::io::craam_csv::{Line, each_line};
+use crate::io::craam_csv::{Line, Outcomes, each_line};
 use crate::model::Model;
 
 /// Rows of a group: a page of 1 MiB a column.
 const ROWS: usize = 1 << 17;
 
-/// Writes a model, without names, discount factor and initial distribution.
-pub(in crate::io) fn write(model: &Model, w: &mut dyn Write) -> io::Result<()> {
-    let mut names = vec!["idstatefrom", "idaction", "idstateto", "probability"];
-    names.push(model.objective().noun());
-    names.extend(["lower", "upper"].iter().filter(|_| model.has_intervals()));
+/// Writes a model, without names, discount factor and initial distribution; in place of its rows their outcomes,
+/// where there are any.
+pub(in crate::io) fn write(
+    model: &Model,
+    outcomes: Option<&Outcomes>,
+    w: &mut dyn Write,
+) -> io::Result<()> {
+    let mut names = vec!["idstatefrom", "idaction"];
+    names.extend(outcomes.map(|_| "idoutcome"));
+    names.extend(["idstateto", "probability", model.objective().noun()]);
+    let intervals = outcomes.is_none() && model.has_intervals();
+    names.extend(["lower", "upper"].iter().filter(|_| intervals));
     let columns = vec![Vec::new(); names.len()];
     let mut table = Table { w, at: 0, rows: 0, names, columns, groups: Vec::new() };
     table.put(MAGIC)?;
-    each_line(model, |Line { ids, prob, cost, bounds }| {
-        let ids = ids.map(|id| (id as i64).to_le_bytes());
+    each_line(model, outcomes, |Line { ids: [s, action, to], outcome, prob, cost, bounds }| {
+        let ids = [Some(s), Some(action), outcome.map(|id| id as usize), Some(to)];
+        let ids = ids.into_iter().flatten().map(|id| (id as i64).to_le_bytes());
         let numbers = [prob, cost].into_iter().chain(bounds.into_iter().flatten());
-        let words = ids.into_iter().chain(numbers.map(f64::to_le_bytes));
+        let words = ids.chain(numbers.map(f64::to_le_bytes));
         table.columns.iter_mut().zip(words).for_each(|(column, word)| column.extend(word));
         table.rows += 1;
         if table.rows.is_multiple_of(ROWS) { table.group() } else { Ok(()) }
@@ -74,8 +82,8 @@ impl Table<'_> {
     /// The description at the end of the file.
     fn footer(&self) -> Vec<u8> {
         let names = &self.names;
-        // Whole numbers, then others.
-        let kinds = [2; 3].into_iter().chain(std::iter::repeat(5));
+        // Whole numbers, and others.
+        let kind = |name: &str| if name.starts_with("id") { 2 } else { 5 };
         let mut w = Writer::begin();
         w.i32(1, 1);
         w.list(2, 12, 1 + names.len());
@@ -83,9 +91,9 @@ impl Table<'_> {
             w.text(4, "schema");
             w.i32(5, names.len() as i32);
         });
-        for (name, kind) in names.iter().zip(kinds.clone()) {
+        for name in names {
             w.item(|w| {
-                w.i32(1, kind);
+                w.i32(1, kind(name));
                 w.i32(3, 0);
                 w.text(4, name);
             });
@@ -95,8 +103,8 @@ impl Table<'_> {
         for (count, places) in &self.groups {
             w.item(|w| {
                 w.list(1, 12, names.len());
-                for ((name, kind), place) in names.iter().zip(kinds.clone()).zip(places) {
-                    w.item(|w| column(w, name, kind, *count, *place));
+                for (name, place) in names.iter().zip(places) {
+                    w.item(|w| column(w, name, kind(name), *count, *place));
                 }
                 w.i64(2, places.iter().map(|place| place[1] as i64).sum());
                 w.i64(3, *count as i64);
