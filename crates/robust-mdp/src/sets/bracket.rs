@@ -20,10 +20,15 @@ pub(super) fn price<T: Curve + ?Sized>(
     slack: f64,
     mut near: Option<Priced>,
 ) -> Priced {
+    let usable = |t: &f64| *t > 0.0 && t.is_finite();
+    // Mostly the row is where it was, and neither end of g need be known.
+    let warm = near.filter(|near| usable(&near.t)).map(|near| set.ends(row, near.t, Some(near)));
+    if let Some(found) = warm.and_then(|ends| between(ends, u, slack)) {
+        return found;
+    }
     let mut low = Priced { value: row.nominal(), ..Priced::NOMINAL };
     let mut high =
         Priced { t: f64::INFINITY, value: set.peak(row), price: set.face(row), ..Priced::NOMINAL };
-    let usable = |t: &f64| *t > 0.0 && t.is_finite();
     let chord = |low: &Priced, high: &Priced| {
         Some((high.price - low.price) / (high.value - low.value)).filter(usable)
     };
@@ -31,11 +36,13 @@ pub(super) fn price<T: Curve + ?Sized>(
     let mut t = first.unwrap_or(1.0 / row.range.max(f64::MIN_POSITIVE));
     let (mut touching, mut creep) = (near.is_none(), CREEP);
     for step in 0..STEPS {
-        let [from, to] = set.ends(row, t, near);
+        let [from, to] = match warm {
+            Some(ends) if step == 0 => ends,
+            Some(_) | None => set.ends(row, t, near),
+        };
         near = Some(from);
-        if from.value - slack <= u && u <= to.value + slack {
-            let share = (u - from.value) / (to.value - from.value);
-            return if share > 0.0 { from.towards(to, share.min(1.0)) } else { from };
+        if let Some(found) = between([from, to], u, slack) {
+            return found;
         }
         let below = to.value < u;
         touching &= to.value <= low.value || from.value >= high.value;
@@ -62,6 +69,14 @@ pub(super) fn price<T: Curve + ?Sized>(
         t = next;
     }
     if high.t.is_finite() { high } else { low }
+}
+
+/// The point of value u on an edge, give or take `slack`.
+fn between([from, to]: [Priced; 2], u: f64, slack: f64) -> Option<Priced> {
+    (from.value - slack <= u && u <= to.value + slack).then(|| {
+        let share = (u - from.value) / (to.value - from.value);
+        if share > 0.0 { from.towards(to, share.min(1.0)) } else { from }
+    })
 }
 
 #[cfg(test)]

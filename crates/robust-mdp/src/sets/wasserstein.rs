@@ -191,8 +191,9 @@ impl Curve for Wasserstein {
 
     fn face(&self, row: Row<'_>) -> f64 {
         let places = places(row.data);
-        let tops = || (0..row.p.len()).filter(|&i| row.w[i] == row.maximum);
-        let nearest = |j: usize| tops().map(|i| places.cost(j, i)).fold(f64::INFINITY, f64::min);
+        let tops: Vec<usize> = (0..row.p.len()).filter(|&i| row.w[i] == row.maximum).collect();
+        let nearest =
+            |j: usize| tops.iter().map(|&i| places.cost(j, i)).fold(f64::INFINITY, f64::min);
         let moved = (0..row.p.len()).filter(|&j| row.p[j] > 0.0);
         moved.map(|j| row.p[j] * nearest(j)).sum()
     }
