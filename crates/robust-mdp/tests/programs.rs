@@ -47,26 +47,30 @@ fn distance(
     let d = program.variable();
     let n = entries.len();
     let row = || entries.iter().zip(y.iter().copied());
+    if of.needs() == Needs::Intervals {
+        inside(program, entries, y);
+    }
     match of {
         Distance::None | Distance::Custom(_) => unreachable!("sets of the library alone"),
         Distance::L1 => sum_of_sides(program, d, entries, y, |e| e.weight),
+        Distance::L1Within => sum_of_sides(program, d, entries, y, |_| 1.0),
         Distance::Tv => sum_of_sides(program, d, entries, y, |_| 0.5),
         // ½Σw(y − p)² ≤ D.
-        Distance::Ellipsoid => ball(program, d, entries, y, |_| 0.5),
-        Distance::EllipsoidWithin => {
-            inside(program, entries, y);
-            ball(program, d, entries, y, |_| 0.5);
-        }
+        Distance::Ellipsoid | Distance::EllipsoidWithin => ball(program, d, entries, y, |_| 0.5),
         Distance::L2 => ball(program, d, entries, y, |e| 0.5 * e.weight),
-        Distance::Chi2 => ball(program, d, entries, y, |e| 1.0 / e.p),
-        Distance::Chi2Within => {
-            inside(program, entries, y);
-            ball(program, d, entries, y, |e| 1.0 / e.p);
-        }
-        Distance::Kl => entropy(program, d, entries, y),
-        Distance::KlWithin => {
-            inside(program, entries, y);
-            entropy(program, d, entries, y);
+        Distance::Chi2 | Distance::Chi2Within => ball(program, d, entries, y, |e| 1.0 / e.p),
+        Distance::Kl | Distance::KlWithin => entropy(program, d, entries, y),
+        // D ≥ Σr, r(u − p) ≥ y − p, r(p − l) ≥ p − y, 0 ≤ r.
+        Distance::CountWithin => {
+            let mut spent = (vec![(d, 1.0)], 0.0);
+            for (e, y) in row() {
+                let r = program.variable();
+                program.at_least_zero(variable(r));
+                program.at_least_zero((vec![(r, e.upper - e.p), (y, -1.0)], e.p));
+                program.at_least_zero((vec![(r, e.p - e.lower), (y, 1.0)], -e.p));
+                spent.0.push((r, -1.0));
+            }
+            program.at_least_zero(spent);
         }
         // D ≥ ± w(y − p).
         Distance::Linf => row().for_each(|(e, y)| {

@@ -140,7 +140,33 @@ pub(crate) const FAMILIES: &[Family] = &[
     within("ellipsoid within intervals", || alone(Distance::EllipsoidWithin), true, |y, e| 0.5 * (y - e.p) * (y - e.p), |h, e| e.p + h),
     within("KL within intervals", || alone(Distance::KlWithin), false, entropy, |h, e| e.p * h.exp()),
     within("χ² within intervals", || alone(Distance::Chi2Within), false, |y, e| if y == e.p { 0.0 } else { (y - e.p) * (y - e.p) / e.p }, |h, e| e.p * (1.0 + 0.5 * h)),
+    within("L1 within intervals", || alone(Distance::L1Within), true, |y, e| (y - e.p).abs(), |h, e| kinked(h, e, [1.0; 2])),
+    within("number of deviations within intervals", || alone(Distance::CountWithin), true, rooms_used, |h, e| kinked(h, e, rooms(e).map(|room| 1.0 / room))),
 ];
+
+/// u − p and p − l.
+fn rooms(e: &Entry) -> [f64; 2] {
+    [e.upper - e.p, e.p - e.lower]
+}
+
+/// The share of the way to the end of the interval.
+fn rooms_used(y: f64, e: &Entry) -> f64 {
+    let [up, down] = rooms(e);
+    match y - e.p {
+        0.0 => 0.0,
+        way if way > 0.0 => way / up,
+        way => -way / down,
+    }
+}
+
+/// Where moving up and down costs so much a unit of mass.
+fn kinked(h: f64, e: &Entry, [up, down]: [f64; 2]) -> f64 {
+    match h {
+        h if h > up => f64::INFINITY,
+        h if h < -down => f64::NEG_INFINITY,
+        _ => e.p,
+    }
+}
 
 /// `of`, where an entry takes no more than its weight.
 fn norm(h: f64, _: &Entry, weight: f64, of: f64) -> f64 {
