@@ -111,7 +111,7 @@ fn distance(
             program.at_least_zero(spent);
         }
         // r ≥ p ln(p/y): y ≥ p·e^(−r/p).
-        Distance::Burg => {
+        Distance::Burg | Distance::BurgWithin => {
             let mut spent = (vec![(d, 1.0)], 0.0);
             for (e, y) in row().filter(|(e, _)| e.p > 0.0) {
                 let r = program.variable();
@@ -121,7 +121,7 @@ fn distance(
             program.at_least_zero(spent);
         }
         // Σ(√y − √p)² = 2 − 2Σr, r ≤ √(py).
-        Distance::Hellinger => {
+        Distance::Hellinger | Distance::HellingerWithin => {
             let mut spent = (vec![(d, 1.0)], -2.0);
             for (e, y) in row().filter(|(e, _)| e.p > 0.0) {
                 let r = program.variable();
@@ -131,7 +131,7 @@ fn distance(
             program.at_least_zero(spent);
         }
         // Σ(y − p)²/y = Σr − 1, r·y ≥ p²; with r = p·s and y = p·x: s·x ≥ 1.
-        Distance::Neyman => {
+        Distance::Neyman | Distance::NeymanWithin => {
             let mut spent = (vec![(d, 1.0)], 1.0);
             for (e, y) in row().filter(|(e, _)| e.p > 0.0) {
                 let s = program.variable();
@@ -224,7 +224,8 @@ impl State {
     fn is_tame(&self, set: &UncertaintySet) -> bool {
         let entries = || self.rows.iter().flat_map(|row| &row.0);
         let most = match set.distance {
-            Distance::Burg | Distance::Neyman => 10.0,
+            Distance::Burg | Distance::BurgWithin => 10.0,
+            Distance::Neyman | Distance::NeymanWithin => 10.0,
             _ => 1e4,
         };
         let wide = |far: f64| far <= 0.0 || far >= 1e-4;

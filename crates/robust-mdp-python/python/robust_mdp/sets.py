@@ -26,6 +26,7 @@ __all__ = [
     "L1",
     "L2",
     "Burg",
+    "BurgWithinIntervals",
     "CVaR",
     "Chi2",
     "Chi2WithinIntervals",
@@ -34,11 +35,13 @@ __all__ = [
     "Ellipsoid",
     "EllipsoidWithinIntervals",
     "Hellinger",
+    "HellingerWithinIntervals",
     "Intervals",
     "KLWithinIntervals",
     "L1WithinIntervals",
     "Linf",
     "Neyman",
+    "NeymanWithinIntervals",
     "Nominal",
     "TotalVariation",
     "UncertaintySet",
@@ -210,6 +213,30 @@ class KLWithinIntervals(UncertaintySet, name="kl+interval"):
 
 class Chi2WithinIntervals(UncertaintySet, name="chi2+interval"):
     """Kernels y with Σ (y − y⁰)²/y⁰ ≤ radius within the model's intervals, see :class:`Intervals`."""
+
+
+class BurgWithinIntervals(UncertaintySet, name="burg+interval"):
+    """Kernels y with Σ y⁰ ln(y⁰/y) ≤ radius within the model's intervals, see :class:`Intervals`.
+
+    Next states of nominal probability 0 may get mass where their upper bounds are above 0.
+
+    Examples
+    --------
+    >>> import numpy as np, robust_mdp as rm
+    >>> P = np.array([[[1.0, 0.0], [0.5, 0.5]]])
+    >>> upper = np.array([[[1.0, 0.1], [0.6, 0.6]]])
+    >>> model = rm.Model.from_arrays(P, cost=[0.0, 1.0], lower=0.5 * P, upper=upper, discount=0.9)
+    >>> rm.solve(model, rm.BurgWithinIntervals(0.01)).worst_kernel().to_array()[0, 0].round(6)
+    array([0.99005, 0.00995])
+    """
+
+
+class HellingerWithinIntervals(UncertaintySet, name="hellinger+interval"):
+    """Kernels y with Σ (√y − √y⁰)² ≤ radius within the model's intervals, see :class:`Intervals`."""
+
+
+class NeymanWithinIntervals(UncertaintySet, name="neyman+interval"):
+    """Kernels y with Σ (y − y⁰)²/y ≤ radius within the model's intervals, see :class:`Intervals`."""
 
 
 class L1WithinIntervals(UncertaintySet, name="l1+interval"):
