@@ -52,6 +52,12 @@ FAR[3, 1] = 0.5
         (rm.Intervals(), 0.4 * 4 + 0.3 * 2 + 0.3 * 1),
         # Half the way from the nominal row to that one.
         (rm.Intervals(0.5), 0.3 * 4 + 0.3 * 2 + 0.4 * 1),
+        # From the third to the first: all that L1 pays for, or all that there is room for.
+        (rm.L1WithinIntervals(0.3), 1.9 + 0.15 * 3),
+        (rm.L1WithinIntervals(0.5), 1.9 + 0.2 * 3),
+        # Both of them have 0.2 to go: half of that each, or all of it.
+        (rm.CountWithinIntervals(1), 1.9 + 0.1 * 3),
+        (rm.CountWithinIntervals(2), 1.9 + 0.2 * 3),
         (rm.Contamination(0.1), 0.9 * 1.9 + 0.1 * 4),
         # The worse half are all of the first and of the second.
         (rm.CVaR.at_level(0.5), (0.2 * 4 + 0.3 * 2) / 0.5),
@@ -101,6 +107,10 @@ def burg(y):
         return -(P * np.log(y / P)).sum(-1)
 
 
+def hellinger(y):
+    return ((np.sqrt(y) - np.sqrt(P)) ** 2).sum(-1)
+
+
 def neyman(y):
     with np.errstate(divide="ignore"):
         return ((y - P) ** 2 / y).sum(-1)
@@ -113,6 +123,10 @@ def moved(y):
 def gauge(y):
     with np.errstate(divide="ignore"):
         return np.maximum((y - P) / (UPPER - P), (P - y) / (P - LOWER)).max(-1)
+
+
+def count(y):
+    return np.where(y > P, (y - P) / (UPPER - P), (P - y) / (P - LOWER)).sum(-1)
 
 
 # d(y, y⁰) of the library's sets, and a radius.
@@ -131,8 +145,13 @@ DISTANCES = {
     rm.EllipsoidWithinIntervals: (box(ellipsoid), 0.03),
     rm.KLWithinIntervals: (box(kl), 0.1),
     rm.Chi2WithinIntervals: (box(chi2), 0.15),
+    rm.L1WithinIntervals: (box(lambda y: np.abs(y - P).sum(-1)), 0.3),
+    rm.CountWithinIntervals: (box(count), 1.5),
+    rm.BurgWithinIntervals: (box(burg), 0.1),
+    rm.HellingerWithinIntervals: (box(hellinger), 0.05),
+    rm.NeymanWithinIntervals: (box(neyman), 0.15),
     rm.Burg: (burg, 0.05),
-    rm.Hellinger: (lambda y: ((np.sqrt(y) - np.sqrt(P)) ** 2).sum(-1), 0.03),
+    rm.Hellinger: (hellinger, 0.03),
     rm.Neyman: (neyman, 0.1),
 }
 STEPS = 1000

@@ -47,26 +47,30 @@ fn distance(
     let d = program.variable();
     let n = entries.len();
     let row = || entries.iter().zip(y.iter().copied());
+    if of.needs() == Needs::Intervals {
+        inside(program, entries, y);
+    }
     match of {
         Distance::None | Distance::Custom(_) => unreachable!("sets of the library alone"),
         Distance::L1 => sum_of_sides(program, d, entries, y, |e| e.weight),
+        Distance::L1Within => sum_of_sides(program, d, entries, y, |_| 1.0),
         Distance::Tv => sum_of_sides(program, d, entries, y, |_| 0.5),
         // ½Σw(y − p)² ≤ D.
-        Distance::Ellipsoid => ball(program, d, entries, y, |_| 0.5),
-        Distance::EllipsoidWithin => {
-            inside(program, entries, y);
-            ball(program, d, entries, y, |_| 0.5);
-        }
+        Distance::Ellipsoid | Distance::EllipsoidWithin => ball(program, d, entries, y, |_| 0.5),
         Distance::L2 => ball(program, d, entries, y, |e| 0.5 * e.weight),
-        Distance::Chi2 => ball(program, d, entries, y, |e| 1.0 / e.p),
-        Distance::Chi2Within => {
-            inside(program, entries, y);
-            ball(program, d, entries, y, |e| 1.0 / e.p);
-        }
-        Distance::Kl => entropy(program, d, entries, y),
-        Distance::KlWithin => {
-            inside(program, entries, y);
-            entropy(program, d, entries, y);
+        Distance::Chi2 | Distance::Chi2Within => ball(program, d, entries, y, |e| 1.0 / e.p),
+        Distance::Kl | Distance::KlWithin => entropy(program, d, entries, y),
+        // D ≥ Σr, r(u − p) ≥ y − p, r(p − l) ≥ p − y, 0 ≤ r.
+        Distance::CountWithin => {
+            let mut spent = (vec![(d, 1.0)], 0.0);
+            for (e, y) in row() {
+                let r = program.variable();
+                program.at_least_zero(variable(r));
+                program.at_least_zero((vec![(r, e.upper - e.p), (y, -1.0)], e.p));
+                program.at_least_zero((vec![(r, e.p - e.lower), (y, 1.0)], -e.p));
+                spent.0.push((r, -1.0));
+            }
+            program.at_least_zero(spent);
         }
         // D ≥ ± w(y − p).
         Distance::Linf => row().for_each(|(e, y)| {
@@ -107,7 +111,7 @@ fn distance(
             program.at_least_zero(spent);
         }
         // r ≥ p ln(p/y): y ≥ p·e^(−r/p).
-        Distance::Burg => {
+        Distance::Burg | Distance::BurgWithin => {
             let mut spent = (vec![(d, 1.0)], 0.0);
             for (e, y) in row().filter(|(e, _)| e.p > 0.0) {
                 let r = program.variable();
@@ -117,7 +121,7 @@ fn distance(
             program.at_least_zero(spent);
         }
         // Σ(√y − √p)² = 2 − 2Σr, r ≤ √(py).
-        Distance::Hellinger => {
+        Distance::Hellinger | Distance::HellingerWithin => {
             let mut spent = (vec![(d, 1.0)], -2.0);
             for (e, y) in row().filter(|(e, _)| e.p > 0.0) {
                 let r = program.variable();
@@ -127,7 +131,7 @@ fn distance(
             program.at_least_zero(spent);
         }
         // Σ(y − p)²/y = Σr − 1, r·y ≥ p²; with r = p·s and y = p·x: s·x ≥ 1.
-        Distance::Neyman => {
+        Distance::Neyman | Distance::NeymanWithin => {
             let mut spent = (vec![(d, 1.0)], 1.0);
             for (e, y) in row().filter(|(e, _)| e.p > 0.0) {
                 let s = program.variable();
@@ -220,7 +224,8 @@ impl State {
     fn is_tame(&self, set: &UncertaintySet) -> bool {
         let entries = || self.rows.iter().flat_map(|row| &row.0);
         let most = match set.distance {
-            Distance::Burg | Distance::Neyman => 10.0,
+            Distance::Burg | Distance::BurgWithin => 10.0,
+            Distance::Neyman | Distance::NeymanWithin => 10.0,
             _ => 1e4,
         };
         let wide = |far: f64| far <= 0.0 || far >= 1e-4;

@@ -26,17 +26,22 @@ __all__ = [
     "L1",
     "L2",
     "Burg",
+    "BurgWithinIntervals",
     "CVaR",
     "Chi2",
     "Chi2WithinIntervals",
     "Contamination",
+    "CountWithinIntervals",
     "Ellipsoid",
     "EllipsoidWithinIntervals",
     "Hellinger",
+    "HellingerWithinIntervals",
     "Intervals",
     "KLWithinIntervals",
+    "L1WithinIntervals",
     "Linf",
     "Neyman",
+    "NeymanWithinIntervals",
     "Nominal",
     "TotalVariation",
     "UncertaintySet",
@@ -208,6 +213,64 @@ class KLWithinIntervals(UncertaintySet, name="kl+interval"):
 
 class Chi2WithinIntervals(UncertaintySet, name="chi2+interval"):
     """Kernels y with Σ (y − y⁰)²/y⁰ ≤ radius within the model's intervals, see :class:`Intervals`."""
+
+
+class BurgWithinIntervals(UncertaintySet, name="burg+interval"):
+    """Kernels y with Σ y⁰ ln(y⁰/y) ≤ radius within the model's intervals, see :class:`Intervals`.
+
+    Next states of nominal probability 0 may get mass where their upper bounds are above 0.
+
+    Examples
+    --------
+    >>> import numpy as np, robust_mdp as rm
+    >>> P = np.array([[[1.0, 0.0], [0.5, 0.5]]])
+    >>> upper = np.array([[[1.0, 0.1], [0.6, 0.6]]])
+    >>> model = rm.Model.from_arrays(P, cost=[0.0, 1.0], lower=0.5 * P, upper=upper, discount=0.9)
+    >>> rm.solve(model, rm.BurgWithinIntervals(0.01)).worst_kernel().to_array()[0, 0].round(6)
+    array([0.99005, 0.00995])
+    """
+
+
+class HellingerWithinIntervals(UncertaintySet, name="hellinger+interval"):
+    """Kernels y with Σ (√y − √y⁰)² ≤ radius within the model's intervals, see :class:`Intervals`."""
+
+
+class NeymanWithinIntervals(UncertaintySet, name="neyman+interval"):
+    """Kernels y with Σ (y − y⁰)²/y ≤ radius within the model's intervals, see :class:`Intervals`."""
+
+
+class L1WithinIntervals(UncertaintySet, name="l1+interval"):
+    """Kernels y with Σ ‖y − y⁰‖₁ ≤ radius within the model's intervals, see :class:`Intervals`.
+
+    A bound of every probability, and a budget of all deviations together.
+
+    Examples
+    --------
+    >>> import numpy as np, robust_mdp as rm
+    >>> P = np.array([[[0.8, 0.2], [0.5, 0.5]]])
+    >>> model = rm.Model.from_arrays(P, cost=[0.0, 1.0], lower=P - 0.1, upper=P + 0.1, discount=0.9)
+    >>> rm.solve(model, rm.L1WithinIntervals(0.1)).worst_kernel().to_array()[:, 0].round(6)
+    array([[0.75, 0.25],
+           [0.45, 0.55]])
+    """
+
+
+class CountWithinIntervals(UncertaintySet, name="count+interval"):
+    """Kernels of which at most `radius` probabilities are at the ends of the model's intervals.
+
+    The budget of uncertainty of Bertsimas and Sim: a probability counts 1 at the end of its interval, and on the way
+    there by the share of it, Σ (y − y⁰)₊/(u − y⁰) + (y⁰ − y)₊/(y⁰ − l) ≤ radius. What one probability gains others lose,
+    so that radii below 2 leave most of them a part of the way.
+
+    Examples
+    --------
+    >>> import numpy as np, robust_mdp as rm
+    >>> P = np.array([[[0.8, 0.2], [0.5, 0.5]]])
+    >>> model = rm.Model.from_arrays(P, cost=[0.0, 1.0], lower=P - 0.1, upper=P + 0.1, discount=0.9)
+    >>> rm.solve(model, rm.CountWithinIntervals(1)).worst_kernel().to_array()[:, 0].round(6)
+    array([[0.75, 0.25],
+           [0.45, 0.55]])
+    """
 
 
 class Nominal(UncertaintySet):

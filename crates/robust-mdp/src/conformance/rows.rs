@@ -211,13 +211,15 @@ impl RowCheck<'_> {
             before = Some(at);
             report.points += 1;
         }
-        // Where it is dear, the curve ends steeply.
+        // Where it is dear the curve ends steeply, and so it may where a price moves little mass.
         let face = set.face(row);
         let way = set.peak(row) - row.nominal();
         let unit = if way > 0.0 { unit.max(1.0 / way) } else { unit };
-        let steep = set.at(row, 1e9 * unit * face.clamp(1.0, 1e20), before);
-        let near = face.is_infinite() || (steep.price - face).abs() <= 1e-5 * (1.0 + face);
-        law!(self, "prices end at the face", near, "{steep:?}, face {face:e}");
+        let steep = |dear: f64| set.at(row, 1e9 * unit * dear.clamp(1.0, 1e20), before);
+        let is_near = |at: Priced| (at.price - face).abs() <= 1e-5 * (1.0 + face);
+        let (first, steepest) = (steep(face), face.max(self.drawn.own.steepness(row.p)));
+        let near = face.is_infinite() || is_near(first) || is_near(steep(steepest));
+        law!(self, "prices end at the face", near, "{first:?}, face {face:e}");
         // Of a row that is nearly on its maximum rounding leaves nothing.
         let (nominal, peak) = (row.nominal(), set.peak(row));
         if row.range > 0.0 && nominal - peak <= -1e-6 * row.range {

@@ -11,7 +11,8 @@
 //! - `offer`: what each of them offers
 //! - `uncertainty_set`: a set of a model, [`UncertaintySet`]
 //! - `ellipsoid`, `l2`, `kl`, `chi2`, `l1`, `linf`, `burg`, `hellinger`, `neyman`, `contamination`, `cvar`,
-//!   `wasserstein`, `interval`: one file a set; `balls_within`: balls within intervals
+//!   `wasserstein`, `interval`: one file a set; `balls_within`: balls within intervals; `linear_within`: L1 and the
+//!   number of deviations within intervals
 //! - `weighted_l1`, `cressie_read`, `gauge`, `within`, `transport`: what some of them have in common
 //! - `quadratic`, `tilt`, `bracket`: the price of a row by its kind
 //! - `cone`: the conic form, for the interior-point oracle
@@ -34,6 +35,7 @@ mod interval;
 pub(crate) mod kl;
 mod l1;
 mod l2;
+mod linear_within;
 mod linf;
 mod logarithm;
 mod neyman;

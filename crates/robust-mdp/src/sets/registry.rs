@@ -7,8 +7,8 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use super::set::Set;
 use super::{
-    balls_within, burg, chi2, contamination, cvar, ellipsoid, hellinger, interval, kl, l1, l2,
-    linf, neyman, wasserstein,
+    balls_within, burg, chi2, contamination, cressie_read, cvar, ellipsoid, hellinger, interval,
+    kl, l1, l2, linear_within, linf, neyman, wasserstein,
 };
 
 macro_rules! registry {
@@ -68,6 +68,16 @@ registry! {
     KlWithin = balls_within::KL,
     /// Pearson's Σ (y − y⁰)²/y⁰ within the model's intervals.
     Chi2Within = balls_within::CHI2,
+    /// ‖y − y⁰‖₁ within the model's intervals.
+    L1Within = linear_within::L1,
+    /// How many probabilities are at the ends of the model's intervals, Bertsimas and Sim's Γ.
+    CountWithin = linear_within::COUNT,
+    /// Burg's Σ y⁰ ln(y⁰/y) within the model's intervals.
+    BurgWithin = cressie_read::within::BURG,
+    /// Σ (√y − √y⁰)² within the model's intervals.
+    HellingerWithin = cressie_read::within::HELLINGER,
+    /// Neyman's Σ (y − y⁰)²/y within the model's intervals.
+    NeymanWithin = cressie_read::within::NEYMAN,
     /// Burg's Σ y⁰ ln(y⁰/y).
     Burg = burg::Burg,
     /// The squared Hellinger distance Σ (√y − √y⁰)².

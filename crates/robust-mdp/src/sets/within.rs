@@ -30,6 +30,8 @@ pub(crate) trait Entrywise: Copy + Debug + Sync + 'static {
     const DEGREE: i32;
     /// Whether y may be positive where p is 0.
     const POPS: bool = false;
+    /// Whether entries with p = 0, or next to it, get mass at h = 1, and at once.
+    const LEAPS: bool = false;
     /// The set without intervals.
     fn ball(self) -> &'static dyn Set;
     /// argmax_{y ≥ 0} hy − δ(y, p), perhaps ∞, and its derivative in h.
@@ -139,6 +141,9 @@ impl<D: Entrywise> Within<D> {
                 (true, false) => low + reach,
                 (false, _) => high - reach,
             };
+            if step % 3 == 1 {
+                nu = self.leap_between(row, t, [low, high], nu).unwrap_or(nu);
+            }
             reach *= 2.0;
             if nu <= low || nu >= high {
                 break;
@@ -150,6 +155,22 @@ impl<D: Entrywise> Within<D> {
             true => ([low, high], share.min(1.0)),
             false => ([if low.is_finite() { low } else { high }; 2], 0.0),
         }
+    }
+
+    /// Next to the leap of an entry between two numbers, the one that is nearest to a third.
+    fn leap_between(self, row: &Row<'_>, t: f64, [low, high]: [f64; 2], near: f64) -> Option<f64> {
+        if !D::LEAPS {
+            return None;
+        }
+        let Bounds { upper, .. } = bounds(row.data);
+        let below = |j: usize| self.0.best(1.0 - 8.0 * UNIT, row.p[j]).0;
+        let leaps = (0..row.p.len()).filter(|&j| upper[j] > below(j));
+        let sides = leaps.flat_map(|j| {
+            let leap = t * (row.w[j] - row.maximum) - 1.0;
+            [-4.0, 4.0].map(|side| leap + side * UNIT * leap.abs().max(1.0))
+        });
+        let apart = |nu: &f64| (nu - near).abs();
+        sides.filter(|nu| *nu > low && *nu < high).min_by(|a, b| apart(a).total_cmp(&apart(b)))
     }
 
     fn priced(self, row: &Row<'_>, t: f64, [low, high]: [f64; 2], share: f64) -> Priced {
@@ -184,7 +205,10 @@ impl<D: Entrywise> Within<D> {
             for group in groups.by_ref() {
                 let room: f64 = group.iter().map(|&j| upper(j as usize) - lower[j as usize]).sum();
                 if room > rest {
-                    self.share_out(&row, bounds, group, rest, y);
+                    // What rounding makes of nothing may be dear: masses are no more exact.
+                    if rest > 4.0 * UNIT {
+                        self.share_out(&row, bounds, group, rest, y);
+                    }
                     break;
                 }
                 group.iter().for_each(|&j| y[j as usize] = upper(j as usize));
@@ -421,8 +445,19 @@ impl<D: Entrywise> Proof for Within<D> {
         let square = (0..n).map(|j| (upper[j] - lower[j]).powi(2)).sum::<f64>();
         let dual = (total.wider(astray * square) / mass + offset + nu).hi();
         let goal: f64 = row.p.iter().sum();
+        // Entries on a leap may have any mass, and those next to it much more or less.
+        let band = 1e-12 + 2.0 * size;
+        let is_on_leap =
+            |j: usize| (h(j) - 1.0).abs() <= band && self.0.best(1.0 - band, row.p[j]).0 < upper[j];
+        let slope = |j: usize| match self.0.best(h(j), row.p[j]) {
+            _ if !D::LEAPS => 0.0,
+            _ if is_on_leap(j) => f64::INFINITY,
+            (y, slope) if y > lower[j] && y < upper[j] => slope,
+            _ => 0.0,
+        };
+        let slopes: Vec<f64> = (0..n).map(slope).collect();
         for _ in 0..2 {
-            bring_to(&mut y, goal, row.p, lower, &upper);
+            bring_to(&mut y, goal, row.p, lower, &upper, &slopes);
         }
         let mut spent = self.spent(row, &y, mass);
         if spent.is_nan() {
@@ -501,11 +536,11 @@ impl<D: Entrywise> Within<D> {
     }
 }
 
-/// Brings the sum of y to a goal, at the expense of the entries of most nominal mass.
-fn bring_to(y: &mut [f64], goal: f64, p: &[f64], lower: &[f64], upper: &[f64]) {
+/// Brings the sum of y to a goal, at the expense of the steepest entries, or else of those of most nominal mass.
+fn bring_to(y: &mut [f64], goal: f64, p: &[f64], lower: &[f64], upper: &[f64], slopes: &[f64]) {
     let mut missing = goal - y.iter().sum::<f64>();
     let mut order: Vec<usize> = (0..y.len()).collect();
-    order.sort_by(|&i, &j| p[j].total_cmp(&p[i]));
+    order.sort_by(|&i, &j| slopes[j].total_cmp(&slopes[i]).then(p[j].total_cmp(&p[i])));
     for j in order {
         if missing == 0.0 {
             break;

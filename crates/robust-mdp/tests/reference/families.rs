@@ -140,7 +140,60 @@ pub(crate) const FAMILIES: &[Family] = &[
     within("ellipsoid within intervals", || alone(Distance::EllipsoidWithin), true, |y, e| 0.5 * (y - e.p) * (y - e.p), |h, e| e.p + h),
     within("KL within intervals", || alone(Distance::KlWithin), false, entropy, |h, e| e.p * h.exp()),
     within("χ² within intervals", || alone(Distance::Chi2Within), false, |y, e| if y == e.p { 0.0 } else { (y - e.p) * (y - e.p) / e.p }, |h, e| e.p * (1.0 + 0.5 * h)),
+    within("L1 within intervals", || alone(Distance::L1Within), true, |y, e| (y - e.p).abs(), |h, e| kinked(h, e, [1.0; 2])),
+    within("number of deviations within intervals", || alone(Distance::CountWithin), true, rooms_used, |h, e| kinked(h, e, rooms(e).map(|room| 1.0 / room))),
+    within("Burg within intervals", || alone(Distance::BurgWithin), true, likelihood, |h, e| popping(h, e, 1.0 / (1.0 - h))),
+    within("Hellinger within intervals", || alone(Distance::HellingerWithin), true, |y, e| if y == e.p { 0.0 } else { ((y - e.p) / (y.sqrt() + e.p.sqrt())).powi(2) }, |h, e| popping(h, e, (1.0 - h).powi(-2))),
+    within("Neyman within intervals", || alone(Distance::NeymanWithin), true, |y, e| if y == e.p { 0.0 } else { (y - e.p) / y * (y - e.p) }, |h, e| popping(h, e, 1.0 / (1.0 - h).sqrt())),
 ];
+
+/// p·`of` below h = 1, from where on there is no end.
+fn popping(h: f64, e: &Entry, of: f64) -> f64 {
+    match e.p {
+        p if h < 1.0 => p * of,
+        0.0 if h == 1.0 => 0.0,
+        _ => f64::INFINITY,
+    }
+}
+
+/// p ln(p/y) + y − p, which loses no digits near y = p.
+fn likelihood(y: f64, e: &Entry) -> f64 {
+    let p = e.p;
+    if p == 0.0 {
+        return y;
+    }
+    // With r = y/p − 1: p(r − ln(1 + r)) = p·r²(1/2 − r/3 + r²/4 − …).
+    let r = (y - p) / p;
+    match r.abs() < 1e-3 {
+        true => p * r * r * (0.5 - r * (1.0 / 3.0 - r * (0.25 - r * (0.2 - r / 6.0)))),
+        false if r < -0.5 => (y - p) - p * (y / p).ln(),
+        false => (y - p) - p * r.ln_1p(),
+    }
+}
+
+/// u − p and p − l.
+fn rooms(e: &Entry) -> [f64; 2] {
+    [e.upper - e.p, e.p - e.lower]
+}
+
+/// The share of the way to the end of the interval.
+fn rooms_used(y: f64, e: &Entry) -> f64 {
+    let [up, down] = rooms(e);
+    match y - e.p {
+        0.0 => 0.0,
+        way if way > 0.0 => way / up,
+        way => -way / down,
+    }
+}
+
+/// Where moving up and down costs so much a unit of mass.
+fn kinked(h: f64, e: &Entry, [up, down]: [f64; 2]) -> f64 {
+    match h {
+        h if h > up => f64::INFINITY,
+        h if h < -down => f64::NEG_INFINITY,
+        _ => e.p,
+    }
+}
 
 /// `of`, where an entry takes no more than its weight.
 fn norm(h: f64, _: &Entry, weight: f64, of: f64) -> f64 {

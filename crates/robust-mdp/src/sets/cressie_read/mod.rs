@@ -15,6 +15,7 @@
 pub(super) mod proof;
 #[cfg(test)]
 mod tests;
+pub(super) mod within;
 
 mod passes;
 
