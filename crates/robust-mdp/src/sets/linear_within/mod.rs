@@ -18,7 +18,7 @@ use self::pieces::{End, Unit, mixture};
 use super::cone::{Cone, Entry, Moved, Program};
 use super::l1::NORM;
 use super::proximal::{Prox, Separable};
-use super::set::{Beyond, Priced, RowKind, Set};
+use super::set::{Beyond, Curve, Priced, RowKind, Set};
 use super::{Distance, EntryData, Needs, UncertaintySet};
 use crate::certificate::Proof;
 use crate::geometry::Geometry;
@@ -135,6 +135,28 @@ impl Set for LinearWithin {
         }
     }
 
+    fn cone(&self) -> Option<&dyn Cone> {
+        Some(self)
+    }
+
+    /// Proximal entries know no rooms.
+    fn prox(&self, geometry: Geometry) -> Option<&dyn Prox> {
+        match (geometry, self.unit) {
+            (Geometry::Euclidean, Unit::Mass) => Some(&Separable(NORM)),
+            (Geometry::Euclidean, Unit::Room) | (Geometry::Entropy, _) => None,
+        }
+    }
+
+    fn proof(&self) -> Option<&dyn Proof> {
+        Some(self)
+    }
+
+    fn curve(&self) -> Option<&dyn Curve> {
+        Some(self)
+    }
+}
+
+impl Curve for LinearWithin {
     fn at(&self, row: Row<'_>, t: f64, _: Option<Priced>) -> Priced {
         Priced { t, ..self.ends(row, t, None)[0] }
     }
@@ -163,22 +185,6 @@ impl Set for LinearWithin {
 
     fn kind(&self) -> RowKind<'_> {
         RowKind::PiecewiseLinear
-    }
-
-    fn cone(&self) -> Option<&dyn Cone> {
-        Some(self)
-    }
-
-    /// Proximal entries know no rooms.
-    fn prox(&self, geometry: Geometry) -> Option<&dyn Prox> {
-        match (geometry, self.unit) {
-            (Geometry::Euclidean, Unit::Mass) => Some(&Separable(NORM)),
-            (Geometry::Euclidean, Unit::Room) | (Geometry::Entropy, _) => None,
-        }
-    }
-
-    fn proof(&self) -> Option<&dyn Proof> {
-        Some(self)
     }
 }
 

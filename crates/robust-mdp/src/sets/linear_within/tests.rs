@@ -72,13 +72,16 @@ fn intervals_of_all_probabilities_leave_the_norm() {
     }
 }
 
+/// p, w, and the intervals.
+type Drawn<'a> = (&'a [f64], &'a [f64], Vec<[f64; 2]>);
+
 /// No room, room for what has no mass, ties, one entry, rooms and objectives of any size: rows are within their
 /// bounds, cost what is said, and the proof meets it.
 #[test]
 fn degenerate_rows_are_priced_to_rounding() {
     let third = [1.0 / 3.0; 3];
     let narrow = third.map(|p| [p - 1e-8, p + 1e-8]);
-    let rows: [(&[f64], &[f64], Vec<[f64; 2]>); 8] = [
+    let rows: [Drawn<'_>; 8] = [
         (&P, &W, P.map(|p| [p, p]).to_vec()),
         (&P, &[-1.0, -1.0, -1.0], vec![[0.0, 1.0]; 3]),
         (&[0.5, 0.5, 0.0], &W, vec![[0.0, 1.0]; 3]),
