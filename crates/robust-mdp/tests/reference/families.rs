@@ -20,6 +20,8 @@ pub(crate) enum Known {
     Box(fn(&Entry, f64) -> Move),
     /// Mass that moves between places.
     Transport,
+    /// The share of the way to the worst of some rows.
+    Hull,
 }
 
 impl Known {
@@ -28,9 +30,9 @@ impl Known {
         !matches!(self, Known::Path)
     }
 
-    /// Whether intervals may open entries with p = 0.
+    /// Whether intervals or scenarios may open entries with p = 0.
     pub(crate) fn opens(self, distance: Distance) -> bool {
-        self.within(distance) == Some(true)
+        self.within(distance) == Some(true) || matches!(self, Known::Hull)
     }
 
     /// Whether rows stay within the model's intervals; if so, whether entries with p = 0 may move.
@@ -38,7 +40,7 @@ impl Known {
         match self {
             Known::SumWithin(_, opens) => Some(opens),
             Known::Box(_) => matches!(distance, Distance::Interval).then_some(true),
-            Known::Path | Known::Sum(_) | Known::Transport => None,
+            Known::Path | Known::Sum(_) | Known::Transport | Known::Hull => None,
         }
     }
 }
@@ -140,6 +142,7 @@ pub(crate) const FAMILIES: &[Family] = &[
     within("ellipsoid within intervals", || alone(Distance::EllipsoidWithin), true, |y, e| 0.5 * (y - e.p) * (y - e.p), |h, e| e.p + h),
     within("KL within intervals", || alone(Distance::KlWithin), false, entropy, |h, e| e.p * h.exp()),
     within("χ² within intervals", || alone(Distance::Chi2Within), false, |y, e| if y == e.p { 0.0 } else { (y - e.p) * (y - e.p) / e.p }, |h, e| e.p * (1.0 + 0.5 * h)),
+    Family { name: "scenarios", set: || alone(Distance::Scenarios), known: Known::Hull },
 ];
 
 /// `of`, where an entry takes no more than its weight.

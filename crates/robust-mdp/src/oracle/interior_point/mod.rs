@@ -18,7 +18,7 @@ use self::program::{Asked, Candidate};
 use super::nature::{Answered, Nature};
 use crate::rows::{Budget, ExplicitRows, row_values, shares_budget};
 use crate::sets::set::{Priced, Set};
-use crate::sets::{Block, Enclosure, Needs, UncertaintySet};
+use crate::sets::{Block, Enclosure, UncertaintySet};
 
 /// What a thread works with, and counts of what it did.
 #[derive(Debug, Default)]
@@ -130,7 +130,7 @@ impl ConicState<'_> {
         if block.radius <= 0.0 || level <= from {
             return from;
         }
-        let peaks = set.needs() == Needs::Intervals;
+        let peaks = set.needs().open_entries();
         if !self.whole && !peaks && saturate(set, block, base, level, y) {
             one_hot(x, least(base));
         } else {
