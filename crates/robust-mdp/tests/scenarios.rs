@@ -195,7 +195,7 @@ fn what_is_no_kernel_is_refused() {
         ),
         (&|y| y[4] = -0.5, "scenario 2, state 0, action 1: probability -0.5 of next state 1"),
         (&|y| y[4] = f64::NAN, "probability NaN of next state 1"),
-        (&|y| drop(y.pop()), "scenario 2: 17 probabilities, expected 18"),
+        (&|y| y.truncate(17), "scenario 2: 17 probabilities, expected 18"),
     ] {
         let error = made(change).unwrap_err().to_string();
         assert!(error.contains(expected), "{error}");

@@ -242,7 +242,7 @@ class UncertaintySet:
     def __repr__(self) -> str:
         parts = [f"radius={self._radius_in_words()}"]
         beside = [name for name, _ in self._beside()]
-        plain = [f.name for f in fields(self) if f.name not in ("radius", *beside)]
+        plain = [f.name for f in fields(self) if f.repr and f.name not in ("radius", *beside)]
         parts += [f"{name}={getattr(self, name)!r}" for name in plain]
         for name in beside:
             if getattr(self, name) is not None:
