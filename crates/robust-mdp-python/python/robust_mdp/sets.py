@@ -11,8 +11,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from ._arrays import ArrayLike, FloatArray, frozen, numbers
+from ._arrays import FloatArray, frozen, numbers
 from ._entries import of_transitions
 from ._labels import Labelled, NumbersLike
 from ._uncertainty_set import (
