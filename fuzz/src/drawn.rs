@@ -2,7 +2,9 @@
 //! vacuous, ties, terminal states, tiny probabilities, costs of all sizes and signs.
 
 use robust_mdp::instances::Xoshiro256;
-use robust_mdp::sets::{Distance, EntryWeights, Ground, Needs, Radius, Support, UncertaintySet};
+use robust_mdp::sets::{
+    Distance, EntryWeights, Ground, Needs, Radius, Scenarios, Support, UncertaintySet,
+};
 use robust_mdp::{Model, ModelBuilder, Objective};
 
 /// A problem and the gap to ask for.
@@ -187,7 +189,28 @@ fn told(set: UncertaintySet, model: &Model, random: &mut Xoshiro256) -> Uncertai
             let mut cost = |k: usize| if k / states == k % states { 0.0 } else { weight(random) };
             set.with_ground(Ground::Matrix((0..states * states).map(&mut cost).collect()))
         }
+        Needs::Scenarios => {
+            let mut kernels = vec![Vec::new(); up_to(9, random)];
+            for kernel in &mut kernels {
+                (0..model.rows()).for_each(|r| kernel.extend(scenario(model.row(r).prob, random)));
+            }
+            set.with_scenarios(Scenarios::new(model, &kernels).expect("distributions"))
+        }
     }
+}
+
+/// Any row, one on few next states, the nominal one or one next to it.
+fn scenario(p: &[f64], random: &mut Xoshiro256) -> Vec<f64> {
+    let near = one_of(&[0.0, 1.0, 1.0, 1.0, 1e-6], random);
+    let few = chance(0.3, random);
+    let kept = random.below(p.len() as u64) as usize;
+    let share = |(j, _): (usize, &f64)| match few && j != kept && chance(0.7, random) {
+        true => 0.0,
+        false => 1e-9 + random.uniform(),
+    };
+    let any: Vec<f64> = p.iter().enumerate().map(share).collect();
+    let sum: f64 = any.iter().sum();
+    p.iter().zip(any).map(|(p, y)| p + near * (y / sum - p)).collect()
 }
 
 fn set(distance: Distance, model: &Model, random: &mut Xoshiro256) -> UncertaintySet {

@@ -3,10 +3,11 @@
 use std::time::Instant;
 
 use robust_mdp::error::name_of;
+use robust_mdp::instances::Xoshiro256;
 use robust_mdp::measure::exact_sweep_seconds;
 use robust_mdp::model::Bounds;
 use robust_mdp::sets::{
-    Distance, EntryData, Ground, Needs, Places, Rectangularity, UncertaintySet,
+    Distance, EntryData, Ground, Needs, Places, Rectangularity, Scenarios, UncertaintySet,
 };
 use robust_mdp::{Model, ModelBuilder, Options, Oracle, Stop, solve};
 
@@ -67,8 +68,15 @@ fn radius(distance: Distance, owner: Rectangularity, delta: f64, actions: usize,
         weights: None,
         bounds: Some(Bounds { lower: &lower, upper: &upper }),
         places: Some(Places { ground: &ground, next: None }),
+        scenarios: None,
     };
-    let row = distance.set().map_or(0.0, |set| set.distance(&p, &y, data));
+    let row = match distance.needs() {
+        // Of the way to scenarios.
+        Needs::Scenarios => delta,
+        Needs::Nothing | Needs::Weights | Needs::Intervals | Needs::Ground => {
+            distance.set().map_or(0.0, |set| set.distance(&p, &y, data))
+        }
+    };
     match owner {
         Rectangularity::State => actions as f64 * row,
         Rectangularity::StateAction => row,
@@ -113,11 +121,32 @@ fn told(case: &Case) -> Result<(Model, UncertaintySet), Failure> {
     Ok(match case.set.needs() {
         Needs::Nothing | Needs::Weights => (model, set),
         Needs::Intervals => (with_intervals(&model)?, set),
+        Needs::Scenarios => {
+            let set = set.with_scenarios(scenarios(&model)?);
+            (model, set)
+        }
         Needs::Ground => {
             let ground = line(model.states());
             (model, set.with_ground(ground))
         }
     })
+}
+
+/// Four kernels whose probabilities are between half and three halves of the nominal ones, but for their sums.
+fn scenarios(model: &Model) -> Result<Scenarios, Failure> {
+    let mut random = Xoshiro256::new(2);
+    let mut kernel = || {
+        let mut kernel = Vec::with_capacity(model.transitions());
+        for r in 0..model.rows() {
+            let start = kernel.len();
+            kernel.extend(model.row(r).entries().map(|(_, p, _)| p * (0.5 + random.uniform())));
+            let total: f64 = kernel[start..].iter().sum();
+            kernel[start..].iter_mut().for_each(|y| *y /= total);
+        }
+        kernel
+    };
+    let kernels: Vec<Vec<f64>> = (0..4).map(|_| kernel()).collect();
+    Ok(Scenarios::new(model, &kernels)?)
 }
 
 fn with_intervals(model: &Model) -> Result<Model, Failure> {

@@ -52,7 +52,7 @@ pub(super) fn section(records: &[&Record]) -> String {
          10⁵ states, 4 actions and 8 next states. Budgets are of one size: what rows spend that move one half \
          of their entries up and the other down by 8 % (tight) or 40 % (wide) of themselves. `÷ KL`: of the same regime and \
          owner of budgets, {} at most, more than {} in {over} of {}. Wasserstein: places of the states on a line. \
-         Intervals: half to twice of every probability.\n\n{}",
+         Intervals: half to twice of every probability. Four scenarios.\n\n{}",
         number(most),
         number(MOST),
         records.len(),

@@ -1,5 +1,4 @@
-//! Flags that choose one of several names, with a plain word for names that come in a later
-//! version.
+//! Flags that choose one of several names.
 
 use std::sync::LazyLock;
 
@@ -9,16 +8,12 @@ use clap::error::Error;
 use robust_mdp::instances::Calibration;
 use robust_mdp::sets::{Distance, Needs};
 
-/// Parses one of `names`; says of those in `later` that they are known but not here yet.
+/// Parses one of `names`.
 #[derive(Clone, Debug)]
 pub(crate) struct Choice<T: 'static> {
     /// Name, value and what the help says about it.
     pub(crate) names: &'static [(&'static str, T, &'static str)],
-    pub(crate) later: &'static [&'static str],
 }
-
-/// Sets to come, by the names that they will have.
-const LATER: &[&str] = &["scenarios"];
 
 /// The uncertainty sets by the library's names, and none.
 pub(crate) fn sets() -> Choice<Distance> {
@@ -29,7 +24,7 @@ pub(crate) fn sets() -> Choice<Distance> {
         };
         Distance::ALL.iter().map(named).collect()
     });
-    Choice { names: &NAMES, later: LATER }
+    Choice { names: &NAMES }
 }
 
 /// The uncertainty sets whose radii can be found from sampled kernels.
@@ -38,7 +33,7 @@ pub(crate) fn calibrated_sets() -> Choice<Distance> {
         let names = Distance::ALL.iter().filter(|d| d.set().is_some() && Calibration::knows(**d));
         names.map(|&d| (d.name(), d, "")).collect()
     });
-    Choice { names: &NAMES, later: &[] }
+    Choice { names: &NAMES }
 }
 
 /// “[default: A, but B for kl]”, by what each set has; what most have comes first.
@@ -72,13 +67,7 @@ impl<T: Copy> Choice<T> {
             return Ok(*value);
         }
         let names: Vec<&str> = self.names.iter().map(|(name, ..)| *name).collect();
-        Err(match self.later.contains(&text) {
-            true => {
-                let names = in_a_row(&names, "and");
-                format!("not available in this version, which has {names}")
-            }
-            false => format!("expected {}", in_a_row(&names, "or")),
-        })
+        Err(format!("expected {}", in_a_row(&names, "or")))
     }
 }
 
@@ -140,12 +129,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_known_later_and_unknown() {
-        let choice = Choice { names: &[("a", 1, ""), ("b", 2, ""), ("c", 3, "")], later: &["d"] };
+    fn names_known_and_unknown() {
+        let choice = Choice { names: &[("a", 1, ""), ("b", 2, ""), ("c", 3, "")] };
         assert_eq!(choice.choose("b"), Ok(2));
         assert_eq!(choice.name(2), "b");
-        let later = "not available in this version, which has a, b and c";
-        assert_eq!(choice.choose("d"), Err(later.into()));
         assert_eq!(choice.choose("e"), Err("expected a, b or c".into()));
     }
 }

@@ -26,7 +26,6 @@ const SETUPS: Choice<Setup> = Choice {
             "Euclidean for the policy, entropy for the kernel",
         ),
     ],
-    later: &[],
 };
 
 const STEPS: Choice<StepRule> = Choice {
@@ -38,7 +37,6 @@ const STEPS: Choice<StepRule> = Choice {
             "FOM-VI as published: its fixed steps, its average, a gap after every epoch",
         ),
     ],
-    later: &[],
 };
 
 const FOMS: Choice<saddle::FirstOrderMethod> = Choice {
@@ -47,7 +45,6 @@ const FOMS: Choice<saddle::FirstOrderMethod> = Choice {
         ("mirror-prox", saddle::FirstOrderMethod::MirrorProx, ""),
         ("mirror-descent", saddle::FirstOrderMethod::MirrorDescent, ""),
     ],
-    later: &[],
 };
 
 const AVERAGES: Choice<Average> = Choice {
@@ -55,7 +52,6 @@ const AVERAGES: Choice<Average> = Choice {
         ("all", Average::All, "over all epochs"),
         ("epoch", Average::Epoch, "over the last epoch"),
     ],
-    later: &[],
 };
 
 /// Settings that have an effect only where first-order steps are taken.

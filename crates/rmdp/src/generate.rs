@@ -44,7 +44,6 @@ const COSTS: Choice<Costs> = Choice {
         ("iid", Costs::Iid, "uniform in [0, 10], independently"),
         ("state-driven", Costs::StateDriven, "eight parts from the state, two from the action"),
     ],
-    later: &[],
 };
 
 #[derive(Debug, clap::Args)]

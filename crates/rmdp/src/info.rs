@@ -204,6 +204,8 @@ impl Info {
         }
         let sets = in_a_row(&sets_with(Needs::Ground), "and");
         lines.push(("", format!("that of {sets} depends on distances between states")));
+        let sets = in_a_row(&sets_with(Needs::Scenarios), "and");
+        lines.push(("", format!("that of {sets} is 1 for every action, with other kernels")));
         lines
     }
 }
@@ -214,7 +216,7 @@ fn largest_useful_radius(model: &Model, distance: Distance) -> Option<f64> {
     let told = match set.needs() {
         Needs::Nothing | Needs::Weights => true,
         Needs::Intervals => model.has_intervals(),
-        Needs::Ground => false,
+        Needs::Ground | Needs::Scenarios => false,
     };
     let rectangularity = set.rectangularity();
     let around = UncertaintySet { rectangularity, ..UncertaintySet::new(distance, 0.0) };

@@ -23,7 +23,6 @@ const METHODS: Choice<Method> = Choice {
         ("pi", Method::Pi, "policy iteration (Hoffman-Karp): few sweeps at any discount"),
         ("newton", Method::Newton, "Newton's method on the values: fewest sweeps"),
     ],
-    later: &[],
 };
 
 const ORACLES: Choice<Oracle> = Choice {
@@ -32,7 +31,6 @@ const ORACLES: Choice<Oracle> = Choice {
         ("first-order", Oracle::FirstOrder, "first-order steps, as many as the gap needs"),
         ("interior-point", Oracle::InteriorPoint, "a conic solver: slow, for comparison"),
     ],
-    later: &[],
 };
 
 /// Differences that Anderson's method combines unless told otherwise.

@@ -19,7 +19,7 @@ const EXAMPLE_STATES: usize = 10;
 pub(crate) fn formats() -> Choice<Format> {
     static NAMES: LazyLock<Vec<(&'static str, Format, &'static str)>> =
         LazyLock::new(|| Format::ALL.iter().map(|&f| (f.name(), f, "")).collect());
-    Choice { names: &NAMES, later: &[] }
+    Choice { names: &NAMES }
 }
 
 /// “--format json, csv or npz names it”.
@@ -52,7 +52,6 @@ const OBJECTIVES: Choice<Objective> = Choice {
         ("min-cost", Objective::MinCost, "the file's rewards are costs"),
         ("max-reward", Objective::MaxReward, ""),
     ],
-    later: &[],
 };
 
 /// What is asked of a model, of formats that leave it open.

@@ -24,7 +24,6 @@ const KINDS: Choice<Kind> = Choice {
         ("total", Kind::Total, "costs until the model ends in a terminal state, undiscounted"),
         ("average", Kind::Average, "the average cost of a step in the long run"),
     ],
-    later: &[],
 };
 
 const DIRECTIONS: Choice<Direction> = Choice {
@@ -32,7 +31,6 @@ const DIRECTIONS: Choice<Direction> = Choice {
         ("worst", Direction::Worst, "the kernel that is worst for the policy"),
         ("best", Direction::Best, "the kernel that is best for it"),
     ],
-    later: &[],
 };
 
 /// What is optimised.

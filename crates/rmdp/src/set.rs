@@ -21,7 +21,6 @@ const RECTANGULAR: Choice<Rectangularity> = Choice {
         ("s", Rectangularity::State, "one budget a state, shared by its actions"),
         ("sa", Rectangularity::StateAction, "one budget a state and action"),
     ],
-    later: &[],
 };
 
 const SUPPORT: Choice<Support> = Choice {
@@ -29,7 +28,6 @@ const SUPPORT: Choice<Support> = Choice {
         ("nominal", Support::Nominal, "next states of positive nominal probability"),
         ("all", Support::All, "every state"),
     ],
-    later: &[],
 };
 
 /// Which kernels nature may choose.
@@ -196,8 +194,8 @@ impl SetArgs {
         let parts = self.rectangular.is_some() || self.support.is_some() || self.data.is_given();
         if self.set.is_some() || parts || self.weights_file.is_some() {
             return Err(Failure::usage(
-                "--set, --weights-file, --entry-weights-file, --ground-file, --rectangular and --support are \
-                 parts of a set, expected --radius or --radius-file with them",
+                "--set, --weights-file, --entry-weights-file, --ground-file, --scenarios-file, --rectangular and --support \
+                 are parts of a set, expected --radius or --radius-file with them",
             ));
         }
         Ok(None)
@@ -358,7 +356,7 @@ impl ChosenSet {
 /// “, support all”: where kernels may have mass, which intervals say themselves.
 pub(crate) fn support_in_words(distance: Distance, support: Support) -> &'static str {
     match (distance.needs(), support) {
-        (Needs::Intervals, _) => "",
+        (Needs::Intervals | Needs::Scenarios, _) => "",
         (Needs::Nothing | Needs::Weights | Needs::Ground, Support::Nominal) => ", support nominal",
         (Needs::Nothing | Needs::Weights | Needs::Ground, Support::All) => ", support all",
     }

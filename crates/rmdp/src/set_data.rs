@@ -1,11 +1,11 @@
-//! What sets are told of entries, from flags: weights of next states, distances between states. Intervals come
-//! with the model.
+//! What sets are told of entries, from flags: weights of next states, distances between states, other kernels.
+//! Intervals come with the model.
 
 use std::borrow::Cow;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use robust_mdp::io::{read_entry_weights, read_ground};
-use robust_mdp::sets::{Distance, EntryWeights, Ground, Needs, UncertaintySet};
+use robust_mdp::io::{read_entry_weights, read_ground, read_scenarios};
+use robust_mdp::sets::{Distance, EntryWeights, Ground, Needs, Scenarios, UncertaintySet};
 use robust_mdp::{Error, Model};
 use serde::{Deserialize, Serialize};
 
@@ -28,6 +28,13 @@ pub(crate) struct DataArgs {
         in_a_row(&sets_with(Needs::Ground), "and")
     ))]
     pub(crate) ground_file: Option<PathBuf>,
+    #[arg(long, value_name = "MODEL", value_delimiter = ',')]
+    #[arg(help = format!(
+        "Other kernels, which {} needs: models of the same states, actions and next states, in files of any format; \
+         may be repeated",
+        in_a_row(&sets_with(Needs::Scenarios), "and")
+    ))]
+    pub(crate) scenarios_file: Vec<PathBuf>,
 }
 
 /// How distances are given.
@@ -36,7 +43,13 @@ const GROUND: &str = "a table state,x gives every state a place x on a line, whe
 
 impl DataArgs {
     pub(crate) fn is_given(&self) -> bool {
-        self.entry_weights_file.is_some() || self.ground_file.is_some()
+        !self.files().is_empty()
+    }
+
+    /// All files that are read.
+    pub(crate) fn files(&self) -> Vec<&Path> {
+        let one = [&self.entry_weights_file, &self.ground_file].into_iter().flatten();
+        one.chain(&self.scenarios_file).map(PathBuf::as_path).collect()
     }
 
     /// Whether the set has use for what is given, and what it needs.
@@ -47,11 +60,22 @@ impl DataArgs {
                 "--entry-weights-file",
                 "weights of next states",
                 Needs::Weights,
-                &self.entry_weights_file,
+                self.entry_weights_file.is_some(),
             ),
-            ("--ground-file", "distances between states", Needs::Ground, &self.ground_file),
+            (
+                "--ground-file",
+                "distances between states",
+                Needs::Ground,
+                self.ground_file.is_some(),
+            ),
+            (
+                "--scenarios-file",
+                "other kernels",
+                Needs::Scenarios,
+                !self.scenarios_file.is_empty(),
+            ),
         ];
-        for (flag, what, of, _) in given.iter().filter(|(.., file)| file.is_some()) {
+        for (flag, what, of, _) in given.iter().filter(|(.., given)| *given) {
             if needs != *of {
                 let sets = in_a_row(&sets_with(*of), "or");
                 return Err(Failure::usage(format!(
@@ -63,6 +87,11 @@ impl DataArgs {
             let message =
                 format!("--set {name} needs distances between states, expected --ground-file CSV");
             return Err(Failure::usage(message).hint(GROUND));
+        }
+        if needs == Needs::Scenarios && self.scenarios_file.is_empty() {
+            let message =
+                format!("--set {name} needs other kernels, expected --scenarios-file MODEL");
+            return Err(Failure::usage(message));
         }
         Ok(())
     }
@@ -99,6 +128,10 @@ impl DataArgs {
             })?;
             set = set.with_ground(ground);
         }
+        if !self.scenarios_file.is_empty() {
+            let scenarios = read_scenarios(&self.scenarios_file, model).map_err(Failure::input)?;
+            set = set.with_scenarios(scenarios);
+        }
         Ok(set)
     }
 }
@@ -115,6 +148,8 @@ pub(crate) enum SetData<'a> {
     Places(Cow<'a, [f64]>),
     /// One a pair of states, row after row.
     Distances(Cow<'a, [f64]>),
+    /// One array a scenario, of the transitions that the model stores.
+    Scenarios(Vec<Vec<f64>>),
 }
 
 impl<'a> SetData<'a> {
@@ -126,7 +161,9 @@ impl<'a> SetData<'a> {
                 EntryWeights::PerTransition(_) => SetData::TransitionWeights(numbers),
             }
         });
-        weights.or_else(|| {
+        let scenarios =
+            || set.scenarios.as_deref().map(|scenarios| SetData::Scenarios(scenarios.kernels()));
+        weights.or_else(scenarios).or_else(|| {
             set.ground.as_deref().map(|ground| {
                 let numbers = ground.numbers().into();
                 match ground {
@@ -146,6 +183,7 @@ impl<'a> SetData<'a> {
             }
             SetData::Places(x) => set.with_ground(Ground::line(x.to_vec())),
             SetData::Distances(d) => set.with_ground(Ground::Matrix(d.to_vec())),
+            SetData::Scenarios(kernels) => set.with_scenarios(Scenarios::from_kernels(kernels)),
         }
     }
 
@@ -156,6 +194,7 @@ impl<'a> SetData<'a> {
             SetData::TransitionWeights(_) => ", transitions weighted",
             SetData::Places(_) => ", states on a line",
             SetData::Distances(_) => ", a distance for every pair of states",
+            SetData::Scenarios(_) => ", other kernels",
         }
     }
 }

@@ -315,14 +315,9 @@ impl Outputs {
             ("--checkpoint", args.checkpoints.checkpoint.as_deref()),
         ];
         let named = outputs.into_iter().filter_map(|(flag, path)| Some((flag, path?)));
-        let (set, data) = (&args.set, &args.set.data);
-        let told = [&data.entry_weights_file, &data.ground_file];
-        let inputs: Vec<&Path> = [&args.model, &set.radius_file, &set.weights_file]
-            .into_iter()
-            .chain(told)
-            .flatten()
-            .map(PathBuf::as_path)
-            .collect();
+        let set = &args.set;
+        let inputs = [&args.model, &set.radius_file, &set.weights_file].into_iter().flatten();
+        let inputs: Vec<&Path> = inputs.map(PathBuf::as_path).chain(set.data.files()).collect();
         output::check(named, &inputs)
     }
 }

@@ -24,6 +24,20 @@ fn folder() -> Folder {
     }
     let write = |name: &str, text: &str| fs::write(folder.path().join(name), text).unwrap();
     write("i.csv", &lines.concat());
+    // The probabilities of every row in other orders: there are three of them.
+    let rows: Vec<&str> = text.lines().collect();
+    let turned = |by: usize| -> String {
+        let line = |k: usize| {
+            let field = |line: usize, at: usize| rows[line].split(',').nth(at).unwrap();
+            let from = if k == 0 { 0 } else { 1 + (k - 1) / 3 * 3 + (k - 1 + by) % 3 };
+            let mut fields: Vec<&str> = rows[k].split(',').collect();
+            fields[3] = field(from, 3);
+            format!("{}\n", fields.join(","))
+        };
+        (0..rows.len()).map(line).collect()
+    };
+    write("y.csv", &turned(1));
+    write("z.csv", &turned(2));
     write("x.csv", "state,x\n0,0\n1,1\n2,3\n3,7\n");
     write("w.csv", "state,weight\n0,1\n1,2\n2,1\n3,0.5\n");
     folder
@@ -40,6 +54,7 @@ fn asked(distance: Distance, radius: &str) -> (&'static str, String) {
         Needs::Weights => ("m.csv", " --entry-weights-file w.csv"),
         Needs::Intervals => ("i.csv", ""),
         Needs::Ground => ("m.csv", " --ground-file x.csv"),
+        Needs::Scenarios => ("m.csv", " --scenarios-file y.csv,z.csv"),
     };
     (model, format!("--set {} --discount 0.8 {radius}{told}", distance.name()))
 }
@@ -180,6 +195,9 @@ fn what_sets_are_told_is_checked() {
             "w.csv, line 1: the header has no column “x”",
         ),
         ("--set wasserstein --radius 1 --ground-file no.csv", "no.csv: no such file"),
+        ("--set scenarios", "--set scenarios needs other kernels, expected --scenarios-file MODEL"),
+        ("--set kl --radius 1 --scenarios-file y.csv", "does not read, expected --set scenarios"),
+        ("--set scenarios --scenarios-file y.csv,no.csv", "no.csv: no such file"),
     ] {
         let said = run(&folder, &format!("solve m.csv --discount 0.8 {flags}")).expect(2).stderr;
         assert!(said.contains(expected), "{flags}: {said}");
@@ -216,7 +234,7 @@ fn info_and_generate_know_which_sets_apply() {
             let applies = match distance.needs() {
                 Needs::Nothing | Needs::Weights => true,
                 Needs::Intervals => intervals,
-                Needs::Ground => false,
+                Needs::Ground | Needs::Scenarios => false,
             };
             assert_eq!(listed, applies, "{model}: {}", distance.name());
             assert!(page.contains(distance.name()), "{model}: {page}");

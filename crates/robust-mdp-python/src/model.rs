@@ -4,13 +4,14 @@ use std::borrow::Cow;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use numpy::{PyArray1, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray3};
+use numpy::{IntoPyArray, PyArray1, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray3};
 use pyo3::exceptions::{PyKeyboardInterrupt, PyOverflowError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use robust_mdp::Objective;
 use robust_mdp::io::{
     Format, ReadOptions, losses, read_model_file, read_policy, write_model, write_policy,
 };
+use robust_mdp::sets::Scenarios;
 
 use crate::background::{run_borrowing, run_quietly};
 use crate::errors::{at, raised};
@@ -148,6 +149,13 @@ fn build(
         // The exception that asked for it is passed on before.
         Err(Wrong::Interrupted) => Err(PyKeyboardInterrupt::new_err(())),
     }
+}
+
+/// A kernel as scenarios have it: that of another model, or one number a transition that the model stores.
+#[derive(FromPyObject)]
+enum Kernel<'py> {
+    Model(PyRef<'py, Model>),
+    Numbers(Numbers<'py>),
 }
 
 #[pymethods]
@@ -378,6 +386,22 @@ impl Model {
     }
 
     /// Writes a table of a policy's probabilities.
+    /// Kernels on the transitions of this model, as its scenarios.
+    fn scenarios<'py>(
+        &self,
+        py: Python<'py>,
+        kernels: Vec<Kernel<'py>>,
+    ) -> PyResult<Vec<Bound<'py, PyArray1<f64>>>> {
+        let of = |(k, kernel): (usize, &Kernel<'py>)| match kernel {
+            Kernel::Model(other) => Scenarios::aligned(&self.model, &other.model)
+                .map_err(|message| PyValueError::new_err(format!("scenario {}: {message}", k + 1))),
+            Kernel::Numbers(numbers) => Ok(numbers.as_slice()?.to_vec()),
+        };
+        let kernels: PyResult<Vec<Vec<f64>>> = kernels.iter().enumerate().map(of).collect();
+        let made = Scenarios::new(&self.model, &kernels?).map_err(|e| raised(py, e))?;
+        Ok(made.kernels().into_iter().map(|kernel| kernel.into_pyarray(py)).collect())
+    }
+
     fn write_policy(&self, py: Python<'_>, path: PathBuf, policy: Numbers<'_>) -> PyResult<()> {
         let policy = policy.as_slice()?;
         if policy.len() != self.model.rows() {

@@ -6,7 +6,7 @@ use numpy::PyReadonlyArray1;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use robust_mdp::sets::{
-    Distance, EntryWeights, Ground, Needs, Radius, Rectangularity, Set, Support,
+    Distance, EntryWeights, Ground, Needs, Radius, Rectangularity, Scenarios, Set, Support,
 };
 
 use crate::background::run_quietly;
@@ -30,6 +30,7 @@ fn about(set: &dyn Set) -> About {
         Needs::Weights => "weights",
         Needs::Intervals => "intervals",
         Needs::Ground => "ground",
+        Needs::Scenarios => "kernels",
     };
     (set.name(), set.title(), set.formula(), set.leaves_support(), set.adds_up(), needs)
 }
@@ -73,9 +74,10 @@ pub(crate) struct UncertaintySet {
 #[pymethods]
 impl UncertaintySet {
     /// `per` says what each radius is for: "all" (there is one), "state" or "row". Weights of entries are for
-    /// each "state" or "transition"; costs of moving mass for each "pair of states", or places of each "state".
+    /// each "state" or "transition"; costs of moving mass for each "pair of states", or places of each "state";
+    /// scenarios have one number a transition each.
     #[new]
-    #[pyo3(signature = (distance, radius, per, rectangular, support, weights, entry_weights, ground))]
+    #[pyo3(signature = (distance, radius, per, rectangular, support, weights, entry_weights, ground, scenarios))]
     fn new(
         distance: &str,
         radius: Numbers<'_>,
@@ -85,6 +87,7 @@ impl UncertaintySet {
         weights: Option<Numbers<'_>>,
         entry_weights: Option<Told<'_>>,
         ground: Option<Told<'_>>,
+        scenarios: Option<Vec<Numbers<'_>>>,
     ) -> PyResult<UncertaintySet> {
         let radii = radius.as_slice()?;
         let radius = match (per, radii) {
@@ -96,6 +99,9 @@ impl UncertaintySet {
         let distance: Distance = parse("set", distance)?;
         let rectangularity: Rectangularity = parse("rectangular", rectangular)?;
         let support: Support = parse("support", support)?;
+        let kernels: Option<PyResult<Vec<Vec<f64>>>> =
+            scenarios.map(|kernels| kernels.iter().map(numbers).collect());
+        let scenarios = kernels.transpose()?.map(|kernels| Scenarios::from_kernels(&kernels));
         let set = robust_mdp::sets::UncertaintySet {
             distance,
             radius,
@@ -104,6 +110,7 @@ impl UncertaintySet {
             weights: weights.as_ref().map(numbers).transpose()?,
             entry_weights: entry_weights.map(self::entry_weights).transpose()?.map(Arc::new),
             ground: ground.map(self::ground).transpose()?.map(Arc::new),
+            scenarios: scenarios.map(Arc::new),
         };
         Ok(UncertaintySet { set })
     }

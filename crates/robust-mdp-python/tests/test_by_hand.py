@@ -16,6 +16,7 @@ COST = np.array([4.0, 2.0, 1.0])  # 0.2·4 + 0.3·2 + 0.5·1 = 1.9
 LOWER, UPPER = np.array([0.1, 0.2, 0.3]), np.array([0.4, 0.5, 0.6])
 X = np.array([0.0, 1.0, 2.0])
 PLACES = [9.0, *X]
+KERNELS = np.array([[0.5, 0.1, 0.4], [0.1, 0.7, 0.2]])  # worth 2.6 and 2
 
 
 def one_row():
@@ -75,6 +76,8 @@ FAR[3, 1] = 0.5
         (rm.Linf(0.1, entry_weights=[1.0, 1.0, 1.0, 2.0]), 1.9 + 0.1 * 4 - 0.05 * 2 - 0.05 * 1),
         # Moves (1, −½, −½)/t with ½Σwd² = 1.25/t² = 0.01; the gain is 2.5/t.
         (rm.L2(0.01, entry_weights=[1.0, 1.0, 2.0, 4.0], support="nominal"), 1.9 + 2.5 / np.sqrt(125.0)),
+        (rm.Scenarios(kernels=KERNELS), 2.6),
+        (rm.Scenarios(0.5, kernels=KERNELS), 1.9 + 0.5 * 0.7),
     ],
     ids=repr,
 )
@@ -129,6 +132,12 @@ def count(y):
     return np.where(y > P, (y - P) / (UPPER - P), (P - y) / (P - LOWER)).sum(-1)
 
 
+def mixed(y):
+    """y − P in the coordinates of the ways to the two scenarios."""
+    shares = (y - P)[..., :2] @ np.linalg.inv((KERNELS - P)[:, :2])
+    return np.where((shares >= -1e-12).all(-1), shares.sum(-1), np.inf)
+
+
 # d(y, y⁰) of the library's sets, and a radius.
 DISTANCES = {
     rm.Ellipsoid: (ellipsoid, 0.01),
@@ -153,6 +162,7 @@ DISTANCES = {
     rm.Burg: (burg, 0.05),
     rm.Hellinger: (hellinger, 0.03),
     rm.Neyman: (neyman, 0.1),
+    rm.Scenarios: (mixed, 0.7),
 }
 STEPS = 1000
 
@@ -175,7 +185,7 @@ def test_no_row_of_a_grid_is_worse(kind, rectangular):
     if kind is rm.CVaR and rectangular == "s":
         pytest.skip("has no shared budget")
     distance, radius = DISTANCES[kind]
-    more = {"positions": PLACES} if kind is rm.Wasserstein else {}
+    more = {rm.Wasserstein: {"positions": PLACES}, rm.Scenarios: {"kernels": KERNELS}}.get(kind, {})
     y = all_rows()
     most = (y @ COST)[distance(y) <= radius + 1e-12].max()
     found = worst(kind(radius, rectangular=rectangular, **more))

@@ -21,8 +21,13 @@ def classes():
 
 def make(name, radius, states, **more):
     """A set of this name, with what it must be told."""
-    if name in {name for name, *_, needs in _native.sets() if needs == "ground"}:
+    needs = {name: needs for name, *_, needs in _native.sets()}[name]
+    if needs == "ground":
         more = {"positions": np.arange(float(states)), **more}
+    if needs == "kernels":
+        even = np.full((states, states // 2, states), 1.0 / states)
+        turned = np.roll(np.eye(states), 1, axis=1)[:, None, :]
+        more = {"kernels": [even, np.broadcast_to(turned, even.shape)], **more}
     return classes()[name](radius, **more)
 
 
@@ -92,6 +97,37 @@ def test_weights_scale_the_budget():
     assert repr(rm.KL(0.2, weights=twice)) == (
         "KL(radius=0.2, rectangular='s', weights=<18 from 2 to 2>)"
     )
+
+
+def test_scenarios_are_models_or_arrays():
+    model = rm.instances.garnet(6, 3, seed=1)
+    others = [rm.instances.garnet(6, 3, branching=1.0, seed=seed) for seed in (2, 3)]
+    made = rm.Scenarios(kernels=others)
+    assert repr(made) == "Scenarios(radius=1.0, rectangular='sa', kernels=<2>)"
+    robust = rm.solve(model, made)
+    assert abs(robust.value.lower - rm.solve(model, rm.Nominal()).value.upper) > 1e-3
+    tables = [other.kernel().to_array() for other in others]
+    same = rm.Scenarios(kernels=tables)
+    assert np.array_equal(rm.solve(model, same).lower, robust.lower)
+    assert pickle.loads(pickle.dumps(same)) == same != made.with_radius(0.5) != rm.Scenarios(kernels=tables[:1])
+    robust.verify()
+    with pytest.raises(ValueError, match="none given"):
+        rm.Scenarios()
+    with pytest.raises(ValueError, match="scenario 1: 5 states, expected 6"):
+        rm.solve(model, rm.Scenarios(kernels=[rm.instances.garnet(5, 3)]))
+    with pytest.raises(ValueError, match=r"kernel 2 has shape \(6, 3\)"):
+        rm.solve(model, rm.Scenarios(kernels=[tables[0], np.ones((6, 3))]))
+    with pytest.raises(ValueError, match="scenario 1, state 0, action 0: probabilities sum to"):
+        rm.solve(model, rm.Scenarios(kernels=[np.full((6, 3, 6), 1.0 / 3.0)]))
+    # A sparse model has no room for what it does not list.
+    sparse = rm.instances.garnet(20, 2, branching=0.1, seed=1)
+    assert not sparse.is_dense
+    listed = sparse.kernel()
+    assert rm.solve(sparse, rm.Scenarios(kernels=[listed.data, sparse])).status == "certified"
+    with pytest.raises(ValueError, match="which the model does not list there"):
+        rm.solve(sparse, rm.Scenarios(kernels=[np.full((20, 2, 20), 0.05)]))
+    with pytest.raises(ValueError, match="the model does not list it there"):
+        rm.solve(sparse, rm.Scenarios(kernels=[rm.instances.garnet(20, 2, branching=1.0)]))
 
 
 def test_wrong_weights():

@@ -132,7 +132,7 @@ def test_certificates(tmp_path, model, solution):
     proved = rm.verify(model, certificate)
     assert proved.gap <= 1e-7 and certificate.claim[2] == proved.gap
     assert certificate.fingerprint == model.fingerprint and certificate.discount == 0.8
-    with pytest.raises(rm.CertificateError, match="version 5, expected 7"):
+    with pytest.raises(rm.CertificateError, match="version 5, expected 8"):
         rm.Certificate(certificate.data[:8] + b"\x05\0\0\0" + certificate.data[12:])
     certificate.save(tmp_path / "proof")
     assert rm.Certificate.load(tmp_path / "proof") == certificate

@@ -8,7 +8,9 @@ use cases::Case;
 use reference::{FAMILIES, PRECISION};
 use robust_mdp::certificate::{Claim, Multipliers};
 use robust_mdp::instances::Xoshiro256;
-use robust_mdp::sets::{EntryWeights, Ground, Needs, Radius, Rectangularity, UncertaintySet};
+use robust_mdp::sets::{
+    EntryWeights, Ground, Needs, Radius, Rectangularity, Scenarios, UncertaintySet,
+};
 use robust_mdp::{
     Certificate, Method, Model, ModelBuilder, Objective, Options, Rejection, Stop, Verified,
     certify, solve, verify,
@@ -131,6 +133,13 @@ fn entry_data(set: &mut UncertaintySet, random: &mut Xoshiro256) -> Option<&'sta
         let weight = place(numbers, random)?;
         *weight = another(*weight, random);
         return Some("weight of an entry");
+    }
+    if let Some(scenarios) = &mut set.scenarios {
+        let mut kernels = scenarios.kernels();
+        let probability = place(place(&mut kernels, random)?, random)?;
+        *probability = another(*probability, random);
+        *scenarios = Arc::new(Scenarios::from_kernels(&kernels));
+        return Some("probability in a scenario");
     }
     let ground = set.ground.as_deref()?;
     let mut numbers = ground.numbers().to_vec();
@@ -373,6 +382,19 @@ fn large_changes_are_rejected() {
                     c.set.ground = Some(Arc::new(Ground::Matrix(numbers)));
                 });
             }
+        }
+        let kernels = original.set.scenarios.as_ref().map_or(Vec::new(), |told| told.kernels());
+        for at in (0..kernels.len()).flat_map(|k| (0..kernels[k].len()).map(move |j| [k, j])) {
+            for bad in [-1.0, 2.0, f64::NAN, f64::INFINITY] {
+                let mut kernels = kernels.clone();
+                kernels[at[0]][at[1]] = bad;
+                reject("probability in a scenario", &|c| {
+                    c.set.scenarios = Some(Arc::new(Scenarios::from_kernels(&kernels)));
+                });
+            }
+        }
+        if original.set.distance.needs() == Needs::Scenarios {
+            reject("no scenarios", &|c| c.set.scenarios = None);
         }
         if original.set.distance.needs() == Needs::Ground {
             reject("no distances", &|c| c.set.ground = None);

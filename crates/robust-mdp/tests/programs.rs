@@ -93,6 +93,18 @@ fn distance(
                 program.at_least_zero((vec![(y, -1.0), (d, e.upper - e.p)], e.p));
             }
         }
+        // y = p + Σw(y^k − p), D ≥ Σw, D ≤ 1.
+        Distance::Scenarios => {
+            program.at_least_zero(affine(d, -1.0, 1.0));
+            let w: [usize; 4] = std::array::from_fn(|_| program.variable());
+            w.iter().for_each(|&w| program.at_least_zero(variable(w)));
+            let spent = w.iter().map(|&w| (w, -1.0)).chain([(d, 1.0)]);
+            program.at_least_zero((spent.collect(), 0.0));
+            for (e, y) in row() {
+                let ways = w.iter().zip(e.scenarios).map(|(&w, to)| (w, e.p - to));
+                program.zero((ways.chain([(y, 1.0)]).collect(), -e.p));
+            }
+        }
         // A plan π ≥ 0 that moves p to y.
         Distance::Wasserstein => {
             let plan: Vec<usize> = (0..n * n).map(|_| program.variable()).collect();

@@ -9,7 +9,8 @@ use std::path::PathBuf;
 use robust_mdp::geometry::Geometry;
 use robust_mdp::instances::Xoshiro256;
 use robust_mdp::sets::{
-    Distance, EntryWeights, Ground, Needs, Offer, Rectangularity, Support, UncertaintySet,
+    Distance, EntryWeights, Ground, Needs, Offer, Rectangularity, Scenarios, Support,
+    UncertaintySet,
 };
 use robust_mdp::{
     Criterion, Direction, Error, FomSettings, Method, Model, ModelBuilder, Options, Oracle, Setup,
@@ -145,6 +146,7 @@ fn line(distance: Distance, offer: &Offer) -> String {
     });
     let supports = match offer.needs {
         Needs::Intervals => "within intervals".into(),
+        Needs::Scenarios => "that of the scenarios".into(),
         Needs::Nothing | Needs::Weights | Needs::Ground => {
             listed(&offer.supports, |support| match support {
                 Support::All => "all",
@@ -162,6 +164,7 @@ fn line(distance: Distance, offer: &Offer) -> String {
         Needs::Weights => "weights of next states, or 1",
         Needs::Intervals => "intervals of the model",
         Needs::Ground => "distances between states",
+        Needs::Scenarios => "other kernels",
     };
     let certificate = if offer.certificate { "yes" } else { "–" };
     let (name, formula) = (distance.name(), distance.set().expect("a set").formula());
@@ -218,7 +221,7 @@ fn model(needs: Needs, criterion: Criterion) -> Model {
                         let bounds = [0.5 * p, (1.5 * p).min(1.0)];
                         builder.add_interval(to, Some(p), bounds, 0.0);
                     }
-                    Needs::Nothing | Needs::Weights | Needs::Ground => {
+                    Needs::Nothing | Needs::Weights | Needs::Ground | Needs::Scenarios => {
                         builder.add_transition(to, p, 0.0);
                     }
                 }
@@ -230,6 +233,16 @@ fn model(needs: Needs, criterion: Criterion) -> Model {
         builder.mark_terminal();
     }
     builder.build().unwrap()
+}
+
+/// Kernels in which every row leads to one of its next states alone.
+fn vertices(model: &Model) -> Vec<Vec<f64>> {
+    let row = |r: usize, k: usize| {
+        let p = model.row(r).prob;
+        let one = (0..p.len()).filter(|&j| p[j] > 0.0).nth(k).expect("three of them");
+        (0..p.len()).map(move |j| f64::from(u8::from(j == one)))
+    };
+    (0..3).map(|k| (0..model.rows()).flat_map(|r| row(r, k)).collect()).collect()
 }
 
 /// The set of a cell, told what it needs.
@@ -247,6 +260,7 @@ fn set(
             set.with_entry_weights(EntryWeights::PerState(told([1.0, 2.0, 0.5, 1.5, 1.0])))
         }
         Needs::Ground => set.with_ground(Ground::line(told([0.0, 1.0, 1.5, 4.0, 2.0]))),
+        Needs::Scenarios => set.with_scenarios(Scenarios::new(model, &vertices(model)).unwrap()),
     }
 }
 

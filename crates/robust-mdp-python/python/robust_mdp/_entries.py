@@ -65,6 +65,37 @@ def of_entries(what: str, given: FloatArray | Labelled, model: Model, is_closed:
     return "transition", stored.ravel()
 
 
+def of_transitions(what: str, given: FloatArray, model: Model) -> FloatArray:
+    """Probabilities of all transitions that the model stores."""
+    states, pairs = model.n_states, model.n_pairs
+    _, indptr, next_states, *_ = model._native.arrays()
+    row, listed = np.repeat(np.arange(pairs), np.diff(indptr)), len(next_states)
+    width = int(model.action_ids.max(initial=-1)) + 1
+    if given.shape == (listed,):
+        if not model.is_dense:
+            return np.ascontiguousarray(given)
+        table = np.zeros((pairs, states))
+        table[row, next_states] = given
+        return table.ravel()
+    if given.shape == (states, width, states):
+        given = given[model._pairs()[0], model.action_ids]
+    if given.shape != (pairs, states):
+        raise ValueError(
+            f"{what} has shape {given.shape}, expected ({states}, {width}, {states}) or ({listed},), one a transition"
+        )
+    if model.is_dense:
+        return np.ascontiguousarray(given).ravel()
+    rest = given.copy()
+    rest[row, next_states] = 0.0
+    for pair, target in np.argwhere(rest != 0.0)[:1]:
+        names = model._labels()
+        raise ValueError(
+            f"{what}: probability {rest[pair, target]} of next state {quoted(names.states.labels([target]))} from "
+            f"state {quoted(names.states.labels([model._pairs()[0][pair]]))}, which the model does not list there"
+        )
+    return np.ascontiguousarray(given[row, next_states])
+
+
 def of_two_states(what: str, given: FloatArray | Labelled, model: Model) -> FloatArray:
     """One number from every state to every state; labels may leave out those from a state to itself."""
     shape = (model.n_states, model.n_states)

@@ -100,6 +100,7 @@ class UncertaintySet:
             ("support", about.leaves_support, "its kernels may leave the nominal one"),
             ("entry_weights", about.needs == "weights", "next states have weights in its norm"),
             ("distances", about.needs == "ground", "it moves mass between states"),
+            ("kernels", about.needs == "kernels", "it mixes kernels"),
         ]
         for argument, expected, why in arguments:
             if hasattr(cls, argument) != expected:
@@ -173,6 +174,7 @@ class UncertaintySet:
             self._weights_of(model),
             self._entry_weights_of(model),
             self._ground_of(model),
+            self._scenarios_of(model),
         )
         made.check(model._native)
         return made
@@ -183,6 +185,10 @@ class UncertaintySet:
 
     def _ground_of(self, model: Model) -> Told | None:
         """What the costs of moving mass are for, and these in the model's order."""
+        return None
+
+    def _scenarios_of(self, model: Model) -> list[FloatArray] | None:
+        """Other kernels, on the transitions that the model stores."""
         return None
 
     def _weights_of(self, model: Model) -> FloatArray | None:
@@ -236,7 +242,7 @@ class UncertaintySet:
     def __repr__(self) -> str:
         parts = [f"radius={self._radius_in_words()}"]
         beside = [name for name, _ in self._beside()]
-        plain = [f.name for f in fields(self) if f.name not in ("radius", *beside)]
+        plain = [f.name for f in fields(self) if f.repr and f.name not in ("radius", *beside)]
         parts += [f"{name}={getattr(self, name)!r}" for name in plain]
         for name in beside:
             if getattr(self, name) is not None:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 # docs/certificates.md: magic, version, names, fingerprint, discount, four counts, claim.
 _HEADER = struct.Struct("<8sI9s16sd4Q3d")
-_VERSION = 7
+_VERSION = 8
 Path = str | os.PathLike[str]
 
 

@@ -6,11 +6,15 @@ which arguments it has, and is compared with what the library says.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import cast
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, cast
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from ._arrays import FloatArray, frozen, numbers
+from ._entries import of_transitions
 from ._labels import Labelled, NumbersLike
 from ._uncertainty_set import (
     Rectangular,
@@ -20,6 +24,7 @@ from ._uncertainty_set import (
     WithSupport,
     kept_numbers,
 )
+from .model import Model
 
 __all__ = [
     "KL",
@@ -43,6 +48,7 @@ __all__ = [
     "Neyman",
     "NeymanWithinIntervals",
     "Nominal",
+    "Scenarios",
     "TotalVariation",
     "UncertaintySet",
     "Wasserstein",
@@ -271,6 +277,67 @@ class CountWithinIntervals(UncertaintySet, name="count+interval"):
     array([[0.75, 0.25],
            [0.45, 0.55]])
     """
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Scenarios(UncertaintySet, name="scenarios"):
+    """Kernels whose rows lie between the nominal ones and those of given kernels, or for radii below 1 this share of
+    the way to them from y⁰.
+
+    Every action has its own mixture, unless ``rectangular="s"`` gives the actions of a state one radius to divide:
+    2 allows two of them to be in their worst scenario.
+
+    Parameters
+    ----------
+    kernels : sequence of Model or array
+        Models of the same states and actions, whose costs do not matter, or probabilities as an array of the shape
+        of ``P[S, A, S]`` or one a transition, in the order of :meth:`Model.kernel <robust_mdp.Model.kernel>`. They
+        lead where the model lists next states.
+
+    Examples
+    --------
+    >>> import numpy as np, robust_mdp as rm
+    >>> P = np.array([[[0.8, 0.2], [0.5, 0.5]]])
+    >>> model = rm.Model.from_arrays(P, cost=[0.0, 1.0], discount=0.9)
+    >>> set = rm.Scenarios(kernels=[[[[0.6, 0.4]], [[0.1, 0.9]]], [[[0.9, 0.1]], [[0.3, 0.7]]]])
+    >>> set
+    Scenarios(radius=1.0, rectangular='sa', kernels=<2>)
+    >>> rm.solve(model, set).worst_kernel().to_array()[:, 0].round(6)
+    array([[0.6, 0.4],
+           [0.1, 0.9]])
+    """
+
+    radius: NumbersLike = 1.0
+    rectangular: Rectangular = "sa"
+    kernels: Sequence[Model | ArrayLike] = field(default=(), kw_only=True, repr=False)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        kept = tuple(
+            k if isinstance(k, Model) else frozen(numbers("kernels", k).copy()) for k in self.kernels
+        )
+        if not kept:
+            raise ValueError("kernels: none given, expected at least one model or array")
+        object.__setattr__(self, "kernels", kept)
+
+    def _scenarios_of(self, model: Model) -> list[FloatArray]:
+        given = [
+            k._native if isinstance(k, Model) else of_transitions(f"kernel {at + 1}", cast("FloatArray", k), model)
+            for at, k in enumerate(self.kernels)
+        ]
+        return model._native.scenarios(given)
+
+    def __repr__(self) -> str:
+        return f"{super().__repr__()[:-1]}, kernels=<{len(self.kernels)}>)"
+
+    def _key(self) -> tuple[Any, ...]:
+        def key(k: Model | ArrayLike) -> tuple[Any, ...]:
+            if isinstance(k, Model):
+                return (k.fingerprint,)
+            array = np.asarray(k)
+            return (array.shape, array.tobytes())
+
+        return (*super()._key(), *map(key, self.kernels))
 
 
 class Nominal(UncertaintySet):

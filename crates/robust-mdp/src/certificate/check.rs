@@ -37,6 +37,7 @@ impl Certificate {
         for (what, same) in [
             ("set of weights of next states", self.set.entry_weights == set.entry_weights),
             ("set of distances between states", self.set.ground == set.ground),
+            ("set of scenarios", self.set.scenarios == set.scenarios),
         ] {
             if !same {
                 return other(what, "one".into(), "another".into());

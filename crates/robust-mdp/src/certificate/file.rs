@@ -16,14 +16,16 @@ use crate::error::{Error, name_of};
 use crate::io::write_atomically;
 use crate::model::{Model, Objective, checksum};
 use crate::sets::{
-    Distance, EntryWeights, Ground, Radius, Rectangularity, Support, UncertaintySet,
+    Distance, EntryWeights, Ground, Radius, Rectangularity, Scenarios, Support, UncertaintySet,
 };
 use crate::solve::{Criterion, Direction, Method, Oracle};
 
 const MAGIC: [u8; 8] = *b"RMDPCERT";
-const VERSION: u32 = 7;
+const VERSION: u32 = 8;
 /// Bytes in front of the arrays, and of the checksum behind them.
-const HEADER: usize = 8 + 4 + 9 + 16 + 8 + 4 * 8 + 3 * 8 + 4 + 8;
+const HEADER: usize = 8 + 4 + 9 + 16 + 8 + 4 * 8 + 3 * 8 + 4 + 8 + 4;
+/// Of these bytes the last are the numbers of further steps and of scenarios.
+const ENDS: usize = 8 + 4;
 /// Bytes in front of the arrays of a further step.
 const STEP: usize = 1 + 2 * 8;
 const CHECKSUM: usize = 8;
@@ -68,19 +70,24 @@ enum Told {
     WeightsOfTransitions,
     Places,
     Distances,
+    Scenarios,
 }
 
-const TOLD: [Told; 5] = [
+const TOLD: [Told; 6] = [
     Told::Nothing,
     Told::WeightsOfStates,
     Told::WeightsOfTransitions,
     Told::Places,
     Told::Distances,
+    Told::Scenarios,
 ];
 
 impl Told {
     /// What a set is told, and the numbers.
     fn of(set: &UncertaintySet) -> (Told, &[f64]) {
+        if let Some(scenarios) = set.scenarios.as_deref() {
+            return (Told::Scenarios, scenarios.numbers());
+        }
         match (set.entry_weights.as_deref(), set.ground.as_deref()) {
             (Some(weights @ EntryWeights::PerState(_)), _) => {
                 (Told::WeightsOfStates, weights.numbers())
@@ -94,19 +101,20 @@ impl Told {
         }
     }
 
-    /// How many numbers.
-    fn count(self, model: &Model) -> u64 {
+    /// How many numbers, of so many scenarios.
+    fn count(self, model: &Model, scenarios: u32) -> u64 {
         let states = model.states() as u64;
         match self {
             Told::Nothing => 0,
             Told::WeightsOfStates | Told::Places => states,
             Told::WeightsOfTransitions => model.transitions() as u64,
             Told::Distances => states.saturating_mul(states),
+            Told::Scenarios => (model.transitions() as u64).saturating_mul(scenarios.into()),
         }
     }
 
     /// The set that is told these numbers.
-    fn tell(self, set: UncertaintySet, numbers: Vec<f64>) -> UncertaintySet {
+    fn tell(self, set: UncertaintySet, numbers: Vec<f64>, scenarios: u32) -> UncertaintySet {
         match self {
             Told::Nothing => set,
             Told::WeightsOfStates => set.with_entry_weights(EntryWeights::PerState(numbers)),
@@ -115,6 +123,9 @@ impl Told {
             }
             Told::Places => set.with_ground(Ground::line(numbers)),
             Told::Distances => set.with_ground(Ground::Matrix(numbers)),
+            Told::Scenarios => {
+                set.with_scenarios(Scenarios::from_numbers(scenarios as usize, numbers))
+            }
         }
     }
 }
@@ -124,18 +135,18 @@ fn code<T: PartialEq>(all: &[T], of: &T) -> u8 {
 }
 
 /// Bytes of a file with a name of so many letters, so many `numbers`, weights (with second numbers where there
-/// is a set) and kernel rows. The counts are those of a model, so that all but distances do not overflow.
+/// is a set) and kernel rows. The counts are those of a model, so that all but distances and scenarios do not overflow.
 fn length(name: u64, numbers: u64, weights: u64, shifted: bool, kernel: u64) -> u64 {
     let weight = if shifted { 20 } else { 12 };
     let rest = (HEADER + CHECKSUM) as u64 + name + weight * weights + 20 * kernel;
     numbers.saturating_mul(8).saturating_add(rest)
 }
 
-/// Bytes that no certificate about a model with so many further steps exceeds.
-fn longest(model: &Model, further: u64) -> u64 {
+/// Bytes that no certificate about a model with so many further steps and scenarios exceeds.
+fn longest(model: &Model, further: u64, scenarios: u32) -> u64 {
     let (states, rows) = (model.states() as u64, model.rows() as u64);
     let either = states.max(rows).max(1);
-    let told = TOLD.iter().map(|told| told.count(model)).max().unwrap_or(0);
+    let told = TOLD.iter().map(|told| told.count(model, scenarios)).max().unwrap_or(0);
     // Radii, κ, v_U, v_L and scales.
     let numbers = told.saturating_add(either + rows + 2 * states + either);
     let step = STEP as u64 + length(0, 2 * states + either, rows, true, rows);
@@ -195,6 +206,8 @@ impl Certificate {
             u8::from(self.surely),
         ]);
         out.extend((self.further.len() as u64).to_le_bytes());
+        let scenarios = set.scenarios.as_ref().map_or(0, |scenarios| scenarios.count());
+        out.extend((scenarios as u32).to_le_bytes());
         out.extend(name.as_bytes());
         let kappa = set.weights.as_deref().unwrap_or_default();
         for array in [radii, kappa, data, &self.upper, lower, &self.scale] {
@@ -266,13 +279,19 @@ impl Certificate {
                 return malformed(format!("{found} numbers ({what}), expected at most {rows}"));
             }
         }
-        let mut tail = Cursor { bytes: &bytes[HEADER - 12..HEADER] };
+        let mut tail = Cursor { bytes: &bytes[HEADER - ENDS - 4..HEADER] };
         let [criterion, direction, deterministic, surely] = tail.take();
         let criterion = named(&CRITERIA, criterion, "criterion")?;
         let direction = named(&DIRECTIONS, direction, "direction")?;
         let deterministic = named(&[false, true], deterministic, "kind of policies")?;
         let surely = named(&[false, true], surely, "kind of end")?;
         let later = u64::from_le_bytes(tail.take());
+        let scenarios = u32::from_le_bytes(tail.take());
+        if (told == Told::Scenarios) != (scenarios > 0) {
+            return malformed(format!(
+                "{scenarios} scenarios, expected at least 1 of sets that are told of them, else 0"
+            ));
+        }
         let distance = distance_named(&bytes[HEADER..], name)?;
         let radii_at = &bytes[HEADER..].get(usize::from(name)..).unwrap_or_default();
         let zero =
@@ -286,7 +305,7 @@ impl Certificate {
         let kappa = if weighted { rows } else { 0 };
         // v_L may be v_U and left out.
         let values = if joint { states } else { 2 * states };
-        let data = told.count(model);
+        let data = told.count(model, scenarios);
         let numbers = data.saturating_add(radii + kappa + values + scales);
         let expected = length(name, numbers, weights, shifted, kernel);
         let exact = later == 0;
@@ -331,7 +350,7 @@ impl Certificate {
             rectangularity,
             support,
             weights: kappa,
-            ..told.tell(UncertaintySet::new(distance, 0.0), data)
+            ..told.tell(UncertaintySet::new(distance, 0.0), data, scenarios)
         };
         let model = fingerprint;
         Ok(Certificate {
@@ -376,9 +395,13 @@ impl Certificate {
         let begins = bytes.len() == HEADER
             && bytes.starts_with(&MAGIC)
             && bytes[MAGIC.len()..].starts_with(&VERSION.to_le_bytes());
-        let further = bytes.last_chunk().filter(|_| begins);
-        let further = further.map_or(0, |count| u64::from_le_bytes(*count).min(u32::MAX.into()));
-        let rest = longest(model, further).saturating_add(1);
+        let mut ends = Cursor { bytes: &bytes[bytes.len().saturating_sub(ENDS)..] };
+        let (further, scenarios) = match begins {
+            true => (u64::from_le_bytes(ends.take()), u32::from_le_bytes(ends.take())),
+            false => (0, 0),
+        };
+        let further = further.min(u32::MAX.into());
+        let rest = longest(model, further, scenarios).saturating_add(1);
         file.take(rest).read_to_end(&mut bytes).map_err(io)?;
         Certificate::from_bytes(&bytes, model)
             .map_err(|source| Error::Certificate { path: path.to_owned(), source: source.into() })

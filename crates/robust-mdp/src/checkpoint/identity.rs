@@ -48,6 +48,10 @@ pub(super) fn of_run(
     if let Some(ground) = &set.ground {
         lines.push(("distances", digest_of("between states", ground.numbers())));
     }
+    if let Some(scenarios) = &set.scenarios {
+        let kind = format!("{} of them", scenarios.count());
+        lines.push(("other kernels", digest_of(&kind, scenarios.numbers())));
+    }
     let fom = options.fom.clone().unwrap_or_default();
     if chosen.oracle == Oracle::FirstOrder {
         lines.push(("setup", format!("{},{}", name_of(&setup.x), name_of(&setup.y))));

@@ -3,7 +3,7 @@
 use crate::instances::Xoshiro256;
 use crate::model::Bounds;
 use crate::rows::Row;
-use crate::sets::{EntryData, Ground, Needs, Places, Set};
+use crate::sets::{EntryData, Ground, Needs, Places, ScenarioRows, Set};
 
 /// A row of a set that may use the states `open`.
 #[derive(Clone, Debug)]
@@ -20,13 +20,33 @@ pub(super) struct OwnData {
     pub(super) weights: Option<Vec<f64>>,
     pub(super) bounds: Option<[Vec<f64>; 2]>,
     pub(super) ground: Option<Ground>,
+    /// One row a scenario.
+    pub(super) scenarios: Option<Vec<Vec<f64>>>,
+    /// Their numbers, entry after entry.
+    pub(super) told: Vec<f64>,
     /// The states of the entries.
     pub(super) next: Option<Vec<u32>>,
 }
 
 impl OwnData {
+    /// With these scenarios.
+    pub(super) fn with_scenarios(self, rows: Vec<Vec<f64>>) -> OwnData {
+        let entries = rows.first().map_or(0, Vec::len);
+        let told = (0..entries).flat_map(|j| rows.iter().map(move |row| row[j])).collect();
+        OwnData { scenarios: Some(rows), told, ..self }
+    }
+
+    /// Whether entry j may have mass, where that is for the data to say.
+    pub(super) fn opens(&self, p: &[f64], j: usize) -> Option<bool> {
+        let within = self.bounds.as_ref().map(|[_, upper]| upper[j] > 0.0);
+        let some = |rows: &Vec<Vec<f64>>| p[j] > 0.0 || rows.iter().any(|row| row[j] > 0.0);
+        within.or_else(|| self.scenarios.as_ref().map(some))
+    }
+
     pub(super) fn get(&self) -> EntryData<'_> {
+        let count = self.scenarios.as_ref().map(Vec::len);
         EntryData {
+            scenarios: count.map(|count| ScenarioRows { count, numbers: &self.told }),
             weights: self.weights.as_deref(),
             bounds: self.bounds.as_ref().map(|[lower, upper]| Bounds { lower, upper }),
             places: self
@@ -36,24 +56,36 @@ impl OwnData {
         }
     }
 
-    /// How much more than an entry d may change with it: large weights and narrow intervals do that.
+    /// How much more than an entry d may change with it: large weights, narrow intervals and scenarios next to the
+    /// nominal row do that.
     pub(super) fn steepness(&self, p: &[f64]) -> f64 {
         let rooms = self.bounds.iter().flatten().flat_map(|bound| bound.iter().zip(p));
         let rooms = rooms.map(|(bound, p)| (bound - p).abs()).filter(|room| *room > 0.0);
         let weights = self.weights.iter().flatten().copied();
         let costs = self.ground.iter().map(Ground::diameter);
-        rooms.map(|room| 1.0 / room).chain(weights).chain(costs).fold(0.0, f64::max)
+        let far =
+            |row: &Vec<f64>| row.iter().zip(p).map(|(y, p)| (y - p).abs()).fold(0.0, f64::max);
+        // Two in nearly one direction are worse.
+        let ways =
+            self.scenarios.iter().flatten().map(far).filter(|way| *way > 0.0).map(|w| 1e-3 * w);
+        let steep = rooms.chain(ways).map(|room| 1.0 / room);
+        steep.chain(weights).chain(costs).fold(0.0, f64::max)
     }
 
     /// Of some of the entries.
     pub(super) fn of(&self, kept: &[usize]) -> OwnData {
         let part = |x: &[f64]| kept.iter().map(|&j| x[j]).collect::<Vec<f64>>();
         let state = |j: usize| self.next.as_ref().map_or(j as u32, |next| next[j]);
-        OwnData {
+        let own = OwnData {
             weights: self.weights.as_deref().map(part),
             bounds: self.bounds.as_ref().map(|[lower, upper]| [part(lower), part(upper)]),
             ground: self.ground.clone(),
             next: Some(kept.iter().map(|&j| state(j)).collect()),
+            ..OwnData::default()
+        };
+        match &self.scenarios {
+            Some(rows) => own.with_scenarios(rows.iter().map(|row| part(row)).collect()),
+            None => own,
         }
     }
 
@@ -65,6 +97,7 @@ impl OwnData {
             Needs::Weights => own.weights = weights(n, 4.0, random),
             Needs::Intervals => own.bounds = Some(intervals(p, 1e-6, random)),
             Needs::Ground => own.ground = Some(ground(n, random)),
+            Needs::Scenarios => own = own.with_scenarios(scenarios(p, random)),
         }
         own
     }
@@ -87,6 +120,22 @@ pub(super) fn intervals(p: &[f64], narrow: f64, random: &mut Xoshiro256) -> [Vec
     };
     let lower = p.iter().map(|p| p - way() * p).collect();
     [lower, p.iter().map(|p| (p + way() * (1.0 - p)).min(1.0)).collect()]
+}
+
+/// Scenarios of a row: any, on few states, next to the nominal one or that itself, and copies.
+pub(super) fn scenarios(p: &[f64], random: &mut Xoshiro256) -> Vec<Vec<f64>> {
+    let n = p.len();
+    let mut rows: Vec<Vec<f64>> = Vec::new();
+    for k in 0..1 + random.below(5) as usize {
+        rows.push(match random.below(6) {
+            0 => p.to_vec(),
+            1 => (0..n).map(|j| f64::from(u8::from(j == k % n))).collect(),
+            2 => mixed(p, &nominal(n, false, random), 1e-2),
+            3 if k > 0 => rows[k - 1].clone(),
+            _ => nominal(n, false, random),
+        });
+    }
+    rows
 }
 
 /// Places on a line, some of them next to each other, or distances, symmetric or not.
@@ -142,6 +191,15 @@ impl DrawnRow {
         y.iter_mut().zip(&self.open).filter(|e| !*e.1).for_each(|(y, _)| *y = 0.0);
         if let Some([lower, upper]) = &self.own.bounds {
             y = filled(lower, upper, &y, random);
+        }
+        if let Some(rows) = &self.own.scenarios {
+            let shares: Vec<f64> = (0..=rows.len()).map(|_| exponential(random)).collect();
+            let one = random.below(shares.len() as u64) as usize;
+            let share =
+                |k: usize| if kind == 1 { f64::from(u8::from(k == one)) } else { shares[k] };
+            let all = rows.iter().chain([&self.p]).enumerate();
+            y.fill(0.0);
+            all.for_each(|(k, row)| y.iter_mut().zip(row).for_each(|(y, p)| *y += share(k) * p));
         }
         if !normalise(&mut y) {
             y.copy_from_slice(&self.p);
@@ -224,10 +282,7 @@ pub(super) fn drawn_rows(set: &dyn Set) -> Vec<DrawnRow> {
             });
             let w: Vec<f64> = w.collect();
             let own = OwnData::draw(set.needs(), &p, &mut random);
-            let may = |j: usize| match &own.bounds {
-                Some([_, upper]) => upper[j] > 0.0,
-                None => leaves_support || p[j] > 0.0,
-            };
+            let may = |j: usize| own.opens(&p, j).unwrap_or(leaves_support || p[j] > 0.0);
             let open = (0..n).map(may).collect();
             rows.push(DrawnRow { p, w, open, own });
         }

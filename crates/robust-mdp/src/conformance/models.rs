@@ -2,12 +2,14 @@
 
 use std::ops::Range;
 
-use super::draw::{DrawnRow, OwnData, ground, intervals, mixed, nominal, weights};
+use super::draw::{DrawnRow, OwnData, ground, intervals, mixed, nominal, scenarios, weights};
 use super::{Report, Violation};
 use crate::instances::Xoshiro256;
 use crate::model::{Model, ModelBuilder};
 use crate::sets::set::shrink;
-use crate::sets::{Distance, EntryWeights, Needs, Radius, Rectangularity, Set, UncertaintySet};
+use crate::sets::{
+    Distance, EntryWeights, Needs, Radius, Rectangularity, Scenarios, Set, UncertaintySet,
+};
 use crate::solution::Solution;
 use crate::solve::{Options, Stop, solve};
 use crate::{Interrupt, certify, evaluate, worst_kernel_rows};
@@ -55,6 +57,9 @@ pub(super) fn check(set: &'static dyn Set, report: &mut Report) -> Result<(), Vi
                     }
                 }
                 Needs::Ground => shared = shared.with_ground(ground(states, &mut random)),
+                Needs::Scenarios => {
+                    shared = shared.with_scenarios(some_scenarios(model, &mut random));
+                }
             }
             let weights = (0..model.rows()).map(|_| 0.25 + 4.0 * random.uniform()).collect();
             let mut sets = vec![shared.clone().per_action()];
@@ -132,6 +137,22 @@ fn model(
         }
     }
     builder.build().expect("a model")
+}
+
+/// As many scenarios for all rows as the first one has.
+fn some_scenarios(model: &Model, random: &mut Xoshiro256) -> Scenarios {
+    let mut kernels: Vec<Vec<f64>> = Vec::new();
+    for r in 0..model.rows() {
+        let p = model.row(r).prob;
+        let rows = scenarios(p, random);
+        if r == 0 {
+            kernels = vec![Vec::new(); rows.len()];
+        }
+        kernels.iter_mut().enumerate().for_each(|(k, to)| {
+            to.extend(rows.get(k).map_or(p, Vec::as_slice));
+        });
+    }
+    Scenarios::new(model, &kernels).expect("distributions")
 }
 
 struct ModelCheck<'a> {
@@ -256,14 +277,20 @@ impl ModelCheck<'_> {
             let bounds = row.bounds.expect("a model with intervals");
             [spread(bounds.lower), spread(bounds.upper)]
         });
-        let open = |i: usize| match &bounds {
-            Some([_, upper]) => upper[i] > 0.0,
-            None => self.uncertainty.leaves_support() || p[i] > 0.0,
-        };
-        let (open, w) = ((0..p.len()).map(open).collect(), vec![0.0; p.len()]);
         let weights = entry_weights.as_ref().map(|weights| weights.numbers().to_vec());
         let ground = ground.as_deref().cloned();
-        DrawnRow { p, w, open, own: OwnData { weights, bounds, ground, next: None } }
+        let mut own = OwnData { weights, bounds, ground, ..OwnData::default() };
+        if let Some(told) = &self.uncertainty.scenarios {
+            let next = || row.entries().map(|e| e.0 as u32);
+            let of = |kernel: &Vec<f64>| {
+                self.spread(next().zip(kernel[self.model.span(r)].iter().copied()))
+            };
+            own = own.with_scenarios(told.kernels().iter().map(of).collect());
+        }
+        let everywhere = self.uncertainty.leaves_support();
+        let open = |i: usize| own.opens(&p, i).unwrap_or(everywhere || p[i] > 0.0);
+        let open = (0..p.len()).map(open).collect();
+        DrawnRow { w: vec![0.0; p.len()], p, open, own }
     }
 
     /// What rows spend of their budget.

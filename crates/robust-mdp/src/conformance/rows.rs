@@ -89,7 +89,7 @@ impl RowCheck<'_> {
         let farthest = places.map(vertex).fold(0.0, f64::max);
         let unused = self.set.leaves_support() && p.contains(&0.0);
         let found = self.set.vacuous(p, unused, self.row.data);
-        if self.row.data.bounds.is_some() {
+        if self.set.needs().open_entries() {
             let finite = self.others.iter().map(|y| self.d(y)).filter(|d| d.is_finite());
             let most = finite.fold(0.0, f64::max);
             let above = found >= most - ROUNDING * (1.0 + most);
@@ -107,7 +107,7 @@ impl RowCheck<'_> {
         law!(self, "face ≥ 0", face >= 0.0, "{face:e}");
         let peak = self.set.peak(self.row);
         let slack = ROUNDING * self.row.range;
-        let bounded = self.row.data.bounds.is_some();
+        let bounded = self.set.needs().open_entries();
         law!(self, "peak ≤ 0", peak <= 0.0 && (bounded || peak == 0.0), "{peak:e}");
         for y in self.others.iter().filter(|y| self.d(y).is_finite()) {
             let (value, law) = (self.drawn.value(y), "no row is worth more than the peak");

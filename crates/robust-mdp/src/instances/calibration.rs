@@ -115,7 +115,7 @@ impl Calibration {
     pub fn knows(distance: Distance) -> bool {
         match distance.needs() {
             Needs::Nothing | Needs::Weights => true,
-            Needs::Intervals | Needs::Ground => false,
+            Needs::Intervals | Needs::Ground | Needs::Scenarios => false,
         }
     }
 
@@ -125,7 +125,7 @@ impl Calibration {
         }
         match self.distance.needs() {
             Needs::Nothing | Needs::Weights => {}
-            Needs::Intervals | Needs::Ground => {
+            Needs::Intervals | Needs::Ground | Needs::Scenarios => {
                 let title = self.distance.title();
                 return wrong(format!(
                     "samples say nothing of what {title} sets need, expected another set"

@@ -30,6 +30,7 @@ mod prism;
 mod radius;
 mod rounded;
 mod rows;
+mod scenarios;
 mod source;
 mod table;
 #[cfg(test)]
@@ -48,6 +49,7 @@ pub use losses::losses;
 pub use mdp::{Ambiguity, read_ambiguity, write_ambiguity};
 pub use policy::{read_policy, write_policy, write_staged_policy};
 pub use radius::{RadiusTable, read_radii, read_weights, write_radii};
+pub use scenarios::read_scenarios;
 pub use source::Source;
 
 use std::io::{self, Cursor, Write};

@@ -151,6 +151,7 @@ impl Model {
     pub fn row(&self, r: usize) -> NominalRow<'_> {
         let span = self.span(r);
         NominalRow {
+            first: span.start,
             prob: &self.prob[span.clone()],
             next: match &self.storage {
                 Storage::Dense => None,

@@ -12,6 +12,8 @@ pub struct NominalRow<'m> {
     pub transition_cost: Option<&'m [f64]>,
     /// Where each probability may lie, of models with intervals.
     pub bounds: Option<Bounds<'m>>,
+    /// Where its entries begin among all transitions of the model.
+    pub(crate) first: usize,
 }
 
 /// Bounds of the probabilities of a row, l ≤ y ≤ u; the nominal ones lie within.

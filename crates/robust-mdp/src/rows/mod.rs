@@ -80,7 +80,7 @@ impl RowForm {
         let data = DataSource::new(model, uncertainty);
         let full = || (0..model.rows()).all(|r| data.is_open(model.row(r)));
         // Entries without probability are told by p = 0.
-        let by_p = set.is_none_or(|set| !set.leaves_support()) && data.bounds.is_none();
+        let by_p = set.is_none_or(|set| !set.leaves_support()) && !data.opens_any();
         let listed = set.is_some_and(|set| !set.counts_outside()) || data.is_some();
         match (model.is_dense(), model.has_transition_costs()) {
             (true, false) if everywhere || by_p || full() => RowForm::Shared,
@@ -210,7 +210,7 @@ impl<'a> Rows<'a> {
 
     /// Whether mass may go to every entry that is read.
     fn is_everywhere(&self) -> bool {
-        self.source.everywhere || self.source.data.bounds.is_some()
+        self.source.everywhere || self.source.data.opens_any()
     }
 
     /// Whether the set has other weights than 1.

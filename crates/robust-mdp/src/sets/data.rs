@@ -1,7 +1,8 @@
 //! What sets know of entries beside probabilities and objectives: weights of a norm, intervals, distances
-//! between states.
+//! between states, scenarios.
 
 use super::Distance;
+use super::told::{ScenarioRows, Scenarios};
 use crate::error::Error;
 use crate::model::{Bounds, Model, NominalRow};
 
@@ -16,6 +17,19 @@ pub enum Needs {
     Intervals,
     /// What it costs to move mass from one state to another ([`Ground`]).
     Ground,
+    /// Other kernels ([`Scenarios`]).
+    Scenarios,
+}
+
+impl Needs {
+    /// Whether rows may have mass where the nominal ones have none without leaving what they list, and may be kept
+    /// from the maxima of their objectives.
+    pub(crate) fn open_entries(self) -> bool {
+        match self {
+            Needs::Intervals | Needs::Scenarios => true,
+            Needs::Nothing | Needs::Weights | Needs::Ground => false,
+        }
+    }
 }
 
 /// What a set knows of the entries of a row.
@@ -27,6 +41,8 @@ pub struct EntryData<'a> {
     pub bounds: Option<Bounds<'a>>,
     /// What it costs to move mass.
     pub places: Option<Places<'a>>,
+    /// Probabilities in scenarios.
+    pub scenarios: Option<ScenarioRows<'a>>,
 }
 
 impl<'a> EntryData<'a> {
@@ -45,8 +61,9 @@ impl<'a> EntryData<'a> {
             }),
             places: self.places.map(|Places { ground, next }| Places {
                 ground,
-                next: next.map(|next| &next[entries]),
+                next: next.map(|next| &next[entries.clone()]),
             }),
+            scenarios: self.scenarios.map(|scenarios| scenarios.part(entries)),
         }
     }
 }
@@ -57,11 +74,13 @@ pub(crate) struct GatheredData {
     weights: Vec<f64>,
     lower: Vec<f64>,
     upper: Vec<f64>,
+    scenarios: Vec<f64>,
 }
 
 impl GatheredData {
     pub(crate) fn clear(&mut self) {
-        [&mut self.weights, &mut self.lower, &mut self.upper].into_iter().for_each(Vec::clear);
+        let GatheredData { weights, lower, upper, scenarios } = self;
+        [weights, lower, upper, scenarios].into_iter().for_each(Vec::clear);
     }
 
     /// Takes in an entry: its next state, and its place among the model's transitions if it is stored.
@@ -78,6 +97,11 @@ impl GatheredData {
             self.lower.push(stored.map_or(0.0, |at| bounds.lower[at]));
             self.upper.push(stored.map_or(0.0, |at| bounds.upper[at]));
         }
+        match (of.scenarios, stored) {
+            (Some(told), Some(at)) => self.scenarios.extend(told.of(at..at + 1).numbers),
+            (Some(told), None) => self.scenarios.extend((0..told.count()).map(|_| 0.0)),
+            (None, _) => {}
+        }
     }
 
     /// What was taken in; `next` are the states of its entries, `None`: all in order.
@@ -86,6 +110,9 @@ impl GatheredData {
             weights: of.weights.map(|_| &self.weights[..]),
             bounds: of.bounds.map(|_| Bounds { lower: &self.lower, upper: &self.upper }),
             places: of.ground.map(|ground| Places { ground, next }),
+            scenarios: of
+                .scenarios
+                .map(|told| ScenarioRows { count: told.count(), numbers: &self.scenarios }),
         }
     }
 }
@@ -240,6 +267,7 @@ pub(crate) struct DataSource<'a> {
     pub(crate) weights: Option<&'a EntryWeights>,
     pub(crate) bounds: Option<Bounds<'a>>,
     pub(crate) ground: Option<&'a Ground>,
+    pub(crate) scenarios: Option<&'a Scenarios>,
 }
 
 impl<'a> DataSource<'a> {
@@ -250,13 +278,21 @@ impl<'a> DataSource<'a> {
             weights: set.entry_weights.as_deref(),
             bounds: model.intervals().filter(|_| needs == Needs::Intervals),
             ground: set.ground.as_deref(),
+            scenarios: set.scenarios.as_deref(),
         }
+    }
+
+    /// Whether entries without nominal probability may have some, where the set keeps to what rows list.
+    pub(crate) fn opens_any(&self) -> bool {
+        self.bounds.is_some() || self.scenarios.is_some()
     }
 
     /// Whether entry j of a row that lists it may have probability, where the set keeps to what rows list.
     #[inline(always)]
     pub(crate) fn opens(&self, row: NominalRow<'_>, j: usize) -> bool {
-        row.prob[j] > 0.0 || self.bounds.is_some() && row.is_open(j)
+        row.prob[j] > 0.0
+            || self.bounds.is_some() && row.is_open(j)
+            || self.scenarios.is_some_and(|told| told.opens(row.first + j))
     }
 
     /// The same of all of them.
@@ -266,7 +302,7 @@ impl<'a> DataSource<'a> {
 
     /// Whether there is any.
     pub(crate) fn is_some(&self) -> bool {
-        self.weights.is_some() || self.bounds.is_some() || self.ground.is_some()
+        self.weights.is_some() || self.opens_any() || self.ground.is_some()
     }
 
     /// Of the dense row that lies there.
@@ -278,9 +314,10 @@ impl<'a> DataSource<'a> {
             }),
             bounds: self.bounds.map(|Bounds { lower, upper }| Bounds {
                 lower: &lower[span.clone()],
-                upper: &upper[span],
+                upper: &upper[span.clone()],
             }),
             places: self.ground.map(|ground| Places { ground, next: None }),
+            scenarios: self.scenarios.map(|told| told.of(span)),
         }
     }
 }

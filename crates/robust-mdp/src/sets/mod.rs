@@ -7,11 +7,12 @@
 //!
 //! - `set`: what a set says of a row, the trait [`Set`]
 //! - `data`: what it knows of entries beside probabilities and objectives
+//! - `told`: scenarios, as sets are told of them; `mixture`: how rows lie between them
 //! - `registry`: the names of all sets
 //! - `offer`: what each of them offers
 //! - `uncertainty_set`: a set of a model, [`UncertaintySet`]
 //! - `ellipsoid`, `l2`, `kl`, `chi2`, `l1`, `linf`, `burg`, `hellinger`, `neyman`, `contamination`, `cvar`,
-//!   `wasserstein`, `interval`: one file a set; `balls_within`: balls within intervals; `linear_within`: L1 and the
+//!   `wasserstein`, `interval`, `scenarios`: one file a set; `balls_within`: balls within intervals; `linear_within`: L1 and the
 //!   number of deviations within intervals
 //! - `weighted_l1`, `cressie_read`, `gauge`, `within`, `transport`: what some of them have in common
 //! - `quadratic`, `tilt`, `bracket`: the price of a row by its kind
@@ -38,14 +39,17 @@ mod l2;
 mod linear_within;
 mod linf;
 mod logarithm;
+mod mixture;
 mod neyman;
 mod offer;
 mod order;
 pub(crate) mod proximal;
 pub(crate) mod quadratic;
 mod registry;
+mod scenarios;
 pub(crate) mod set;
 pub(crate) mod tilt;
+mod told;
 mod transport;
 mod uncertainty_set;
 pub(crate) mod unlisted;
@@ -73,4 +77,5 @@ pub use set::RowKind;
 pub use set::{Beyond, Curve, Priced, Set};
 #[doc(hidden)]
 pub use tilt::Tilt;
+pub use told::{ScenarioRows, Scenarios};
 pub use uncertainty_set::{Radius, Rectangularity, Support, UncertaintySet};

@@ -8,7 +8,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use super::set::Set;
 use super::{
     balls_within, burg, chi2, contamination, cressie_read, cvar, ellipsoid, hellinger, interval,
-    kl, l1, l2, linear_within, linf, neyman, wasserstein,
+    kl, l1, l2, linear_within, linf, neyman, scenarios, wasserstein,
 };
 
 macro_rules! registry {
@@ -84,6 +84,8 @@ registry! {
     Hellinger = hellinger::Hellinger,
     /// Neyman's Σ (y − y⁰)²/y.
     Neyman = neyman::Neyman,
+    /// The share of the way from y⁰ into the hull of given kernels.
+    Scenarios = scenarios::ScenarioHull,
 }
 
 static NAMES: LazyLock<Vec<&'static str>> =

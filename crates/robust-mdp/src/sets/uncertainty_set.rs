@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::data::{DataSource, EntryData, EntryWeights, GatheredData, Ground, Needs};
 use super::registry::Distance;
+use super::told::Scenarios;
 use crate::error::Error;
 use crate::geometry::Geometry;
 use crate::model::Model;
@@ -64,6 +65,8 @@ pub struct UncertaintySet {
     pub entry_weights: Option<Arc<EntryWeights>>,
     /// What it costs to move mass, for sets of transport.
     pub ground: Option<Arc<Ground>>,
+    /// Other kernels, for sets of scenarios.
+    pub scenarios: Option<Arc<Scenarios>>,
 }
 
 impl UncertaintySet {
@@ -78,6 +81,7 @@ impl UncertaintySet {
             weights: None,
             entry_weights: None,
             ground: None,
+            scenarios: None,
         }
     }
 
@@ -122,6 +126,12 @@ impl UncertaintySet {
         self
     }
 
+    /// The same set with these other kernels.
+    pub fn with_scenarios(mut self, scenarios: Scenarios) -> Self {
+        self.scenarios = Some(Arc::new(scenarios));
+        self
+    }
+
     /// κ of row `r`.
     pub fn weight_at(&self, r: usize) -> f64 {
         self.weights.as_ref().map_or(1.0, |weights| weights[r])
@@ -146,6 +156,11 @@ impl UncertaintySet {
     /// Whether mass may go where the nominal kernel has none.
     pub(crate) fn leaves_support(&self) -> bool {
         self.distance.set().is_some_and(|set| set.leaves_support() && self.support == Support::All)
+    }
+
+    /// Whether the costs of all next states count that rows list, and not those of nominal probability alone.
+    pub(crate) fn pays_beyond(&self) -> bool {
+        self.leaves_support() || self.scenarios.is_some()
     }
 
     /// Budget of the state (s-rectangular) or of row `r` of state `s`.
@@ -212,6 +227,9 @@ impl UncertaintySet {
                 Needs::Intervals => {
                     format!("the {title} set keeps to the model's intervals: use --support nominal")
                 }
+                Needs::Scenarios => {
+                    "a set of scenarios keeps to their support: use --support nominal".into()
+                }
                 Needs::Nothing | Needs::Weights | Needs::Ground => format!(
                     "a {title} set keeps to the support of the nominal kernel: use --support nominal"
                 ),
@@ -238,6 +256,19 @@ impl UncertaintySet {
                 return Err(Error::Input(format!("the {title} set has no weights of next states")));
             }
             Some(weights) => self.validate_weights(model, weights)?,
+            None => {}
+        }
+        match &self.scenarios {
+            Some(_) if needs != Needs::Scenarios => {
+                return Err(Error::Input(format!("the {title} set has no scenarios")));
+            }
+            Some(scenarios) => scenarios.validate(model)?,
+            None if needs == Needs::Scenarios => {
+                return Err(Error::Input(
+                    "a set of scenarios needs at least one of them: other kernels of the model"
+                        .into(),
+                ));
+            }
             None => {}
         }
         match &self.ground {
@@ -393,8 +424,8 @@ impl UncertaintySet {
         if let Some(warning) = self.idleness(model) {
             return Some(warning);
         }
-        // Within intervals nothing is said of other kernels.
-        if self.distance.needs() == Needs::Intervals {
+        // Within intervals, or between scenarios, nothing is said of other kernels.
+        if self.distance.needs().open_entries() {
             return None;
         }
         // No row has a lower limit than one that sees all states alike.

@@ -4,14 +4,14 @@
 //! Terminal states belong to it.
 
 use crate::model::Model;
-use crate::sets::UncertaintySet;
+use crate::sets::{DataSource, UncertaintySet};
 
 pub(crate) fn ended(model: &Model, set: &UncertaintySet) -> Vec<bool> {
     let states = model.states();
     let everywhere = set.leaves_support();
     let free = |r: usize| {
         let row = model.row(r);
-        row.cost_range(everywhere, states) == (0.0, 0.0)
+        row.cost_range(set.pays_beyond(), states) == (0.0, 0.0)
     };
     let mut over: Vec<bool> = (0..states).map(|s| model.rows_of(s).all(free)).collect();
     // Rows that may lead anywhere keep to the set only if it is all there is.
@@ -20,11 +20,14 @@ pub(crate) fn ended(model: &Model, set: &UncertaintySet) -> Vec<bool> {
         let acting = (0..states).filter(|&s| !model.is_terminal(s) && leads_out(s));
         acting.for_each(|s| over[s] = false);
     }
+    let data = DataSource::new(model, set);
     let next_of = |s: usize| {
         let open = move |r: usize| {
             let row = model.row(r);
             let entries = row.entries().enumerate();
-            entries.filter(move |(k, _)| row.is_open(*k)).map(|(_, (next, ..))| next)
+            entries
+                .filter(move |(k, _)| row.is_open(*k) || data.opens(row, *k))
+                .map(|(_, (next, ..))| next)
         };
         model.rows_of(s).flat_map(open)
     };

@@ -17,7 +17,7 @@ use crate::error::Error;
 use crate::loops::bellman::{Bellman, Player};
 use crate::loops::bounds::rounding;
 use crate::model::{Model, ModelBuilder};
-use crate::sets::{Rectangularity, UncertaintySet};
+use crate::sets::{DataSource, Rectangularity, UncertaintySet};
 
 /// Values no farther apart than one of these shares of the largest are taken to be the same, the first that serves:
 /// what is lost is about as much.
@@ -91,7 +91,7 @@ impl Potential {
         let scale = v.iter().fold(model.largest_term(), |m, v| m.max(v.abs()));
         let behind = (BEHIND * same).max(4.0 * rounding(scale, 0.0, model.width()));
         let flat = flat_rows(model, set, v, same);
-        let class = classes(model, &flat);
+        let class = classes(model, set, &flat);
         let base = settled(model, set, &class, cooperative, v);
         let answers = Answers::new(model, set, cooperative, &base);
         let near = |s: usize, r: usize| match cooperative {
@@ -239,15 +239,16 @@ impl Answers {
 
 /// Rows that cost nothing and lead to states of the same value as their own alone, under every kernel.
 fn flat_rows(model: &Model, set: &UncertaintySet, v: &[f64], same: f64) -> Vec<bool> {
-    let states = model.states();
+    let (states, data) = (model.states(), DataSource::new(model, set));
     let is_flat = |s: usize, r: usize| {
         let everywhere = set.leaves_support() && set.radius_at(s, r) > 0.0;
         let row = model.row(r);
         let level = |(k, (next, ..)): (usize, (usize, f64, f64))| {
-            !row.is_open(k) || (v[next] - v[s]).abs() <= same
+            let open = row.is_open(k) || data.opens(row, k);
+            !open || (v[next] - v[s]).abs() <= same
         };
         !everywhere
-            && row.cost_range(false, states) == (0.0, 0.0)
+            && row.cost_range(set.scenarios.is_some(), states) == (0.0, 0.0)
             && row.entries().enumerate().all(level)
     };
     (0..states)
@@ -257,7 +258,8 @@ fn flat_rows(model: &Model, set: &UncertaintySet, v: &[f64], same: f64) -> Vec<b
 }
 
 /// States that flat rows join, by their first one.
-fn classes(model: &Model, flat: &[bool]) -> Vec<usize> {
+fn classes(model: &Model, set: &UncertaintySet, flat: &[bool]) -> Vec<usize> {
+    let data = DataSource::new(model, set);
     let mut first: Vec<usize> = (0..model.states()).collect();
     fn root(first: &mut [usize], mut s: usize) -> usize {
         while first[s] != s {
@@ -269,7 +271,8 @@ fn classes(model: &Model, flat: &[bool]) -> Vec<usize> {
     for s in 0..model.states() {
         for r in model.rows_of(s).filter(|&r| flat[r]) {
             let row = model.row(r);
-            for (_, (next, ..)) in row.entries().enumerate().filter(|(k, _)| row.is_open(*k)) {
+            let open = |k: usize| row.is_open(k) || data.opens(row, k);
+            for (_, (next, ..)) in row.entries().enumerate().filter(|(k, _)| open(*k)) {
                 let (a, b) = (root(&mut first, s), root(&mut first, next));
                 first[a.max(b)] = a.min(b);
             }

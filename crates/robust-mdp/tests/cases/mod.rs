@@ -6,7 +6,8 @@
 
 use robust_mdp::instances::Xoshiro256;
 use robust_mdp::sets::{
-    Distance, EntryWeights, Ground, Needs, Radius, Rectangularity, Support, UncertaintySet,
+    Distance, EntryWeights, Ground, Needs, Radius, Rectangularity, Scenarios, Support,
+    UncertaintySet,
 };
 use robust_mdp::{Model, ModelBuilder};
 
@@ -242,7 +243,11 @@ impl Case {
         // Mass would move for nothing between the costs of one next state.
         let tolls = match needs {
             Needs::Ground if tolls == Tolls::Repeated => Tolls::OffSupport,
-            Needs::Ground | Needs::Nothing | Needs::Weights | Needs::Intervals => tolls,
+            Needs::Ground
+            | Needs::Nothing
+            | Needs::Weights
+            | Needs::Intervals
+            | Needs::Scenarios => tolls,
         };
         let width = (needs == Needs::Intervals).then(|| pick(random, &Width::ALL));
         let draft = Draft { shape, odds, costs, tolls, discount, terminal, width };
@@ -320,6 +325,8 @@ impl Case {
             Ground::Line(_) => "ground of places".to_owned(),
             Ground::Matrix(_) => "ground of costs".to_owned(),
         }));
+        let told = set.scenarios.as_deref();
+        traits.extend(told.map(|told| format!("{} scenarios", told.count())));
         Case { seed, family, model, set, values, traits }
     }
 
@@ -370,6 +377,7 @@ pub(crate) fn told(set: UncertaintySet, model: &Model, random: &mut Xoshiro256) 
                 _ => set.with_entry_weights(EntryWeights::PerState(weights[..states].to_vec())),
             }
         }
+        Needs::Scenarios => set.with_scenarios(scenarios(model, random)),
         Needs::Ground => {
             let line = states > 60 || random.below(2) == 0;
             let mut draw = |_| 10f64.powf(decades * (random.uniform() - 0.5));
@@ -385,6 +393,29 @@ pub(crate) fn told(set: UncertaintySet, model: &Model, random: &mut Xoshiro256) 
             })
         }
     }
+}
+
+/// Up to four kernels: of every row any, on one next state, next to the nominal row or that itself, and copies.
+pub(crate) fn scenarios(model: &Model, random: &mut Xoshiro256) -> Scenarios {
+    let mut kernels = vec![Vec::new(); 1 + random.below(4) as usize];
+    for p in (0..model.rows()).map(|r| model.row(r).prob) {
+        let mut rows: Vec<Vec<f64>> = Vec::new();
+        for k in 0..kernels.len() {
+            let mut any: Vec<f64> = p.iter().map(|_| 1e-3 + random.uniform()).collect();
+            let sum: f64 = any.iter().sum();
+            any.iter_mut().for_each(|y| *y /= sum);
+            let one = random.below(p.len() as u64) as usize;
+            rows.push(match random.below(6) {
+                0 => p.to_vec(),
+                1 => (0..p.len()).map(|j| f64::from(u8::from(j == one))).collect(),
+                2 => p.iter().zip(&any).map(|(p, y)| p + 0.01 * (y - p)).collect(),
+                3 if k > 0 => rows[k - 1].clone(),
+                _ => any,
+            });
+        }
+        kernels.iter_mut().zip(rows).for_each(|(kernel, row)| kernel.extend(row));
+    }
+    Scenarios::new(model, &kernels).unwrap()
 }
 
 fn pick<T: Copy>(random: &mut Xoshiro256, from: &[T]) -> T {

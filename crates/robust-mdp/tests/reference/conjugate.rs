@@ -49,9 +49,10 @@ impl DualRow {
         entries.iter_mut().for_each(|e| e.b -= maximum);
         let spread = entries.iter().fold(0.0, |m: f64, e| m.max(-e.b));
         let nominal: f64 = entries.iter().map(|e| e.p * e.b).sum();
-        let peak = match known.within(set.distance) {
-            Some(_) => (nominal + boxes::peak(&entries, boxes::way)).min(0.0),
-            None => 0.0,
+        let peak = match (known, known.within(set.distance)) {
+            (Known::Hull, _) => hull(&entries).max(nominal).min(0.0),
+            (_, Some(_)) => (nominal + boxes::peak(&entries, boxes::way)).min(0.0),
+            (_, None) => 0.0,
         };
         let ground = set.ground.iter().filter(|_| set.distance == Distance::Wasserstein);
         let cost = |ground: &robust_mdp::sets::Ground| -> Vec<f64> {
@@ -86,6 +87,7 @@ impl DualRow {
                 }
                 Known::Box(of) => t * self.nominal + boxes::gain(&self.entries, of, t),
                 Known::Transport => self.moved(t),
+                Known::Hull => (t * self.nominal).max(t * self.peak - 1.0),
             }
     }
 
@@ -132,6 +134,12 @@ impl DualRow {
         let ends = ((1e-18 * unit).ln(), (1e22 * unit).ln());
         golden(ends, &|t: f64| self.gain(t.exp()) + t.exp() * below).exp()
     }
+}
+
+/// max_k ⟨z, y^k⟩.
+fn hull(entries: &[Entry]) -> f64 {
+    let value = |k: usize| entries.iter().map(|e| e.scenarios[k] * e.b).sum::<f64>();
+    (0..4).map(value).fold(f64::NEG_INFINITY, f64::max)
 }
 
 /// The minimiser of a unimodal function.

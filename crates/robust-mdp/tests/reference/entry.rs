@@ -1,7 +1,7 @@
 //! What a row says of a next state, as data of the tests' own.
 
 use robust_mdp::Model;
-use robust_mdp::sets::{EntryWeights, Support, UncertaintySet};
+use robust_mdp::sets::{EntryWeights, Scenarios, Support, UncertaintySet};
 
 /// A place where a row may put mass.
 #[derive(Clone, Copy, Debug)]
@@ -14,10 +14,12 @@ pub(crate) struct Entry {
     /// Its interval.
     pub(crate) lower: f64,
     pub(crate) upper: f64,
+    /// In four scenarios; p, where there are fewer.
+    pub(crate) scenarios: [f64; 4],
     pub(crate) state: usize,
 }
 
-/// The entries of row `r`; `opens`: whether intervals may open some with p = 0. `scale` grows to the largest
+/// The entries of row `r`; `opens`: whether intervals or scenarios may open some with p = 0. `scale` grows to the largest
 /// |c|, |λv| and |b|.
 pub(crate) fn entries(
     model: &Model,
@@ -42,7 +44,11 @@ pub(crate) fn entries(
         }
         let bounds = row.bounds.zip(stored);
         let [lower, upper] = bounds.map_or([0.0, 1.0], |(l, k)| [l.lower[k], l.upper[k]]);
-        Entry { p, b, weight: weight(state, stored), lower, upper, state }
+        let scenarios = set.scenarios.as_deref().zip(stored).map_or([p; 4], |(told, k)| {
+            let at = (before + k) * told.count();
+            std::array::from_fn(|i| if i < told.count() { told.numbers()[at + i] } else { p })
+        });
+        Entry { p, b, weight: weight(state, stored), lower, upper, scenarios, state }
     };
     // States that are not listed, and every entry of those that are: there may be several.
     let everywhere = set.support == Support::All;
@@ -50,7 +56,13 @@ pub(crate) fn entries(
     let mut found = Vec::new();
     for (k, (state, p, toll)) in row.entries().enumerate() {
         listed[state] = true;
-        let open = opens && row.bounds.is_some_and(|l| l.upper[k] > 0.0);
+        let told = |told: &Scenarios| {
+            let at = (before + k) * told.count();
+            told.numbers()[at..at + told.count()].iter().any(|y| *y > 0.0)
+        };
+        let open = opens
+            && (row.bounds.is_some_and(|l| l.upper[k] > 0.0)
+                || set.scenarios.as_deref().is_some_and(told));
         if everywhere || p > 0.0 || open {
             found.push(of(state, p, toll, Some(k)));
         }

@@ -20,6 +20,8 @@ pub(crate) enum Known {
     Box(fn(&Entry, f64) -> Move),
     /// Mass that moves between places.
     Transport,
+    /// The share of the way to the worst of some rows.
+    Hull,
 }
 
 impl Known {
@@ -28,9 +30,9 @@ impl Known {
         !matches!(self, Known::Path)
     }
 
-    /// Whether intervals may open entries with p = 0.
+    /// Whether intervals or scenarios may open entries with p = 0.
     pub(crate) fn opens(self, distance: Distance) -> bool {
-        self.within(distance) == Some(true)
+        self.within(distance) == Some(true) || matches!(self, Known::Hull)
     }
 
     /// Whether rows stay within the model's intervals; if so, whether entries with p = 0 may move.
@@ -38,7 +40,7 @@ impl Known {
         match self {
             Known::SumWithin(_, opens) => Some(opens),
             Known::Box(_) => matches!(distance, Distance::Interval).then_some(true),
-            Known::Path | Known::Sum(_) | Known::Transport => None,
+            Known::Path | Known::Sum(_) | Known::Transport | Known::Hull => None,
         }
     }
 }
@@ -145,6 +147,7 @@ pub(crate) const FAMILIES: &[Family] = &[
     within("Burg within intervals", || alone(Distance::BurgWithin), true, likelihood, |h, e| popping(h, e, 1.0 / (1.0 - h))),
     within("Hellinger within intervals", || alone(Distance::HellingerWithin), true, |y, e| if y == e.p { 0.0 } else { ((y - e.p) / (y.sqrt() + e.p.sqrt())).powi(2) }, |h, e| popping(h, e, (1.0 - h).powi(-2))),
     within("Neyman within intervals", || alone(Distance::NeymanWithin), true, |y, e| if y == e.p { 0.0 } else { (y - e.p) / y * (y - e.p) }, |h, e| popping(h, e, 1.0 / (1.0 - h).sqrt())),
+    Family { name: "scenarios", set: || alone(Distance::Scenarios), known: Known::Hull },
 ];
 
 /// p·`of` below h = 1, from where on there is no end.

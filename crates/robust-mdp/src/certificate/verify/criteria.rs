@@ -62,7 +62,7 @@ pub(super) fn total(
     }
     let over = ended(model, set);
     let acting = (0..model.states()).filter(|&s| !over[s]).flat_map(|s| model.rows_of(s));
-    let everywhere = set.leaves_support();
+    let everywhere = set.pays_beyond();
     let costs = acting.map(|r| model.row(r).cost_range(everywhere, model.states()));
     let none = (f64::INFINITY, f64::NEG_INFINITY);
     let (least, most) = costs.fold(none, |(low, high), (l, h)| (low.min(l), high.max(h)));

@@ -217,9 +217,10 @@ impl<'a> Check<'a> {
         if !self.terms.flat || leaves {
             return false;
         }
-        let row = self.model.row(row);
+        let (row, data) = (self.model.row(row), self.upper.data);
         let same = |(k, (next, _, further)): (usize, (usize, f64, f64))| {
-            !row.is_open(k) || v[next] == v[s] && further == 0.0
+            let open = row.is_open(k) || data.opens(row, k);
+            !open || v[next] == v[s] && further == 0.0
         };
         row.cost == 0.0 && self.model.discount() == 1.0 && row.entries().enumerate().all(same)
     }

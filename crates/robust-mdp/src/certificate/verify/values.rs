@@ -27,7 +27,7 @@ pub(super) struct VerifiedValues<'a> {
     everywhere: bool,
     /// Rows that may have mass everywhere list all states.
     every: bool,
-    data: DataSource<'a>,
+    pub(super) data: DataSource<'a>,
     /// Where rows may have mass on states that they do not list, or list states where they cannot have any.
     ranking: Option<Ranking>,
 }
@@ -107,7 +107,7 @@ impl<'a> VerifiedValues<'a> {
         let p = row.prob;
         match &self.ranking {
             _ if self.everywhere => Some(0.0),
-            _ if self.data.bounds.is_some() => self.data.is_open(row).then_some(0.0),
+            _ if self.data.opens_any() => self.data.is_open(row).then_some(0.0),
             Some(ranking) => ranking.best(|i| p[i as usize] > 0.0),
             None => (p.iter().filter(|p| **p == 0.0).count() == 0).then_some(0.0),
         }

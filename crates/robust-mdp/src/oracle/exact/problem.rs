@@ -2,8 +2,8 @@
 
 use super::active::Active;
 use crate::rows::{Rows, SweepValues};
+use crate::sets::Enclosure;
 use crate::sets::set::{Curve, Priced, shrink};
-use crate::sets::{Enclosure, Needs};
 
 /// max over kernels with Σ_a κ_a·d(y_a, p_a) ≤ α of the rows of a state.
 pub(super) struct StateProblem<'a> {
@@ -81,7 +81,7 @@ impl StateProblem<'_> {
 
     /// Whether rows may not come to the maxima of their objectives.
     pub(super) fn has_peaks(&self) -> bool {
-        self.set.needs() == Needs::Intervals
+        self.set.needs().open_entries()
     }
 
     /// How far the largest value of row k lies under the maximum of its objectives, as a number ≤ 0.

@@ -18,7 +18,7 @@ use self::program::{Asked, Candidate};
 use super::nature::{Answered, Nature};
 use crate::rows::{Budget, ExplicitRows, row_values, shares_budget};
 use crate::sets::set::{Curve, Priced, Set};
-use crate::sets::{Block, Enclosure, Needs, UncertaintySet};
+use crate::sets::{Block, Enclosure, UncertaintySet};
 
 /// What a thread works with, and counts of what it did.
 #[derive(Debug, Default)]
@@ -130,7 +130,7 @@ impl ConicState<'_> {
         if block.radius <= 0.0 || level <= from {
             return from;
         }
-        let peaks = set.needs() == Needs::Intervals;
+        let peaks = set.needs().open_entries();
         let curve = set.curve().filter(|_| !self.whole && !peaks);
         if curve.is_some_and(|curve| saturate(curve, block, base, level, y)) {
             one_hot(x, least(base));
