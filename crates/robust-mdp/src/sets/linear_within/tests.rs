@@ -72,23 +72,23 @@ fn intervals_of_all_probabilities_leave_the_norm() {
     }
 }
 
-/// p, w, and the intervals.
-type Drawn<'a> = (&'a [f64], &'a [f64], Vec<[f64; 2]>);
+/// p, w and intervals.
+type DegenerateRow = (&'static [f64], &'static [f64], Vec<[f64; 2]>);
 
 /// No room, room for what has no mass, ties, one entry, rooms and objectives of any size: rows are within their
 /// bounds, cost what is said, and the proof meets it.
 #[test]
 fn degenerate_rows_are_priced_to_rounding() {
-    let third = [1.0 / 3.0; 3];
-    let narrow = third.map(|p| [p - 1e-8, p + 1e-8]);
-    let rows: [Drawn<'_>; 8] = [
+    const THIRD: [f64; 3] = [1.0 / 3.0; 3];
+    let narrow = THIRD.map(|p| [p - 1e-8, p + 1e-8]);
+    let rows: [DegenerateRow; 8] = [
         (&P, &W, P.map(|p| [p, p]).to_vec()),
         (&P, &[-1.0, -1.0, -1.0], vec![[0.0, 1.0]; 3]),
         (&[0.5, 0.5, 0.0], &W, vec![[0.0, 1.0]; 3]),
         (&[0.5, 0.5, 0.0], &W, vec![[0.5, 0.5], [0.4, 0.5], [0.0, 0.1]]),
         (&[1.0], &[0.0], vec![[0.0, 1.0]]),
-        (&third, &[-1.0, -1.0, 0.0], vec![[0.2, 0.5]; 3]),
-        (&third, &W, narrow.to_vec()),
+        (&THIRD, &[-1.0, -1.0, 0.0], vec![[0.2, 0.5]; 3]),
+        (&THIRD, &W, narrow.to_vec()),
         (&[1e-9, 0.5, 0.5 - 1e-9], &W, vec![[0.0, 1.0], [0.5 - 1e-12, 0.6], [0.0, 1.0]]),
     ];
     for (p, w, intervals) in &rows {
