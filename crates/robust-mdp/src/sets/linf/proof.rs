@@ -28,6 +28,7 @@ impl Proof for Linf {
 
 /// A row as the verifier moves it.
 struct Filled {
+    delta: f64,
     order: Vec<usize>,
     step: Vec<f64>,
     /// Of the pivot in the order, and what it gets.
@@ -57,7 +58,7 @@ impl Filled {
             above += takes(j);
         }
         let rest = if delta > 0.0 { below - above } else { 0.0 };
-        Filled { order, step, place, rest }
+        Filled { delta, order, step, place, rest }
     }
 
     /// ⟨z, ŷ⟩ and max w|ŷ − p|, NaN unless ŷ ≥ 0.
@@ -124,15 +125,16 @@ impl Filled {
                 }
             }
         }
-        for (up, share) in [(false, 0.0), (false, 1.0), (true, 0.0), (true, 1.0)] {
-            if let Some(next) = self.next(row, place, up) {
-                let own = Multiplier { share, ..best };
-                let there = Multiplier { nu: self.kink(row, t, next), ..own };
-                let [from, to] = [own, there].map(|at| at.size(row).mid);
-                let part = (1.0 - from) / (to - from);
+        for next in [false, true].into_iter().filter_map(|up| self.next(row, place, up)) {
+            let there = at(next);
+            let margins = [self.delta, best.margin, there.margin];
+            for (margin, share) in margins.into_iter().flat_map(|m| [(m, 0.0), (m, 1.0)]) {
+                let [from, to] = [best.nu, there.nu].map(|nu| Multiplier { t, nu, margin, share });
+                let [own, other] = [from, to].map(|at| at.size(row).mid);
+                let part = (1.0 - own) / (other - own);
                 if part > 0.0 && part < 1.0 {
-                    let nu = own.nu + part * (there.nu - own.nu);
-                    least = least.min(Multiplier { nu, ..own }.bound(row, mass));
+                    let nu = from.nu + part * (to.nu - from.nu);
+                    least = least.min(Multiplier { nu, ..from }.bound(row, mass));
                 }
             }
         }
