@@ -40,6 +40,7 @@ impl Entrywise for EllipsoidEntry {
     const TITLE: &'static str = "ellipsoid within intervals";
     const FORMULA: &'static str = "½‖y − y⁰‖₂², l ≤ y ≤ u";
     const DEGREE: i32 = 2;
+    const CURVED: bool = true;
     const POPS: bool = true;
 
     fn ball(self) -> &'static dyn Set {
@@ -59,8 +60,8 @@ impl Entrywise for EllipsoidEntry {
         [square(apart) * 0.5, apart]
     }
 
-    fn free(self, h: f64, p: f64) -> f64 {
-        (Interval::from(h) * p + square(h.into()) * 0.5).hi()
+    fn free(self, h: f64, p: f64, c: f64) -> f64 {
+        (Interval::from(h) * p + square(h.into()) * 0.5 / c).hi()
     }
 
     fn prox(self, geometry: Geometry) -> Option<&'static dyn Prox> {
@@ -104,7 +105,7 @@ impl Entrywise for Chi2Entry {
         [square(apart) / p, apart * 2.0 / p]
     }
 
-    fn free(self, h: f64, p: f64) -> f64 {
+    fn free(self, h: f64, p: f64, _: f64) -> f64 {
         ((square(h.into()) * 0.25 + h) * p).hi()
     }
 
@@ -147,7 +148,7 @@ impl Entrywise for KlEntry {
     }
 
     /// p(e^h − 1).
-    fn free(self, h: f64, p: f64) -> f64 {
+    fn free(self, h: f64, p: f64, _: f64) -> f64 {
         let lane = |x: f64| Lane { simd: pulp::Scalar, x };
         let (moved, _, at) = exponential::exp(lane(p), lane(h));
         let rad = 1.01 * EXP_ERROR * UNIT * moved.x.abs() + TINY;
@@ -155,7 +156,8 @@ impl Entrywise for KlEntry {
     }
 
     fn least(self, p: f64) -> f64 {
-        1e-260 * p
+        // Far above what underflows, of tiny p too.
+        if p > 0.0 { (1e-260 * p).max(1e-280) } else { 0.0 }
     }
 
     fn prox(self, geometry: Geometry) -> Option<&'static dyn Prox> {
@@ -170,10 +172,10 @@ impl Entrywise for KlEntry {
         if y == p {
             return [Interval::default(); 2];
         }
-        // δ falls from p at y = 0.
+        // δ is p at y = 0, and |y ln(y/p) − y| away from there.
         if y < self.least(p) {
             return [
-                Interval { mid: p, rad: 1e-250 * p },
+                Interval { mid: p, rad: 1e-250 * p + 1e-270 },
                 Interval { mid: f64::NEG_INFINITY, rad: 0.0 },
             ];
         }

@@ -14,6 +14,8 @@ use crate::rows::Row;
 
 /// A multiplier this near to that of an edge is meant to be it.
 const NEAR: f64 = 1e-12;
+/// How often the verifier raises a multiplier, each time by twice as much.
+const RAISES: usize = 60;
 
 /// max y/p − 1.
 #[derive(Clone, Copy, Debug)]
@@ -241,10 +243,7 @@ impl Proof for Cvar {
         }
         let mut order: Vec<(f64, f64)> = row.entries().filter(|e| e.0 > 0.0).collect();
         order.sort_unstable_by(|a, b| b.1.total_cmp(&a.1));
-        let all = Interval::sum(order.iter().map(|e| e.0), 0.0);
-        // A little less than σ, whatever rounding does to numbers of the size of t·depth in so much of the mass.
-        let least = 8.0 * roundings(order.len() as f64 + 16.0);
-        let goal = |mass: f64| all.mid - least * (1.0 + mass * t * row.depth);
+        let all = Interval::fine_sum(order.iter().map(|e| e.0));
         let (mut mass, mut sum) = (0.0, 0.0);
         let (mut low, mut high) = (0, 0);
         let mut nu = f64::NAN;
@@ -253,25 +252,15 @@ impl Proof for Cvar {
             low = if mass == 0.0 || t * width <= 1.0 + 2.0 * NEAR { k + 1 } else { low };
             high =
                 if mass == 0.0 || z == 0.0 || t * width < 1.0 - 2.0 * NEAR { k + 1 } else { high };
-            if nu.is_nan() || t * width < goal(mass) {
+            if nu.is_nan() || t * width < all.mid {
                 (mass, sum) = (mass + p, sum + p * z);
-                nu = (t * sum - goal(mass)) / mass;
+                nu = (t * sum - all.mid) / mass;
             }
         }
-        let above = order.iter().map(|&(p, z)| p * (t * z - nu).max(0.0));
-        let excess = Interval::sum(above, 5.0);
-        let size = 4.0 * UNIT * (t * row.depth + nu.abs());
-        let counted =
-            Interval::sum(order.iter().filter(|e| t * e.1 >= nu - size).map(|e| e.0), 0.0);
-        let excess = excess.wider(size * counted.size());
-        let dual = match excess.hi() <= all.lo() {
-            true => (excess / all + nu).hi(),
-            false => f64::NAN,
-        };
+        let dual = (excess(&order, t, &mut nu, all) / all + nu).hi();
         let vertex = |m: usize| {
-            let mass = Interval::sum(order[..m].iter().map(|e| e.0), 0.0);
-            let sum = Interval::sum(order[..m].iter().map(|(p, z)| p * z), 1.0);
-            (sum / mass, all / mass + -1.0)
+            let mass = Interval::fine_sum(order[..m].iter().map(|e| e.0));
+            (Interval::dot(order[..m].iter().copied()) / mass, all / mass + -1.0)
         };
         let [(low_value, low_price), (high_value, high_price)] = [low, high].map(vertex);
         let kept = Interval::from(1.0) + -share;
@@ -284,6 +273,23 @@ impl Proof for Cvar {
             spent: mixed(low_price, high_price).hi(),
         }
     }
+}
+
+/// E ≤ σ, after ν was raised by as many roundings as that takes; NaN if no number of them will do.
+fn excess(order: &[(f64, f64)], t: f64, nu: &mut f64, all: Interval) -> Interval {
+    let mut step = UNIT * nu.abs();
+    for _ in 0..RAISES {
+        // tz − ν has one rounding, and a product with it two.
+        let above = order.iter().map(|&(p, z)| p * t.mul_add(z, -*nu).max(0.0));
+        let excess = Interval::fine_sum(above);
+        let excess = excess.wider(roundings(3.0) * excess.mid);
+        if excess.hi() <= all.lo() {
+            return excess;
+        }
+        *nu += step;
+        step *= 2.0;
+    }
+    f64::NAN.into()
 }
 
 #[cfg(test)]

@@ -6,19 +6,21 @@
 //! concave, and t = 1/V'. Newton's method on V reaches a value in finitely many steps; its tangents do a
 //! multiplier. The second number of a point is δ.
 
+mod proof;
+
+use std::cmp::Ordering;
+
 use super::cone::{Cone, Entry, Moved, Program};
 use super::order::falling;
 use super::set::{Beyond, Curve, Priced, RowKind, Set};
 use super::{Distance, EntryData, Needs, UncertaintySet};
-use crate::certificate::{Interval, Proof, ProofRow, Reading, UNIT, above, roundings};
+use crate::certificate::{Proof, UNIT};
 use crate::rows::Row;
 
 /// A multiplier this near to that of an edge is meant to be it.
 const NEAR: f64 = 1e-12;
-/// A value this near to a tangent lies on it, as a share of the gain.
+/// A value this near to a tangent lies on it, as a share of what both are sums of.
 const ON_LINE: f64 = 1e-13;
-/// Probabilities this near to δω are tied with it.
-const TIE: f64 = 1e-12;
 const STEPS: usize = 200;
 
 /// max w|y − p|.
@@ -36,7 +38,8 @@ impl UncertaintySet {
 #[derive(Clone, Copy, Debug)]
 struct Fill {
     delta: f64,
-    /// V − q = offset + δ·V', the first from entries that have given all.
+    /// V = offset + δ·V': of what entries have before they move, but at the level of the pivot where they have given
+    /// all, so that nothing is left of those far below.
     offset: f64,
     /// V'.
     slope: f64,
@@ -67,23 +70,34 @@ fn fill(row: Row<'_>, order: &[u32], delta: f64) -> Fill {
     let level = row.w[order[pivot] as usize];
     let (mut offset, mut slope) = (0.0, 0.0);
     for (place, j) in order.iter().map(|&j| j as usize).enumerate() {
-        let way = (row.w[j] - level).abs();
-        match place < pivot || delta * omega(j) < row.p[j] {
-            true => slope += omega(j) * way,
-            false => offset += row.p[j] * way,
+        let (p, w) = (row.p[j], row.w[j]);
+        match place < pivot || delta * omega(j) < p {
+            true => {
+                slope += omega(j) * (w - level).abs();
+                offset += p * (w - row.maximum);
+            }
+            false => offset += p * (level - row.maximum),
         }
     }
     Fill { delta, offset, slope, pivot, moved: below - above }
 }
 
+/// What an entry has at a place before the pivot, on it or after it.
+fn shifted(p: f64, place: Ordering, step: f64, moved: f64) -> f64 {
+    match place {
+        Ordering::Less => p + step,
+        Ordering::Equal => (p + moved).max(0.0),
+        Ordering::Greater => (p - step).max(0.0),
+    }
+}
+
 impl Fill {
-    fn priced(self, nominal: f64, t: f64) -> Priced {
-        let value = (nominal + self.gain()).min(0.0);
-        Priced { t, nu: self.delta, value, price: self.delta, slope: None }
+    fn priced(self, t: f64) -> Priced {
+        Priced { t, nu: self.delta, value: self.value().min(0.0), price: self.delta, slope: None }
     }
 
-    /// V − q.
-    fn gain(self) -> f64 {
+    /// V.
+    fn value(self) -> f64 {
         self.offset + self.delta * self.slope
     }
 
@@ -94,7 +108,9 @@ impl Fill {
 
     /// Whether the tangent goes through another point of the curve.
     fn leads_to(self, at: Fill) -> bool {
-        (self.offset - at.offset) + at.delta * (self.slope - at.slope) <= ON_LINE * at.gain()
+        let size = |fill: Fill| fill.offset.abs() + at.delta * fill.slope;
+        let apart = (self.offset - at.offset) + at.delta * (self.slope - at.slope);
+        apart <= ON_LINE * (size(self) + size(at))
     }
 }
 
@@ -115,9 +131,8 @@ fn face(row: Row<'_>) -> f64 {
 /// Prices of the lowest and the highest value at t, and t to the digit.
 fn ends(row: Row<'_>, order: &[u32], t: f64, near: Option<Priced>) -> ([Fill; 2], f64) {
     let top = face(row);
-    let gain = -row.below_maximum();
     let mut low = fill(row, order, 0.0);
-    let mut high = Fill { delta: top, offset: gain, slope: 0.0, pivot: 0, moved: 0.0 };
+    let mut high = Fill { delta: top, offset: 0.0, slope: 0.0, pivot: 0, moved: 0.0 };
     if low.slope * t < 1.0 - NEAR || top == 0.0 {
         return ([low; 2], t);
     }
@@ -141,7 +156,7 @@ fn ends(row: Row<'_>, order: &[u32], t: f64, near: Option<Priced>) -> ([Fill; 2]
         *(if at.slope * t > 1.0 { &mut low } else { &mut high }) = at;
     }
     // One of them lies where the tangents meet.
-    let better = if t * (high.gain() - low.gain()) > high.delta - low.delta { high } else { low };
+    let better = if t * (high.value() - low.value()) > high.delta - low.delta { high } else { low };
     ([better; 2], t)
 }
 
@@ -241,27 +256,26 @@ impl Curve for Linf {
 
     fn ends(&self, row: Row<'_>, t: f64, near: Option<Priced>) -> [Priced; 2] {
         let (ends, t) = falling(row, |order| ends(row, order, t, near));
-        let nominal = row.below_maximum();
-        ends.map(|end| end.priced(nominal, t))
+        ends.map(|end| end.priced(t))
     }
 
     fn price(&self, row: Row<'_>, u: f64, slack: f64, near: Option<Priced>) -> Priced {
-        let nominal = row.below_maximum();
-        let (goal, top) = (u - nominal, face(row));
+        let top = face(row);
         let first = near.map_or(0.0, |near| near.nu);
         falling(row, |order| {
             let mut delta = if first < top { first } else { 0.0 };
             let mut at = fill(row, order, delta);
             for _ in 0..STEPS {
-                let next = delta + (goal - at.gain()) / at.slope;
+                let missing = u - at.value();
+                let next = delta + missing / at.slope;
                 let next = if next < top { next.max(0.0) } else { 0.5 * (delta + top) };
-                let settled = (at.gain() - goal).abs() <= slack.max(2.0 * UNIT * goal);
+                let settled = missing.abs() <= slack.max(2.0 * UNIT * u.abs());
                 if settled && at.delta > 0.0 || (next - delta).abs() <= UNIT * delta {
                     break;
                 }
                 (delta, at) = (next, fill(row, order, next));
             }
-            at.priced(nominal, 1.0 / at.slope)
+            at.priced(1.0 / at.slope)
         })
     }
 
@@ -277,11 +291,7 @@ impl Curve for Linf {
                 let Fill { pivot, moved, .. } = fill(row, order, delta);
                 for (place, j) in order.iter().map(|&j| j as usize).enumerate() {
                     let step = delta / row.data.weight(j);
-                    y[j] = match place.cmp(&pivot) {
-                        std::cmp::Ordering::Less => row.p[j] + step,
-                        std::cmp::Ordering::Equal => (row.p[j] + moved).max(0.0),
-                        std::cmp::Ordering::Greater => (row.p[j] - step).max(0.0),
-                    };
+                    y[j] = shifted(row.p[j], place.cmp(&pivot), step, moved);
                 }
             });
         }
@@ -318,148 +328,10 @@ impl Cone for Linf {
     }
 }
 
-/// With σ = Σp, h = tz − ν, any set of entries with h < 0 that give all (a share c of those with p = δω), and
-///   A = Σ_{h>0} ωh + Σ_{h<0, not all given} ω|h|:
-/// where A ≤ 1, ψ(t) ≤ ν + Σ_{not all given} hp/σ. As z ≤ 0, ψ falls, and ψ(t) ≤ ψ(ft) makes up for A > 1 with
-/// f = 1/A. The row moves by computed steps s ≈ δω, and what is left goes to the pivot.
-impl Proof for Linf {
-    fn read(&self, row: &ProofRow<'_>, t: f64, delta: f64) -> Reading {
-        if !(0.0..1e300).contains(&delta) {
-            return Reading::NOTHING;
-        }
-        let n = row.p.len() as f64;
-        let mass = Interval::sum(row.p.iter().copied(), 0.0);
-        let nominal = Interval::sum(row.entries().map(|(p, z)| p * z), 1.0) / mass;
-        let proved = Filled::new(row, delta);
-        let k = proved.pivot;
-        let level = row.w[k];
-        let steps = row.p.iter().zip(row.w).enumerate().map(|(j, (p, w))| match *w > level {
-            true => proved.step[j] * (w - level),
-            false => proved.step[j].min(*p) * (level - w),
-        });
-        let gain = Interval::sum(steps, 2.0) / mass;
-        // Where rounding puts the pivot beyond its bounds, the lightest entry makes up for it.
-        let size: f64 = (0..row.p.len()).map(|j| proved.step[j].min(1.0)).sum();
-        let off = roundings(2.0 * n + 8.0) * size;
-        let lightest = (0..row.p.len()).map(|j| row.data.weight(j)).fold(f64::INFINITY, f64::min);
-        let spent = Interval::from(delta * (1.0 + 8.0 * UNIT)).wider(off * lightest) / mass;
-        let value = (nominal + gain).wider(off * row.depth);
-        Reading { dual: proved.dual(row, t, mass), value, spent: spent.hi() }
-    }
-}
-
-/// A row as the verifier moves it.
-struct Filled {
-    order: Vec<usize>,
-    step: Vec<f64>,
-    place: usize,
-    pivot: usize,
-    /// What the pivot gets, and its rounding.
-    rest: f64,
-    slack: f64,
-}
-
-impl Filled {
-    fn new(row: &ProofRow<'_>, delta: f64) -> Filled {
-        let mut order: Vec<usize> = (0..row.p.len()).collect();
-        order.sort_unstable_by(|&i, &j| row.w[j].total_cmp(&row.w[i]));
-        let step: Vec<f64> = (0..order.len()).map(|j| delta / row.data.weight(j)).collect();
-        // At δ = 0 the direction tells the pivot.
-        let takes = |j: usize| if delta > 0.0 { step[j] } else { 1.0 / row.data.weight(j) };
-        let gives = |j: usize| match delta > 0.0 {
-            true => step[j].min(row.p[j]),
-            false if row.p[j] > 0.0 => takes(j),
-            false => 0.0,
-        };
-        let mut below: f64 = (0..step.len()).map(gives).sum();
-        let (mut above, mut place) = (0.0, 0);
-        for (at, &j) in order.iter().enumerate() {
-            (below, place) = (below - gives(j), at);
-            if above + takes(j) >= below {
-                break;
-            }
-            above += takes(j);
-        }
-        Filled {
-            pivot: order[place],
-            rest: below - above,
-            slack: 8.0 * UNIT * (below + above),
-            order,
-            step,
-            place,
-        }
-    }
-
-    /// How much of entry j counts as given: all of it, the share c where p = δω, or nothing.
-    fn given(&self, row: &ProofRow<'_>, j: usize, below: bool, c: f64) -> f64 {
-        let (p, step) = (row.p[j], self.step[j]);
-        match (p - step).abs() <= TIE * (p + step) {
-            _ if !below => 0.0,
-            true => c,
-            false => f64::from(u8::from(p < step)),
-        }
-    }
-
-    /// A.
-    fn size(&self, row: &ProofRow<'_>, t: f64, nu: f64, c: f64) -> Interval {
-        let off = 3.0 * UNIT * (t * row.depth + nu.abs());
-        let counted = (0..row.p.len()).map(|j| {
-            let h = t * (row.w[j] - row.maximum) - nu;
-            let omega = (1.0 - self.given(row, j, h < -off, c)) / row.data.weight(j);
-            [omega * h.abs(), omega * off]
-        });
-        let [size, off] = [0, 1].map(|k| Interval::sum(counted.clone().map(|of| of[k]), 5.0));
-        size.wider(off.size())
-    }
-
-    /// ν, and c of the entries that are tied, with A = 1.
-    fn multiplier(&self, row: &ProofRow<'_>, t: f64) -> (f64, f64) {
-        let x = |place: usize| t * (row.w[self.order[place]] - row.maximum);
-        let here = x(self.place);
-        let [counted, given] = [0.0, 1.0].map(|c| self.size(row, t, here, c).mid);
-        let (step, p) = (self.step[self.pivot], row.p[self.pivot]);
-        let slack = TIE * step + self.slack;
-        // Where the pivot changes, ν lies between two objectives.
-        let next = match self.rest {
-            _ if step == 0.0 => None,
-            rest if rest >= step - slack => Some(self.place + 1),
-            rest if rest <= slack - step.min(p) => self.place.checked_sub(1),
-            _ => None,
-        };
-        let next = next.filter(|place| *place < self.order.len()).map(x);
-        let towards = |c: f64, own: f64| {
-            let Some(there) = next else { return here };
-            let share = (1.0 - own) / (self.size(row, t, there, c).mid - own);
-            if share > 0.0 { here + share.min(1.0) * (there - here) } else { here }
-        };
-        if given > 1.0 {
-            (towards(1.0, given), 1.0)
-        } else if counted < 1.0 {
-            (towards(0.0, counted), 0.0)
-        } else {
-            let c = (counted - 1.0) / (counted - given);
-            (here, if c > 0.0 { c.min(1.0) } else { 0.0 })
-        }
-    }
-
-    /// At least ψ(t).
-    fn dual(&self, row: &ProofRow<'_>, t: f64, mass: Interval) -> f64 {
-        let (nu, c) = self.multiplier(row, t);
-        let most = self.size(row, t, nu, c).hi();
-        let kept = row.entries().enumerate().map(|(j, (p, z))| {
-            let h = t * z - nu;
-            p * h * (1.0 - self.given(row, j, h < 0.0, c))
-        });
-        let off = 3.0 * UNIT * (t * row.depth + nu.abs()) * mass.size();
-        let dual = (Interval::sum(kept, 5.0).wider(off) / mass + nu).hi();
-        let factor = if most > 1.0 { (1.0 / most).next_down() } else { 1.0 };
-        if dual < 0.0 { above(dual * factor) } else { dual }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::certificate::ProofRow;
 
     const P: [f64; 3] = [0.5, 0.25, 0.25];
     const W: [f64; 3] = [-2.0, -1.0, 0.0];

@@ -14,9 +14,9 @@
 
 use pulp::{Simd, WithSimd};
 
+use crate::certificate::verify::double::Double;
 use crate::certificate::verify::lane::Lane;
 use crate::certificate::verify::sums::{Over, Terms, dispatch, steps};
-use crate::certificate::verify::tail::Double;
 use crate::certificate::{Interval, ProofRow, TINY, UNIT, Unlisted, roundings};
 
 /// 2⁻⁹⁸.

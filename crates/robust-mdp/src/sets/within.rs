@@ -10,7 +10,7 @@ use super::cone::{Cone, Entry, Moved, Program};
 use super::proximal::Prox;
 use super::set::{Beyond, Curve, Priced, Set};
 use super::{EntryData, Needs};
-use crate::certificate::{Interval, Proof, ProofRow, Reading, UNIT, roundings};
+use crate::certificate::{Interval, Proof, ProofRow, Reading, TINY, UNIT, above};
 use crate::geometry::Geometry;
 use crate::model::Bounds;
 use crate::rows::Row;
@@ -28,6 +28,8 @@ pub(crate) trait Entrywise: Copy + Debug + Sync + 'static {
     const FORMULA: &'static str;
     /// δ(p + m(y − p), p) ≤ m^degree·δ(y, p).
     const DEGREE: i32;
+    /// Whether δ(y/σ, p/σ) is δ(y, p)/σ², not δ(y, p)/σ.
+    const CURVED: bool = false;
     /// Whether y may be positive where p is 0.
     const POPS: bool = false;
     /// Whether entries with p = 0, or next to it, get mass at h = 1, and at once.
@@ -40,8 +42,8 @@ pub(crate) trait Entrywise: Copy + Debug + Sync + 'static {
     fn at(self, y: f64, p: f64) -> [f64; 2];
     /// The same in outward-rounded arithmetic, for y > 0 where δ' is finite there alone.
     fn enclosed(self, y: f64, p: f64) -> [Interval; 2];
-    /// At least max_y hy − δ(y, p) over all y, whatever the interval: next to p it keeps the digits of small h.
-    fn free(self, h: f64, p: f64) -> f64;
+    /// At least max_y hy − c·δ(y, p) over all y, whatever the interval: next to p it keeps the digits of small h.
+    fn free(self, h: f64, p: f64, c: f64) -> f64;
     /// Proofs take δ' at no smaller y, where it is infinite at 0.
     fn least(self, _p: f64) -> f64 {
         0.0
@@ -414,41 +416,42 @@ impl<D: Entrywise> Cone for Within<D> {
     }
 }
 
-/// σ = Σp, and rows are ŷ/σ with l ≤ ŷ ≤ u, Σŷ = σ. The computed y has that sum but for rounding, and what is
-/// missing or too much goes to entries that have room for it, at no more than δ at twice that.
+/// σ = Σp, and rows are ŷ/σ with l ≤ ŷ ≤ u, Σŷ = σ, at d(ŷ, p)/σ^e. With c ≤ σ^(1−e),
+///   ψ ≤ ν + Σφ(h)/σ,   φ(h) = max_{l ≤ y ≤ u} hy − c·δ(y, p).
+/// The computed y has the sum σ but for rounding, and what is missing or too much goes to entries that have room for
+/// it, at no more than δ at twice that.
 impl<D: Entrywise> Proof for Within<D> {
     fn read(&self, row: &ProofRow<'_>, t: f64, nu: f64) -> Reading {
         let Bounds { lower, upper } = bounds(row.data);
         let n = row.p.len();
         let upper: Vec<f64> = (0..n).map(|j| self.upper(row.p[j], upper[j])).collect();
-        let mass = Interval::sum(row.p.iter().copied(), 0.0);
+        let mass = Interval::fine_sum(row.p.iter().copied());
         // Steep multipliers leave few digits in h: a small shift brings the mass to σ.
-        let height = |j: usize| t * (row.w[j] - row.maximum) - nu;
-        let offset = self.offset(row, &height);
+        let height = |j: usize| t.mul_add(row.w[j] - row.maximum, -nu);
+        let offset = self.offset(row, mass.mid, &height);
         let h = |j: usize| height(j) - offset;
         let mut y: Vec<f64> =
             (0..n).map(|j| self.0.best(h(j), row.p[j]).0.clamp(lower[j], upper[j])).collect();
-        // Each is off by the roundings of h.
-        let size = 3.0 * UNIT * (t * row.depth + nu.abs() + offset.abs());
+        let c = if D::CURVED { (Interval::from(1.0) / mass).lo() } else { 1.0 };
+        // h has two roundings, and h ± size a third.
+        let size = |j: usize| 2.1 * UNIT * (height(j).abs() + h(j).abs()) + TINY;
         let phi = (0..n).map(|j| {
+            let size = size(j);
             let at = y[j].max(self.0.least(row.p[j]));
-            let [price, slope] = self.0.enclosed(at, row.p[j]);
-            let excess = slope * -1.0 + h(j);
-            let room = |to: f64| (excess * (to - at)).hi().max(0.0);
-            let more = room(lower[j]).max(room(upper[j])) + 2.0 * size * (upper[j] - lower[j]);
-            let within = ((Interval::from(h(j)) * at + price * -1.0) + more).hi();
-            within.min(self.0.free(h(j), row.p[j])) + size * at
+            let [price, slope] = self.0.enclosed(at, row.p[j]).map(|x| x * c);
+            let excess = (slope * -1.0 + h(j)).wider(size);
+            let room = |to: f64| above((excess * (to - at)).hi()).max(0.0);
+            let more = room(lower[j]).max(room(upper[j]));
+            let within = ((Interval::from(h(j)) * at + price * -1.0) + more).wider(size * at).hi();
+            let free = |h: f64| self.0.free(h, row.p[j], c);
+            within.min(free(h(j) - size).max(free(h(j) + size)))
         });
-        let total = Interval::sum(phi, 2.0);
-        // Distances of the second degree are of p and y over σ.
-        let astray = (mass + -1.0).size() / mass.lo();
-        let square = (0..n).map(|j| (upper[j] - lower[j]).powi(2)).sum::<f64>();
-        let dual = (total.wider(astray * square) / mass + offset + nu).hi();
-        let goal: f64 = row.p.iter().sum();
+        let dual = (Interval::fine_sum(phi) / mass + offset + nu).hi();
         // Entries on a leap may have any mass, and those next to it much more or less.
-        let band = 1e-12 + 2.0 * size;
-        let is_on_leap =
-            |j: usize| (h(j) - 1.0).abs() <= band && self.0.best(1.0 - band, row.p[j]).0 < upper[j];
+        let is_on_leap = |j: usize| {
+            let band = 1e-12 + 2.0 * size(j);
+            (h(j) - 1.0).abs() <= band && self.0.best(1.0 - band, row.p[j]).0 < upper[j]
+        };
         let slope = |j: usize| match self.0.best(h(j), row.p[j]) {
             _ if !D::LEAPS => 0.0,
             _ if is_on_leap(j) => f64::INFINITY,
@@ -457,25 +460,26 @@ impl<D: Entrywise> Proof for Within<D> {
         };
         let slopes: Vec<f64> = (0..n).map(slope).collect();
         for _ in 0..2 {
-            bring_to(&mut y, goal, row.p, lower, &upper, &slopes);
+            bring_to(&mut y, mass.mid, row.p, lower, &upper, &slopes);
         }
-        let mut spent = self.spent(row, &y, mass);
+        let missing = Interval::fine_sum(y.iter().copied().chain(row.p.iter().map(|p| -p))).size();
+        let mut spent = self.spent(row, &y, mass, missing);
+        let mut off = Interval::from(missing) * row.depth / mass;
         if spent.is_nan() {
             // Intervals narrower than roundings: the nominal row.
             y.copy_from_slice(row.p);
-            spent = 0.0;
+            (spent, off) = (0.0, Interval::default());
         }
-        let value = Interval::sum((0..n).map(|j| y[j] * (row.w[j] - row.maximum)), 1.0) / mass;
-        let off = roundings(2.0 * n as f64 + 8.0) * row.depth * 2.0;
-        Reading { dual, value: value.wider(off), spent: spent * (1.0 + 4.0 * astray) }
+        let value = Interval::dot((0..n).map(|j| (y[j], row.w[j] - row.maximum))) / mass;
+        let astray = (mass + -1.0).size() / mass.lo();
+        Reading { dual, value: value.wider(off.hi()), spent: spent * (1.0 + 4.0 * astray) }
     }
 }
 
 impl<D: Entrywise> Within<D> {
     /// A shift of all heights after which the row has the mass σ, if there is one; any serves.
-    fn offset(self, row: &ProofRow<'_>, height: &dyn Fn(usize) -> f64) -> f64 {
+    fn offset(self, row: &ProofRow<'_>, goal: f64, height: &dyn Fn(usize) -> f64) -> f64 {
         let Bounds { lower, upper } = bounds(row.data);
-        let goal: f64 = row.p.iter().sum();
         let missing = |by: f64| {
             let best = |j: usize| self.0.best(height(j) - by, row.p[j]).0;
             let y = |j: usize| best(j).clamp(lower[j], self.upper(row.p[j], upper[j]));
@@ -505,16 +509,14 @@ impl<D: Entrywise> Within<D> {
         if up { high } else { low }
     }
 
-    /// At least d of a row with the mass σ that is y but for roundings; NaN where nothing has room for
-    /// these.
-    fn spent(self, row: &ProofRow<'_>, y: &[f64], mass: Interval) -> f64 {
+    /// At least d of a row with the mass σ that is y but for what is missing; NaN where nothing has room for that.
+    fn spent(self, row: &ProofRow<'_>, y: &[f64], mass: Interval, missing: f64) -> f64 {
         let Bounds { lower, upper } = bounds(row.data);
         let n = y.len();
         if y == row.p {
             return 0.0;
         }
-        let missing = (Interval::sum(y.iter().copied(), 0.0) + -mass.mid).wider(mass.rad);
-        let most = 2.0 * missing.size();
+        let most = 2.0 * missing;
         let cost = |j: usize, by: f64| {
             let [here, there] = [y[j], y[j] + by].map(|y| self.0.enclosed(y, row.p[j])[0]);
             (there + here * -1.0).hi().max(0.0)
@@ -526,23 +528,22 @@ impl<D: Entrywise> Within<D> {
         // A single row leaves no choice: that is p.
         let up = least(&|j| self.upper(row.p[j], upper[j]) - y[j] > most, most);
         let down = least(&|j| y[j] - lower[j] > most, -most);
-        let entries = (0..n).map(|j| self.0.enclosed(y[j], row.p[j])[0]);
-        let (sum, off) = entries.fold((Vec::new(), 0.0), |(mut sum, off), d| {
-            sum.push(d.mid);
-            (sum, off + d.rad)
-        });
-        let spent = Interval::sum(sum, 1.0).wider(1.01 * off + up.max(down)) / mass;
+        let entries = || (0..n).map(|j| self.0.enclosed(y[j], row.p[j])[0]);
+        let off: f64 = entries().map(|d| d.rad).sum();
+        let sum = Interval::fine_sum(entries().map(|d| d.mid));
+        let spent = sum.wider(1.01 * off + up.max(down)) / mass;
         if spent.hi().is_finite() { spent.hi().max(0.0) } else { f64::NAN }
     }
 }
 
 /// Brings the sum of y to a goal, at the expense of the steepest entries, or else of those of most nominal mass.
 fn bring_to(y: &mut [f64], goal: f64, p: &[f64], lower: &[f64], upper: &[f64], slopes: &[f64]) {
-    let mut missing = goal - y.iter().sum::<f64>();
+    let mut missing = Interval::fine_sum(y.iter().map(|y| -y).chain([goal])).mid;
     let mut order: Vec<usize> = (0..y.len()).collect();
     order.sort_by(|&i, &j| slopes[j].total_cmp(&slopes[i]).then(p[j].total_cmp(&p[i])));
     for j in order {
-        if missing == 0.0 {
+        // Large entries have no room for less than a rounding, and small ones may be dear.
+        if missing.abs() <= 2.0 * UNIT * goal {
             break;
         }
         let to = (y[j] + missing).clamp(lower[j], upper[j]);

@@ -6,8 +6,13 @@
 
 use std::ops::{Add, Div, Mul};
 
+use super::double::Double;
+
 /// u, half the distance from 1 to the next double: a rounded operation is off by at most this share.
 pub const UNIT: f64 = f64::EPSILON / 2.0;
+
+/// More than an operation of double-double is off by, as a share of all terms of a sum.
+const FINE: f64 = 16.0 * UNIT * UNIT;
 
 /// More than all products of a pass can lose to underflow.
 pub const TINY: f64 = 1e-300;
@@ -32,6 +37,25 @@ impl Interval {
         let add = |[n, sum, size]: [f64; 3], x: f64| [n + 1.0, sum + x, size + x.abs()];
         let [n, sum, size] = terms.into_iter().fold([0.0; 3], add);
         Interval { mid: sum, rad: roundings(n + each) * size + TINY }
+    }
+
+    /// The same, of exact terms, added up in twice the digits: off by a rounding of the sum and next to none of what cancels.
+    pub fn fine_sum(terms: impl IntoIterator<Item = f64>) -> Interval {
+        Interval::fine(terms.into_iter().map(|x| Double::sum(x, 0.0)))
+    }
+
+    /// Σxy in twice the digits.
+    pub fn dot(pairs: impl IntoIterator<Item = (f64, f64)>) -> Interval {
+        Interval::fine(pairs.into_iter().map(|(x, y)| Double::product(x, y)))
+    }
+
+    fn fine(terms: impl Iterator<Item = Double>) -> Interval {
+        let add = |(n, sum, size): (f64, Double, f64), x: Double| {
+            (n + 1.0, sum.plus(x), size + x.high.abs())
+        };
+        let (n, sum, size) = terms.fold((0.0, Double::default(), 0.0), add);
+        let mid = sum.high;
+        Interval { mid, rad: 1.01 * UNIT * mid.abs() + FINE * n * size + TINY }
     }
 
     /// No number in it is larger.

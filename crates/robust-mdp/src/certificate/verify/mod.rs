@@ -8,11 +8,12 @@
 //! What (t, ν) prove of one row is the set's to say ([`proof`]); this is all else:
 //! - [`criteria`]: what excesses prove, by the criterion
 //! - [`state`]: both halves, state by state; [`values`]: rows as the verifier sees them
-//! - [`interval`], [`lane`], [`sums`], [`tail`]: arithmetic that proofs share
+//! - [`interval`], [`double`], [`lane`], [`sums`], [`tail`]: arithmetic that proofs share
 //!
 //! `docs/certificates.md` has the proofs and the error analysis.
 
 mod criteria;
+pub(crate) mod double;
 pub(crate) mod interval;
 pub(crate) mod lane;
 pub(crate) mod proof;

@@ -126,10 +126,13 @@ impl State<'_> {
 /// A multiplier beyond which lower bounds do not rise. With d the least of α/κ and the diameter of the set,
 /// stopping at t costs d/t at most, and the rounding of ν, one of t·z, its square over t: they balance at
 /// √d/(ε·range), where entries are wrong by √d (of quadratic rows; near enough for others). A quarter of it
-/// costs little, and leaves rows their mass.
+/// costs little, and leaves rows their mass. Smooth rows within intervals get their mass anew wherever they are read,
+/// and upper bounds with them need a multiplier on peaks too, where stopping costs the whole budget over t.
 pub(super) fn steepest(problem: &mut StateProblem<'_>, k: usize, radius: f64) -> f64 {
-    let most = (radius / problem.kappa(k)).min(problem.diameter());
-    0.25 * most.sqrt() / (f64::EPSILON * problem.rows.look_at(k).range)
+    let budget = radius / problem.kappa(k);
+    let stop = 0.25 * budget.min(problem.diameter()).sqrt();
+    let least = if problem.has_peaks() && !has_edges(problem) { budget } else { 0.0 };
+    stop.max(least) / (f64::EPSILON * problem.rows.look_at(k).range)
 }
 
 /// The point of row k at t: y(t), or where y(t) is an edge what `nu` says of it.

@@ -102,7 +102,7 @@ impl Entrywise for BurgEntry {
     }
 
     /// −p ln(1 − h).
-    fn free(self, h: f64, p: f64) -> f64 {
+    fn free(self, h: f64, p: f64, _: f64) -> f64 {
         below_one(h, p, |_| ln_1p((-h).into()) * -p)
     }
 
@@ -171,7 +171,7 @@ impl Entrywise for HellingerEntry {
     }
 
     /// ph/(1 − h).
-    fn free(self, h: f64, p: f64) -> f64 {
+    fn free(self, h: f64, p: f64, _: f64) -> f64 {
         below_one(h, p, |s| Interval::from(h) * p / s)
     }
 
@@ -245,7 +245,7 @@ impl Entrywise for NeymanEntry {
     }
 
     /// 2ph/(1 + √(1 − h)).
-    fn free(self, h: f64, p: f64) -> f64 {
+    fn free(self, h: f64, p: f64, _: f64) -> f64 {
         below_one(h, p, |s| {
             let root = s.mid.sqrt();
             let sum = Interval { mid: 1.0 + root, rad: 4.0 * UNIT * (1.0 + root) };

@@ -1,5 +1,6 @@
 //! The arithmetic against more digits than doubles have.
 
+mod moves;
 mod readings;
 mod truth;
 mod wide;
@@ -142,6 +143,13 @@ fn intervals_contain_what_exact_arithmetic_gives() {
         let below = Wide::from(level.below(d, e)).plus(&Wide::from(-2.0 * e));
         assert!(exact.plus(&below).value() >= 0.0);
         assert!(inside(Interval::sum([a, b, c, d, e], 0.0), &exact));
+        let fine = Interval::fine_sum([a, b, c, d, e]);
+        assert!(inside(fine, &exact) && fine.rad <= 1.1 * UNIT * fine.mid.abs() + 1e-21);
+        let pairs = [(a, b), (b, c), (c, d), (d, -e)];
+        let exact =
+            pairs.iter().fold(Wide::from(0.0), |sum, (x, y)| sum.plus(&Wide::from(*x).times(*y)));
+        let fine = Interval::dot(pairs);
+        assert!(inside(fine, &exact) && fine.rad <= 1.1 * UNIT * fine.mid.abs() + 1e-10);
         assert!(Wide::from(above(a.abs().sqrt())).times(above(a.abs().sqrt())).value() >= a.abs());
     }
 }
