@@ -2,10 +2,11 @@
 //!
 //! Laws of [`Set`], on seeded random and degenerate rows (ties, equal objectives, zeros in p, one state,
 //! p = e_i, objectives of any size):
-//! - d(p, p) = 0 ≤ d; d is convex; degree, diameter, vacuous radius and [`face`](Set::face) are what they
-//!   say; a row that spends too much is brought back into the set by its degree.
+//! - d(p, p) = 0 ≤ d; d is convex; degree, diameter, vacuous radius and [`face`](crate::sets::Curve::face) are
+//!   what they say; a row that spends too much is brought back into the set by its degree.
 //! - y(t) attains ψ(t) = max_y t⟨z, y⟩ − d(y, p): no other row, among many and next to it, does better;
-//!   [`at`](Set::at), [`price`](Set::price) and [`kernel`](Set::kernel) agree; values and prices rise with t.
+//!   [`at`](crate::sets::Curve::at), [`price`](crate::sets::Curve::price) and
+//!   [`kernel`](crate::sets::Curve::kernel) agree; values and prices rise with t.
 //! - a set that leaves the support says of a row that does not list all states what it says of the same row
 //!   listed in full ([`Row::outside`](crate::sets::Row::outside)).
 //! - a [`Proof`](crate::certificate::Proof), if there is one, bounds ψ(t) for right and wrong multipliers, its
@@ -14,6 +15,9 @@
 //! Then on small models, s- and (s,a)-rectangular, with and without row weights: the drivers agree with each
 //! other and with the policy's evaluation, the worst kernel lies in the set and attains the bound, no kernel
 //! drawn from the set is worse, and certificates prove the bounds.
+//!
+//! Of a set without a price curve Euclidean steps are checked instead: each ends in the set, at the point nearest
+//! to where it aimed, as seen from all points that others have led to.
 
 /// Ends a check unless the law holds of what `$at` checks; the rest says with which numbers it does not.
 macro_rules! law {
