@@ -38,9 +38,11 @@ impl UncertaintySet {
 #[derive(Clone, Copy, Debug)]
 struct Fill {
     delta: f64,
-    /// V = offset + δ·V': of what entries have before they move, but at the level of the pivot where they have given
-    /// all, so that nothing is left of those far below.
-    offset: f64,
+    /// V − q = gained + δ·V', of what those have given that have given all: it has the digits of small gains.
+    gained: f64,
+    /// V = left + δ·V', of what entries have before they move, but at the level of the pivot where they have given
+    /// all: nothing is left in it of those far below.
+    left: f64,
     /// V'.
     slope: f64,
     /// The place of the pivot in the order, and what it gets.
@@ -68,18 +70,21 @@ fn fill(row: Row<'_>, order: &[u32], delta: f64) -> Fill {
         above += takes(j);
     }
     let level = row.w[order[pivot] as usize];
-    let (mut offset, mut slope) = (0.0, 0.0);
+    let (mut gained, mut left, mut slope) = (0.0, 0.0, 0.0);
     for (place, j) in order.iter().map(|&j| j as usize).enumerate() {
         let (p, w) = (row.p[j], row.w[j]);
         match place < pivot || delta * omega(j) < p {
             true => {
                 slope += omega(j) * (w - level).abs();
-                offset += p * (w - row.maximum);
+                left += p * (w - row.maximum);
             }
-            false => offset += p * (level - row.maximum),
+            false => {
+                gained += p * (w - level).abs();
+                left += p * (level - row.maximum);
+            }
         }
     }
-    Fill { delta, offset, slope, pivot, moved: below - above }
+    Fill { delta, gained, left, slope, pivot, moved: below - above }
 }
 
 /// What an entry has at a place before the pivot, on it or after it.
@@ -98,19 +103,35 @@ impl Fill {
 
     /// V.
     fn value(self) -> f64 {
-        self.offset + self.delta * self.slope
+        self.left + self.delta * self.slope
+    }
+
+    /// u − V, with the digits of what is smaller, what is gained or what is left.
+    fn short_of(self, u: f64, nominal: f64) -> f64 {
+        let gain = self.gained + self.delta * self.slope;
+        if gain < -self.value() { (u - nominal) - gain } else { u - self.value() }
+    }
+
+    /// How much higher the tangent of another price is at δ = 0, and the size of what that is a difference of.
+    fn below(self, other: Fill) -> (f64, f64) {
+        let size = |of: fn(Fill) -> f64| of(self).abs().max(of(other).abs());
+        let (gained, left) = (size(|fill| fill.gained), size(|fill| fill.left));
+        match gained < left {
+            true => (other.gained - self.gained, gained),
+            false => (other.left - self.left, left),
+        }
     }
 
     /// Where the tangents of two prices meet.
     fn meets(self, other: Fill) -> f64 {
-        (other.offset - self.offset) / (self.slope - other.slope)
+        self.below(other).0 / (self.slope - other.slope)
     }
 
     /// Whether the tangent goes through another point of the curve.
     fn leads_to(self, at: Fill) -> bool {
-        let size = |fill: Fill| fill.offset.abs() + at.delta * fill.slope;
-        let apart = (self.offset - at.offset) + at.delta * (self.slope - at.slope);
-        apart <= ON_LINE * (size(self) + size(at))
+        let (below, size) = self.below(at);
+        let size = size + at.delta * (self.slope + at.slope);
+        at.delta * (self.slope - at.slope) - below <= ON_LINE * size
     }
 }
 
@@ -132,7 +153,8 @@ fn face(row: Row<'_>) -> f64 {
 fn ends(row: Row<'_>, order: &[u32], t: f64, near: Option<Priced>) -> ([Fill; 2], f64) {
     let top = face(row);
     let mut low = fill(row, order, 0.0);
-    let mut high = Fill { delta: top, offset: 0.0, slope: 0.0, pivot: 0, moved: 0.0 };
+    let gained = -row.below_maximum();
+    let mut high = Fill { delta: top, gained, left: 0.0, slope: 0.0, pivot: 0, moved: 0.0 };
     if low.slope * t < 1.0 - NEAR || top == 0.0 {
         return ([low; 2], t);
     }
@@ -260,16 +282,16 @@ impl Curve for Linf {
     }
 
     fn price(&self, row: Row<'_>, u: f64, slack: f64, near: Option<Priced>) -> Priced {
-        let top = face(row);
+        let (top, nominal) = (face(row), row.below_maximum());
         let first = near.map_or(0.0, |near| near.nu);
         falling(row, |order| {
             let mut delta = if first < top { first } else { 0.0 };
             let mut at = fill(row, order, delta);
             for _ in 0..STEPS {
-                let missing = u - at.value();
+                let missing = at.short_of(u, nominal);
                 let next = delta + missing / at.slope;
                 let next = if next < top { next.max(0.0) } else { 0.5 * (delta + top) };
-                let settled = missing.abs() <= slack.max(2.0 * UNIT * u.abs());
+                let settled = missing.abs() <= slack.max(2.0 * UNIT * u.abs().min(u - nominal));
                 if settled && at.delta > 0.0 || (next - delta).abs() <= UNIT * delta {
                     break;
                 }
