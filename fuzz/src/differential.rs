@@ -15,7 +15,7 @@ const FEW_SWEEPS: u64 = 3;
 /// States up to which these are tried.
 const FEW_STATES: usize = 8;
 /// Verified bounds may be wider than what was asked for by this factor.
-const WIDER: f64 = 2.0;
+const WIDER: f64 = 4.0;
 /// And than the bounds of a run that did not get there: rounding is then all there is.
 const WIDER_AT_THE_LIMIT: f64 = 4.0;
 

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::choice::{in_a_row, sets_with};
 use crate::failure::Failure;
+use crate::output;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct DataArgs {
@@ -129,7 +130,9 @@ impl DataArgs {
             set = set.with_ground(ground);
         }
         if !self.scenarios_file.is_empty() {
-            let scenarios = read_scenarios(&self.scenarios_file, model).map_err(Failure::input)?;
+            let found = read_scenarios(&self.scenarios_file, model).map_err(Failure::input)?;
+            let (scenarios, warnings) = found;
+            output::warn(&warnings, false);
             set = set.with_scenarios(scenarios);
         }
         Ok(set)

@@ -45,6 +45,7 @@ pub fn certify(
     if let Some(set) = set.distance.set().filter(|set| set.proof().is_none()) {
         return Err(Error::Input(no_proof(set)));
     }
+    set.expect_exact_updates("a certificate")?;
     let Solution { policy, lower, upper, .. } = solution;
     let states = model.states();
     if policy.len() != model.rows() || lower.len() != states || upper.len() != states {

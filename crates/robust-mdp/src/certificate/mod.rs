@@ -48,6 +48,7 @@ pub use emit::certify;
 pub use file::seal_certificate;
 pub use rejection::{Rejection, Shortfall};
 pub use step::Step;
+pub(crate) use verify::interval::or_infinite;
 pub use verify::interval::{Interval, TINY, UNIT, above, roundings};
 pub use verify::proof::{Proof, ProofRow, Reading};
 pub use verify::tail::Unlisted;

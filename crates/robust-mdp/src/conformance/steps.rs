@@ -4,13 +4,11 @@ use super::draw::{drawn_rows, nominal};
 use super::{Report, Violation};
 use crate::geometry::Geometry;
 use crate::instances::Xoshiro256;
-use crate::sets::proximal::{Block, Emit, Gain, Mirror, Prox, Scratch, Step, Warm};
+use crate::sets::proximal::{Block, Emit, Gain, Mirror, NEAR, Prox, Scratch, Step, Warm};
 use crate::sets::{EntryData, Needs, Set};
 
 /// Kernels that steps lead to, from each of which others are seen.
 const MEMBERS: usize = 12;
-/// As near as steps are to the nearest point, in the unit of the way that they go.
-const NEAR: f64 = 1e-8;
 
 pub(super) fn check(set: &dyn Set, report: &mut Report) -> Result<(), Violation> {
     let about =
@@ -126,7 +124,7 @@ impl Steps<'_> {
             law!(self, "rows keep to their support", right, "{row:?}");
         }
         let spent = block.spent(self.set, y);
-        let within = spent <= block.radius * (1.0 + 1e-9) + 1e-15;
+        let within = spent <= block.radius * (1.0 + 1e-12) + 1e-15;
         law!(self, "steps stay within the budget", within, "{spent:e} by {y:?}");
         Ok(())
     }

@@ -88,16 +88,17 @@ pub(super) fn number(text: &str) -> Option<f64> {
     };
     let digits = |text: &str| text.bytes().all(|b| b.is_ascii_digit());
     let unsigned = above.strip_prefix('-').unwrap_or(above);
-    let excess = unsigned.len().max(below.len()).saturating_sub(DIGITS);
-    if excess == 0 || !digits(unsigned) || !digits(below) {
+    if unsigned.len().max(below.len()) <= DIGITS || !digits(unsigned) || !digits(below) {
         return ratio(above, below);
     }
-    // ⌊a/10^k⌋/⌊b/10^k⌋, of what has hundreds of digits.
-    let cut = |text: &str| match text.len() {
-        n if n > excess => text[..n - excess].to_owned(),
-        _ => "0".to_owned(),
+    // The first digits of each, and how many are left out.
+    let cut = |text: &str| {
+        let text = text.trim_start_matches('0');
+        let kept = text.len().min(DIGITS);
+        (format!("0{}", &text[..kept]), (text.len() - kept) as i32)
     };
-    let size = ratio(&cut(unsigned), &cut(below))?;
+    let ((a, further), (b, other)) = (cut(unsigned), cut(below));
+    let size = ratio(&a, &b)? * 10f64.powi(further - other);
     Some(if unsigned.len() < above.len() { -size } else { size })
 }
 
@@ -144,6 +145,10 @@ mod tests {
         assert_eq!(number(&format!("{long}/{longer}")), Some(1.0 / 3.0));
         assert_eq!(number(&format!("-{long}/{long}")), Some(-1.0));
         assert_eq!(number(&format!("1/{long}")), Some(0.0));
+        let zeros = format!("{}3/{}", "0".repeat(400), "4");
+        assert_eq!(number(&zeros), Some(0.75));
+        let large = number(&format!("1{}/1{}", "0".repeat(301), "0".repeat(10))).unwrap();
+        assert!((large / 1e291 - 1.0).abs() < 1e-12, "{large:e}");
         assert_eq!((number(&format!("{long}/1x")), number("-1/4")), (None, Some(-0.25)));
         assert_eq!(bounds_of("[0.1,0.5]"), Some((0.1, Some(0.5))));
         assert_eq!(bounds_of("[1/4, 1]"), Some((0.25, Some(1.0))));

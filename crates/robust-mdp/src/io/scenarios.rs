@@ -9,14 +9,25 @@ use crate::model::Model;
 use crate::sets::Scenarios;
 
 /// Reads models of the same states and actions, of any format, whose rows lead where those of `model` do, and takes
-/// their kernels. Of costs and discount factors they say nothing.
-pub fn read_scenarios(paths: &[impl AsRef<Path>], model: &Model) -> Result<Scenarios, Error> {
-    let mut kernels = Vec::new();
+/// their kernels, with what the readers took for granted. Of costs and discount factors they say nothing.
+pub fn read_scenarios(
+    paths: &[impl AsRef<Path>],
+    model: &Model,
+) -> Result<(Scenarios, Vec<String>), Error> {
+    let (mut kernels, mut warnings) = (Vec::new(), Vec::new());
     for path in paths.iter().map(AsRef::as_ref) {
         let options = ReadOptions { discount: Some(model.discount()), ..ReadOptions::default() };
-        let other = read_model_file(Source::from(path), &options)?.model;
-        let kernel = Scenarios::aligned(model, &other);
-        kernels.push(kernel.map_err(|message| parse_error(path, None, message))?);
+        let file = read_model_file(Source::from(path), &options)?;
+        let wrong = |message: String| parse_error(path, None, message);
+        let several = [
+            ("outcomes", file.outcomes.is_some()),
+            ("intervals of probabilities", file.model.has_intervals()),
+        ];
+        if let Some((what, _)) = several.iter().find(|(_, has)| *has) {
+            return Err(wrong(format!("a model with {what}, expected one kernel a scenario")));
+        }
+        kernels.push(Scenarios::aligned(model, &file.model).map_err(wrong)?);
+        warnings.extend(file.warnings.iter().map(|text| format!("{}: {text}", path.display())));
     }
-    Scenarios::new(model, &kernels)
+    Ok((Scenarios::new(model, &kernels)?, warnings))
 }

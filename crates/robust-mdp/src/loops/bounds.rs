@@ -50,7 +50,7 @@ pub(crate) fn value_range(model: &Model, set: &UncertaintySet, criterion: Criter
     if criterion == Criterion::Total {
         return UNKNOWN;
     }
-    let (low, high) = model.cost_range(set.pays_beyond());
+    let (low, high) = model.cost_range(set.leads());
     // What rounding may have taken from a sum and a quotient, and from the number of steps.
     let roundings = match criterion {
         Criterion::Finite { .. } => 32.0,

@@ -1,7 +1,7 @@
 //! What costs of steps amount to. Costs on next states take a pass over all transitions to know that:
 //! it is made once, when a model is built.
 
-use super::{Model, largest, range};
+use super::{Leads, Model, largest, range};
 
 /// Facts about costs that depend on the next state.
 #[derive(Clone, Debug, PartialEq)]
@@ -41,8 +41,8 @@ impl Model {
                 let terms = row.entries().map(|(_, p, further)| p * further);
                 facts.expected.push(row.cost + terms.sum::<f64>());
                 facts.largest = facts.largest.max(row.largest_cost());
-                facts.likely = wider(facts.likely, row.cost_range(false, self.states()));
-                let everywhere = row.cost_range(true, self.states());
+                facts.likely = wider(facts.likely, row.cost_range(Leads::Open, self.states()));
+                let everywhere = row.cost_range(Leads::Anywhere, self.states());
                 facts.dearest.push(everywhere.1);
                 facts.everywhere = wider(facts.everywhere, everywhere);
             }
@@ -65,15 +65,19 @@ impl Model {
         self.facts.as_ref().map_or_else(|| largest(&self.cost), |facts| facts.largest)
     }
 
-    /// Least and largest cost of a step, in the sign of costs: over transitions of positive
-    /// probability or, if `everywhere`, to any state at all; 0 counts where there are terminal states.
-    pub(crate) fn cost_range(&self, everywhere: bool) -> (f64, f64) {
+    /// Least and largest cost of a step to where rows may lead, in the sign of costs; 0 counts where there are
+    /// terminal states.
+    pub(crate) fn cost_range(&self, leads: Leads) -> (f64, f64) {
         let ends = (0..self.states()).any(|s| self.is_terminal(s));
         let start = if ends { (0.0, 0.0) } else { (f64::INFINITY, f64::NEG_INFINITY) };
-        let found = match (&self.facts, everywhere) {
+        let found = match (&self.facts, leads) {
             (None, _) => range(&self.cost),
-            (Some(facts), true) => facts.everywhere,
-            (Some(facts), false) => facts.likely,
+            (Some(facts), Leads::Anywhere) => facts.everywhere,
+            (Some(facts), Leads::Open) => facts.likely,
+            (Some(_), Leads::Listed) => {
+                let rows = (0..self.rows()).map(|r| self.row(r).cost_range(leads, self.states()));
+                rows.fold(start, wider)
+            }
         };
         wider(start, found)
     }

@@ -18,6 +18,7 @@ pub use builder::ModelBuilder;
 pub(crate) use builder::check_discount;
 pub use distribution::SUM_TOLERANCE;
 pub(crate) use fingerprint::checksum;
+pub(crate) use row::Leads;
 pub use row::{Bounds, NominalRow};
 
 use std::borrow::Cow;

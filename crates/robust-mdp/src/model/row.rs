@@ -25,6 +25,17 @@ pub struct Bounds<'m> {
     pub upper: &'m [f64],
 }
 
+/// Where a row may lead.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Leads {
+    /// To next states that may have probability in the model.
+    Open,
+    /// To all that it lists.
+    Listed,
+    /// To any state.
+    Anywhere,
+}
+
 impl<'m> NominalRow<'m> {
     /// Stored entries as (next state, probability, further cost).
     pub fn entries(self) -> impl Iterator<Item = (usize, f64, f64)> + Clone + 'm {
@@ -83,18 +94,17 @@ impl<'m> NominalRow<'m> {
         self.entries().enumerate().filter(move |(k, _)| self.lists(*k)).map(|(_, entry)| entry)
     }
 
-    /// Least and largest cost of a step: over entries that may have probability or, if `everywhere`, to
-    /// any of so many states.
-    pub(crate) fn cost_range(&self, everywhere: bool, states: usize) -> (f64, f64) {
+    /// Least and largest cost of a step to where it may lead, of so many states.
+    pub(crate) fn cost_range(&self, leads: Leads, states: usize) -> (f64, f64) {
         if self.transition_cost.is_none() {
             return (self.cost, self.cost);
         }
         // Next states that are not listed cost what the action costs.
-        let start = match everywhere && self.first_unlisted(states).is_some() {
+        let start = match leads == Leads::Anywhere && self.first_unlisted(states).is_some() {
             true => (self.cost, self.cost),
             false => (f64::INFINITY, f64::NEG_INFINITY),
         };
-        let open = |k: &usize| everywhere || self.is_open(*k);
+        let open = |k: &usize| leads != Leads::Open || self.is_open(*k);
         let costs =
             self.entries().enumerate().filter(|(k, _)| open(k)).map(|(_, e)| self.cost + e.2);
         costs.fold(start, |(low, high), c| (low.min(c), high.max(c)))

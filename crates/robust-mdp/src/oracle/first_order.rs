@@ -121,7 +121,7 @@ impl<'a> FirstOrder<'a> {
         rule: StepRule,
         method: FirstOrderMethod,
     ) -> Result<FirstOrder<'a>, Error> {
-        let (low, high) = model.cost_range(set.leaves_support());
+        let (low, high) = model.cost_range(set.leads());
         let bound = low.abs().max(high.abs()) / (1.0 - model.discount());
         Ok(FirstOrder {
             set,

@@ -16,6 +16,8 @@ use crate::rows::Row;
 const NEAR: f64 = 1e-12;
 /// How often the verifier raises a multiplier, each time by twice as much.
 const RAISES: usize = 60;
+/// Edges whose multipliers are as near to that of a proof, as a share, may be meant.
+const ALIKE: f64 = 1e-6;
 
 /// max y/p − 1.
 #[derive(Clone, Copy, Debug)]
@@ -247,8 +249,13 @@ impl Proof for Cvar {
         let (mut mass, mut sum) = (0.0, 0.0);
         let (mut low, mut high) = (0, 0);
         let mut nu = f64::NAN;
+        // The entry whose edge is nearest to t, and how near.
+        let (mut nearest, mut apart) = (0, ALIKE);
         for (k, &(p, z)) in order.iter().enumerate() {
             let width = sum - mass * z;
+            if mass > 0.0 && z < 0.0 && (t * width - 1.0).abs() < apart {
+                (nearest, apart) = (k, (t * width - 1.0).abs());
+            }
             low = if mass == 0.0 || t * width <= 1.0 + 2.0 * NEAR { k + 1 } else { low };
             high =
                 if mass == 0.0 || z == 0.0 || t * width < 1.0 - 2.0 * NEAR { k + 1 } else { high };
@@ -256,6 +263,10 @@ impl Proof for Cvar {
                 (mass, sum) = (mass + p, sum + p * z);
                 nu = (t * sum - all.mid) / mass;
             }
+        }
+        if low == high && share > 0.0 && share < 1.0 && apart < ALIKE {
+            // A mixture is meant, of an edge that roundings hide.
+            (low, high) = (nearest + 1, nearest);
         }
         let dual = (excess(&order, t, &mut nu, all) / all + nu).hi();
         let vertex = |m: usize| {
@@ -277,7 +288,7 @@ impl Proof for Cvar {
 
 /// E ≤ σ, after ν was raised by as many roundings as that takes; NaN if no number of them will do.
 fn excess(order: &[(f64, f64)], t: f64, nu: &mut f64, all: Interval) -> Interval {
-    let mut step = UNIT * nu.abs();
+    let mut step = UNIT * (1.0 + nu.abs());
     for _ in 0..RAISES {
         // tz − ν has one rounding, and a product with it two.
         let above = order.iter().map(|&(p, z)| p * t.mul_add(z, -*nu).max(0.0));

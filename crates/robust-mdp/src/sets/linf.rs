@@ -52,7 +52,7 @@ struct Fill {
 
 /// The row of price δ; at δ = 0 the direction in which it moves.
 fn fill(row: Row<'_>, order: &[u32], delta: f64) -> Fill {
-    let omega = |j: usize| 1.0 / row.data.weight(j);
+    let omega = |j: usize| row.data.weights.map_or(1.0, |weights| 1.0 / weights[j]);
     let gives = |j: usize| match delta > 0.0 {
         true => row.p[j].min(delta * omega(j)),
         false if row.p[j] > 0.0 => omega(j),

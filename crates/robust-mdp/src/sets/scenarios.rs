@@ -153,9 +153,8 @@ impl Proof for ScenarioHull {
     fn read(&self, row: &ProofRow<'_>, t: f64, share: f64) -> Reading {
         let scenarios = told(row.data);
         let value = |y: &dyn Fn(usize) -> f64| {
-            let mass = Interval::sum((0..row.p.len()).map(y), 0.0);
-            let terms = row.entries().enumerate().map(|(j, (_, z))| y(j) * z);
-            Interval::sum(terms, 1.0) / mass
+            let mass = Interval::fine_sum((0..row.p.len()).map(y));
+            Interval::dot(row.entries().enumerate().map(|(j, (_, z))| (y(j), z))) / mass
         };
         let nominal = value(&|j| row.p[j]);
         let (mut best, mut most) = (nominal, nominal.hi());

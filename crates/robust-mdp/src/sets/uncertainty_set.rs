@@ -13,7 +13,7 @@ use super::registry::Distance;
 use super::told::Scenarios;
 use crate::error::Error;
 use crate::geometry::Geometry;
-use crate::model::Model;
+use crate::model::{Leads, Model};
 
 /// Who owns a budget.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -158,9 +158,13 @@ impl UncertaintySet {
         self.distance.set().is_some_and(|set| set.leaves_support() && self.support == Support::All)
     }
 
-    /// Whether the costs of all next states count that rows list, and not those of nominal probability alone.
-    pub(crate) fn pays_beyond(&self) -> bool {
-        self.leaves_support() || self.scenarios.is_some()
+    /// Where rows of the set may lead.
+    pub(crate) fn leads(&self) -> Leads {
+        match self.leaves_support() {
+            true => Leads::Anywhere,
+            false if self.scenarios.is_some() => Leads::Listed,
+            false => Leads::Open,
+        }
     }
 
     /// Budget of the state (s-rectangular) or of row `r` of state `s`.

@@ -6,7 +6,7 @@
 
 use super::set::{Beyond, Curve, Priced, RowKind, Set};
 use super::transport;
-use super::{Distance, EntryData, Ground, Needs, Places, UncertaintySet};
+use super::{Distance, EntryData, Ground, Line, Needs, Places, UncertaintySet};
 use crate::certificate::{Interval, Proof, ProofRow, Reading, UNIT};
 use crate::rows::Row;
 
@@ -75,12 +75,12 @@ impl Reach<'_> {
         let mut best: Vec<Best> = (0..self.w.len()).map(|j| self.stays(j)).collect();
         match self.places.ground {
             Ground::Line(line) => match self.places.next {
-                None => self.sweep(&line.order, &mut best),
+                None => self.sweep(line, &line.order, &mut best),
                 Some(next) => {
                     let mut order: Vec<u32> = (0..next.len() as u32).collect();
                     let x = |j: u32| line.place(next[j as usize] as usize);
                     order.sort_by(|&i, &j| x(i).total_cmp(&x(j)));
-                    self.sweep(&order, &mut best);
+                    self.sweep(line, &order, &mut best);
                 }
             },
             Ground::Matrix(_) => {
@@ -96,10 +96,11 @@ impl Reach<'_> {
     }
 
     /// From neighbour to neighbour, in both directions.
-    fn sweep(&self, order: &[u32], best: &mut [Best]) {
+    fn sweep(&self, line: &Line, order: &[u32], best: &mut [Best]) {
+        let x = |j: usize| line.place(self.places.state(j));
         let mut step = |from: u32, to: u32| {
             let (from, to) = (from as usize, to as usize);
-            let by = Best { worth: best[from].worth - self.places.cost(from, to), ..best[from] };
+            let by = Best { worth: best[from].worth - (x(from) - x(to)).abs(), ..best[from] };
             best[to] = self.better(best[to], by);
         };
         order.windows(2).for_each(|pair| step(pair[0], pair[1]));
@@ -170,7 +171,9 @@ impl Curve for Wasserstein {
         let mut ends = [0.0, 1.0].map(|nu| Priced { t, nu, ..Priced::NOMINAL });
         let mut edge = t;
         for (j, (&p, &Best { low, high, .. })) in row.p.iter().zip(&best).enumerate() {
-            if p > 0.0 {
+            if low == j && high == j {
+                ends.iter_mut().for_each(|end| end.value += p * reach.z(j));
+            } else if p > 0.0 {
                 for (end, to) in ends.iter_mut().zip([low, high]) {
                     end.value += p * reach.z(to);
                     end.price += p * reach.places.cost(j, to);

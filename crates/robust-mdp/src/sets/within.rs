@@ -10,7 +10,7 @@ use super::cone::{Cone, Entry, Moved, Program};
 use super::proximal::Prox;
 use super::set::{Beyond, Curve, Priced, Set};
 use super::{EntryData, Needs};
-use crate::certificate::{Interval, Proof, ProofRow, Reading, TINY, UNIT, above};
+use crate::certificate::{Interval, Proof, ProofRow, Reading, TINY, UNIT, above, or_infinite};
 use crate::geometry::Geometry;
 use crate::model::Bounds;
 use crate::rows::Row;
@@ -440,10 +440,10 @@ impl<D: Entrywise> Proof for Within<D> {
             let at = y[j].max(self.0.least(row.p[j]));
             let [price, slope] = self.0.enclosed(at, row.p[j]).map(|x| x * c);
             let excess = (slope * -1.0 + h(j)).wider(size);
-            let room = |to: f64| above((excess * (to - at)).hi()).max(0.0);
+            let room = |to: f64| or_infinite(above((excess * (to - at)).hi())).max(0.0);
             let more = room(lower[j]).max(room(upper[j]));
             let within = ((Interval::from(h(j)) * at + price * -1.0) + more).wider(size * at).hi();
-            let free = |h: f64| self.0.free(h, row.p[j], c);
+            let free = |h: f64| or_infinite(self.0.free(h, row.p[j], c));
             within.min(free(h(j) - size).max(free(h(j) + size)))
         });
         let dual = (Interval::fine_sum(phi) / mass + offset + nu).hi();
@@ -519,7 +519,7 @@ impl<D: Entrywise> Within<D> {
         let most = 2.0 * missing;
         let cost = |j: usize, by: f64| {
             let [here, there] = [y[j], y[j] + by].map(|y| self.0.enclosed(y, row.p[j])[0]);
-            (there + here * -1.0).hi().max(0.0)
+            or_infinite((there + here * -1.0).hi()).max(0.0)
         };
         let least = |room: &dyn Fn(usize) -> bool, by: f64| {
             let open = (0..n).filter(|&j| room(j)).map(|j| cost(j, by));

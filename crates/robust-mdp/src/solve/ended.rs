@@ -11,7 +11,7 @@ pub(crate) fn ended(model: &Model, set: &UncertaintySet) -> Vec<bool> {
     let everywhere = set.leaves_support();
     let free = |r: usize| {
         let row = model.row(r);
-        row.cost_range(set.pays_beyond(), states) == (0.0, 0.0)
+        row.cost_range(set.leads(), states) == (0.0, 0.0)
     };
     let mut over: Vec<bool> = (0..states).map(|s| model.rows_of(s).all(free)).collect();
     // Rows that may lead anywhere keep to the set only if it is all there is.

@@ -38,7 +38,7 @@ pub(crate) fn target_gap(
 /// set allows and 0 where there are terminal states. So the default asks for seven digits of it, in
 /// whatever unit costs are given and whatever is added to all of them.
 fn default_gap(model: &Model, set: &UncertaintySet, steps: f64) -> f64 {
-    let (least, most) = model.cost_range(set.pays_beyond());
+    let (least, most) = model.cost_range(set.leads());
     let rounding = ROUNDING * least.abs().max(most.abs()) * steps * steps;
     match (least, most) {
         // Where all costs are 0, so are all values.

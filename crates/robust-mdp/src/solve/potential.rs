@@ -16,7 +16,7 @@ use super::total::{Inner, proper};
 use crate::error::Error;
 use crate::loops::bellman::{Bellman, Player};
 use crate::loops::bounds::rounding;
-use crate::model::{Model, ModelBuilder};
+use crate::model::{Leads, Model, ModelBuilder};
 use crate::sets::{DataSource, Rectangularity, UncertaintySet};
 
 /// Values no farther apart than one of these shares of the largest are taken to be the same, the first that serves:
@@ -240,6 +240,8 @@ impl Answers {
 /// Rows that cost nothing and lead to states of the same value as their own alone, under every kernel.
 fn flat_rows(model: &Model, set: &UncertaintySet, v: &[f64], same: f64) -> Vec<bool> {
     let (states, data) = (model.states(), DataSource::new(model, set));
+    // Rows that may lead anywhere are not flat.
+    let leads = if set.scenarios.is_some() { Leads::Listed } else { Leads::Open };
     let is_flat = |s: usize, r: usize| {
         let everywhere = set.leaves_support() && set.radius_at(s, r) > 0.0;
         let row = model.row(r);
@@ -248,7 +250,7 @@ fn flat_rows(model: &Model, set: &UncertaintySet, v: &[f64], same: f64) -> Vec<b
             !open || (v[next] - v[s]).abs() <= same
         };
         !everywhere
-            && row.cost_range(set.scenarios.is_some(), states) == (0.0, 0.0)
+            && row.cost_range(leads, states) == (0.0, 0.0)
             && row.entries().enumerate().all(level)
     };
     (0..states)

@@ -350,7 +350,7 @@ fn acting_costs(model: &Model, set: &UncertaintySet, over: &[bool]) -> (f64, f64
     let acting = (0..model.states()).filter(|&s| !over[s]);
     let rows = acting
         .flat_map(|s| model.rows_of(s))
-        .map(|r| model.row(r).cost_range(set.pays_beyond(), model.states()));
+        .map(|r| model.row(r).cost_range(set.leads(), model.states()));
     rows.fold(none, |(low, high), (l, h)| (low.min(l), high.max(h)))
 }
 

@@ -62,8 +62,8 @@ pub(super) fn total(
     }
     let over = ended(model, set);
     let acting = (0..model.states()).filter(|&s| !over[s]).flat_map(|s| model.rows_of(s));
-    let everywhere = set.pays_beyond();
-    let costs = acting.map(|r| model.row(r).cost_range(everywhere, model.states()));
+    let leads = set.leads();
+    let costs = acting.map(|r| model.row(r).cost_range(leads, model.states()));
     let none = (f64::INFINITY, f64::NEG_INFINITY);
     let (least, most) = costs.fold(none, |(low, high), (l, h)| (low.min(l), high.max(h)));
     // In the sign of the side that speaks of all policies.

@@ -107,7 +107,7 @@ fn past(x: f64, off: f64) -> f64 {
 }
 
 /// x, or ∞ if that is NaN.
-pub(super) fn or_infinite(x: f64) -> f64 {
+pub(crate) fn or_infinite(x: f64) -> f64 {
     if x.is_nan() { f64::INFINITY } else { x }
 }
 

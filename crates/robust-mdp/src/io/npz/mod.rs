@@ -18,7 +18,6 @@ use super::npy::{Array, Wrong};
 use super::source::{Input, Source};
 use super::{model_error, parse_error};
 use crate::error::{Error, ModelError};
-
 use crate::model::{Model, ModelBuilder, Objective};
 
 /// Arrays a model may have; others are named in a warning.

@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 use super::{Linf, shifted};
-use crate::certificate::{Interval, Proof, ProofRow, Reading, above, roundings};
+use crate::certificate::{Interval, Proof, ProofRow, Reading, above, or_infinite, roundings};
 
 /// Objectives that the verifier tries, of as many states as they are.
 const PLACES: usize = 64;
@@ -88,7 +88,8 @@ impl Filled {
             false => Interval::from(y[j]) + -row.p[j],
         };
         let far = (0..y.len()).map(|j| (Interval::from(away(j).size()) * row.data.weight(j)).hi());
-        let spent = if rest.lo() >= 0.0 { far.fold(0.0, f64::max) } else { f64::NAN };
+        let spent =
+            if rest.lo() >= 0.0 { far.map(or_infinite).fold(0.0, f64::max) } else { f64::NAN };
         (value, spent.into())
     }
 

@@ -19,7 +19,7 @@ use crate::lanes::{kernels, ln};
 pub use block::{Block, Emit, Enclosure, Gain, Scratch, Warm};
 pub(crate) use separable::Plain;
 pub use separable::{EntrySums, ProximalEntry, Separable};
-pub(crate) use support::{SupportMemory, nearest, support};
+pub(crate) use support::{NEAR, SupportMemory, nearest, support};
 
 /// Log-weights below this are as good as zero.
 const LOWEST_LOG: f64 = -700.0;

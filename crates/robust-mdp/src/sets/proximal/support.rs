@@ -2,7 +2,7 @@
 //! g_a = x_a·b_a, by proximal points y⁺ = Π(y + σg). As y⁺ is nearest to y + σg, for every kernel y' of the set
 //!   ⟨g, y' − y⁺⟩ ≤ ⟨y⁺ − y, y' − y⁺⟩/σ ≤ Σ_a [max_j (y⁺ − y)_aj − ⟨(y⁺ − y)_a, y⁺_a⟩]/σ,
 //! where the last sum needs rows to be distributions alone. So every step bounds what is left, as far as the
-//! set's steps are exact; it falls like 1/σ at once, and to 0 where y settles.
+//! set's steps are exact, to [`NEAR`]; it falls like 1/σ at once, and to 0 where y settles.
 
 use super::block::{Block, Emit, Enclosure, Scratch, Warm};
 use super::{Mirror, Prox, Step};
@@ -15,8 +15,8 @@ const STEPS: usize = 200;
 const FIRST: f64 = 1.0;
 const GROWTH: f64 = 4.0;
 const MOST: f64 = 1e3;
-/// Bounds are no nearer than this share of the range of g.
-const PRECISION: f64 = 1e-13;
+/// As near as steps are to the nearest point, in the unit of the way that they go.
+pub(crate) const NEAR: f64 = 1e-12;
 
 /// Working memory of [`support`].
 #[derive(Debug, Default)]
@@ -54,8 +54,8 @@ pub(crate) fn nearest(
     prox.step(Step { block, sigma: 0.0, x, y, warm, emit }, scratch);
 }
 
-/// Encloses max Σ_a x_a⟨b_a, y_a⟩ for x ≥ 0; `y` is a kernel of the set near the maximiser, and becomes the one
-/// of the lower bound.
+/// Encloses max Σ_a x_a⟨b_a, y_a⟩ for x ≥ 0; `y` is a kernel of the set near the maximiser, and becomes the last
+/// one, mostly that of the lower bound.
 pub(crate) fn support(
     prox: &dyn Prox,
     block: Block<'_>,
@@ -97,11 +97,12 @@ pub(crate) fn support(
             let most = moved().fold(0.0, f64::max);
             most - moved().zip(&y[block.span(k)]).map(|(moved, y)| moved * y).sum::<f64>()
         });
-        let left = left.sum::<f64>().max(0.0) * range / sigma;
+        // A step that misses by a share of its way, about σ, misses by that of the range.
+        let left = left.sum::<f64>().max(0.0) * range / sigma + NEAR * range;
         let value = worth(y);
         best.lower = best.lower.max(value);
         best.upper = best.upper.min(value + left);
-        if best.upper - best.lower <= PRECISION * range {
+        if best.upper - best.lower <= 2.0 * NEAR * range {
             break;
         }
         sigma = (GROWTH * sigma).min(MOST);
